@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds the command line from the verbs' tables and maps failures to exit codes. The only file that sees CLI11.
+#include <headroom/cli/verb.hpp>
+#include <headroom/core/diagnostic.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <deque>
+#include <fstream>
+
+namespace headroom::cli {
+namespace {
+
+constexpr int usage_error = 2;
+
+const std::array<const Verb*, 5> verbs{&plan_verb, &explain_verb, &validate_verb, &catalog_verb, &fit_verb};
+
+constexpr std::string_view front_page =
+    "headroom: what a GPU workload will need and do, before any GPU is rented\n\n";
+
+std::string overview() {
+  std::string text{front_page};
+  text += "usage: headroom VERB [OPTIONS]\n\n";
+  for (const Verb* verb : verbs) {
+    text += "  " + std::string{verb->name} + std::string(12 - verb->name.size(), ' ') + std::string{verb->summary} + "\n";
+  }
+  text +=
+      "\nexamples:\n"
+      "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch 1024\n"
+      "  headroom explain scenarios/train/llama3-70b-512xh100.toml\n"
+      "  headroom validate\n\n"
+      "see 'headroom VERB --help'\n";
+  return text;
+}
+
+/// The values one verb's options are parsed into. Deques keep addresses stable while CLI11 holds them.
+struct Parsed {
+  std::deque<bool> flags;
+  std::deque<std::vector<std::string>> lists;
+  std::vector<std::pair<const Option*, const bool*>> flag_of;
+  std::vector<std::pair<std::string_view, const std::vector<std::string>*>> list_of;
+
+  [[nodiscard]] Arguments arguments() const {
+    Arguments result;
+    for (const auto& [option, set] : flag_of) {
+      if (*set) {
+        result.add(option->name, "");
+      }
+    }
+    for (const auto& [name, values] : list_of) {
+      for (const std::string& value : *values) {
+        result.add(name, value);
+      }
+    }
+    return result;
+  }
+};
+
+std::vector<std::string> choices_of(std::string_view value) {
+  std::vector<std::string> choices;
+  while (value.find('|') != std::string_view::npos) {
+    choices.emplace_back(value.substr(0, value.find('|')));
+    value.remove_prefix(value.find('|') + 1);
+  }
+  choices.emplace_back(value);
+  return choices;
+}
+
+void add_option(CLI::App& app, const Option& option, Parsed& parsed) {
+  const std::string name{option.name};
+  const std::string help{option.help};
+  if (option.kind == OptionKind::flag) {
+    parsed.flags.push_back(false);
+    app.add_flag(name, parsed.flags.back(), help);
+    parsed.flag_of.emplace_back(&option, &parsed.flags.back());
+    return;
+  }
+  parsed.lists.emplace_back();
+  std::vector<std::string>& values = parsed.lists.back();
+  CLI::Option* added = app.add_option(name, values, help);
+  added->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  added->type_name(std::string{option.value});
+  if (option.value.find('|') != std::string_view::npos) {
+    added->check([choices = choices_of(option.value)](const std::string& text) -> std::string {
+      if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
+        return {};
+      }
+      const std::vector<std::string_view> views{choices.begin(), choices.end()};
+      std::string listed;
+      for (const std::string& choice : choices) {
+        listed += (listed.empty() ? "" : ", ") + choice;
+      }
+      return quoted(text) + " is none of " + listed + suggestion(text, views);
+    });
+  }
+  parsed.list_of.emplace_back(option.name, &values);
+}
+
+std::string full_help(CLI::App& app, const Verb& verb) {
+  std::string text = app.help();
+  if (!verb.examples.empty()) {
+    text += "\nexamples:\n" + std::string{verb.examples};
+  }
+  return text;
+}
+
+[[noreturn]] void leave(int code) {
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
+
+int fail(const std::string& message, const Verb* verb) {
+  const std::string hint = verb == nullptr ? "headroom --help" : "headroom " + std::string{verb->name} + " --help";
+  std::fputs(("headroom: error: " + message + "\nsee '" + hint + "'\n").c_str(), stderr);
+  return usage_error;
+}
+
+/// CLI11 has no suggestions: look at what it could not place.
+std::string placed_message(CLI::App& app, const Verb& verb, const CLI::ParseError& error) {
+  for (const std::string& extra : app.remaining()) {
+    const std::string word = extra.substr(0, extra.find('='));
+    if (word.starts_with("-")) {
+      std::vector<std::string_view> names{"--help", "--output"};
+      for (const Option& option : verb.options) {
+        names.push_back(option.name);
+      }
+      return "unknown option " + quoted(word) + suggestion(word, names);
+    }
+  }
+  for (const std::string& extra : app.remaining()) {
+    return "unexpected argument " + quoted(extra);
+  }
+  std::string message = error.what();
+  if (!message.empty() && message.back() == '\n') {
+    message.pop_back();
+  }
+  return message;
+}
+
+/// Writes the answer where it was asked for; a broken pipe is no failure of ours.
+int deliver(const Outcome& outcome, const std::string& file) {
+  std::fputs(outcome.err.c_str(), stderr);
+  if (file.empty()) {
+    std::fwrite(outcome.out.data(), 1, outcome.out.size(), stdout);
+    return outcome.code;
+  }
+  std::ofstream stream{file, std::ios::binary};
+  stream << outcome.out;
+  stream.close();
+  if (!stream) {
+    std::fputs(("headroom: error: " + file + " cannot be written\n").c_str(), stderr);
+    return usage_error;
+  }
+  return outcome.code;
+}
+
+int run_verb(const Verb& verb, std::vector<std::string> words) {
+  CLI::App app{std::string{verb.summary}, "headroom " + std::string{verb.name}};
+  app.allow_extras(false);
+  app.set_help_flag("-h,--help", "this text");
+  Parsed parsed;
+  for (const Option& option : verb.options) {
+    add_option(app, option, parsed);
+  }
+  std::string output;
+  app.add_option("-o,--output", output, "write the answer to a file")->type_name("FILE");
+  parsed.lists.emplace_back();
+  if (!verb.positional.empty()) {
+    app.add_option(std::string{verb.positional}, parsed.lists.back(), "");
+    parsed.list_of.emplace_back("", &parsed.lists.back());
+  }
+  try {
+    std::reverse(words.begin(), words.end());
+    app.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(full_help(app, verb).c_str(), stdout);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return fail(placed_message(app, verb, error), &verb);
+  }
+  const std::vector<std::string> positionals = parsed.lists.back();
+  if (positionals.size() > verb.most_positionals) {
+    return fail("unexpected argument " + quoted(positionals[verb.most_positionals]), &verb);
+  }
+  return deliver(verb.run(parsed.arguments()), output);
+}
+
+int run(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.empty()) {
+    std::fputs(overview().c_str(), stderr);
+    return usage_error;
+  }
+  if (words.front() == "-h" || words.front() == "--help" || words.front() == "help") {
+    std::fputs(overview().c_str(), stdout);
+    return 0;
+  }
+  if (words.front() == "--version" || words.front() == "-V") {
+    std::fputs((std::string{version()} + "\n").c_str(), stdout);
+    return 0;
+  }
+  std::vector<std::string_view> names;
+  for (const Verb* verb : verbs) {
+    names.push_back(verb->name);
+    if (words.front() == verb->name) {
+      words.erase(words.begin());
+      return run_verb(*verb, std::move(words));
+    }
+  }
+  const bool option = words.front().starts_with("-");
+  return fail(std::string{option ? "unknown option " : "unknown command "} + quoted(words.front()) +
+                  suggestion(words.front(), names),
+              nullptr);
+}
+
+}  // namespace
+}  // namespace headroom::cli
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  int code = 0;
+  try {
+    code = headroom::cli::run(argc, argv);
+  } catch (const headroom::ConfigError& error) {
+    for (const headroom::Diagnostic& diagnostic : error.diagnostics()) {
+      const bool placed = !diagnostic.file.empty();
+      std::fputs(((placed ? "" : "headroom: ") + diagnostic.text() + "\n").c_str(), stderr);
+    }
+    code = headroom::cli::usage_error;
+  } catch (const std::exception& error) {
+    std::fputs(("headroom: error: " + std::string{error.what()} + "\n").c_str(), stderr);
+    code = headroom::cli::usage_error;
+  }
+  // Static destructors of the catalog cache cost more than they free.
+  headroom::cli::leave(code);
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom plan` and `headroom explain`: a scenario file or the quick form, priced.
+#include <headroom/cli/render.hpp>
+#include <headroom/cli/verb.hpp>
+
+#include <array>
+
+namespace headroom::cli {
+namespace {
+
+/// An option of the quick form is another spelling of a scenario key.
+struct QuickOption {
+  std::string_view option;
+  std::string_view key;
+};
+
+constexpr std::array quick_options{
+    QuickOption{"--model", "model"},
+    QuickOption{"--gpu", "hardware.gpu"},
+    QuickOption{"--gpus", "hardware.gpus"},
+    QuickOption{"--node", "hardware.node"},
+    QuickOption{"--tp", "strategy.tp"},
+    QuickOption{"--pp", "strategy.pp"},
+    QuickOption{"--vpp", "strategy.vpp"},
+    QuickOption{"--cp", "strategy.cp"},
+    QuickOption{"--ep", "strategy.ep"},
+    QuickOption{"--dp", "strategy.dp"},
+    QuickOption{"--zero", "strategy.zero"},
+    QuickOption{"--micro-batch", "strategy.micro_batch"},
+    QuickOption{"--recompute", "strategy.recompute"},
+    QuickOption{"--seq-len", "training.seq_len"},
+    QuickOption{"--global-batch", "training.global_batch"},
+    QuickOption{"--precision", "training.precision"},
+    QuickOption{"--tokens", "training.tokens"},
+    QuickOption{"--isl", "serving.isl"},
+    QuickOption{"--osl", "serving.osl"},
+    QuickOption{"--concurrency", "serving.concurrency"},
+    QuickOption{"--weights", "serving.weights"},
+    QuickOption{"--price", "money.price"},
+    QuickOption{"--prices", "money.prices"},
+};
+
+constexpr std::array options{
+    Option{"--model", OptionKind::one, "ID", "model preset; without a scenario file"},
+    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog"},
+    Option{"--gpus", OptionKind::one, "N", "number of GPUs"},
+    Option{"--node", OptionKind::one, "ID", "node type; default the SKU's reference node"},
+    Option{"--tp", OptionKind::one, "N", "tensor parallel ranks"},
+    Option{"--pp", OptionKind::one, "N", "pipeline stages"},
+    Option{"--vpp", OptionKind::one, "N", "model chunks per pipeline stage"},
+    Option{"--cp", OptionKind::one, "N", "context parallel ranks"},
+    Option{"--ep", OptionKind::one, "N", "expert parallel ranks"},
+    Option{"--dp", OptionKind::one, "N", "data parallel replicas; default gpus / (tp pp cp)"},
+    Option{"--zero", OptionKind::one, "STAGE", "ZeRO stage 0 to 3; 3 is fully sharded (FSDP); default 1"},
+    Option{"--micro-batch", OptionKind::one, "N", "sequences per micro-batch; default the fastest that fits"},
+    Option{"--recompute", OptionKind::one, "none|selective|full", "recomputation; default the fastest that fits"},
+    Option{"--seq-len", OptionKind::one, "TOKENS", "training: tokens per sequence"},
+    Option{"--global-batch", OptionKind::one, "N", "training: sequences per step"},
+    Option{"--precision", OptionKind::one, "NAME", "training: fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4; default bf16"},
+    Option{"--tokens", OptionKind::one, "N", "training: tokens of the whole run, e.g. 15e12"},
+    Option{"--isl", OptionKind::one, "TOKENS", "serving: input tokens; makes the quick form a serving question"},
+    Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"},
+    Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"},
+    Option{"--weights", OptionKind::one, "NAME", "serving: precision of the weights; default bf16"},
+    Option{"--price", OptionKind::one, "MONEY", "price of a GPU, e.g. '2.99 $/h'"},
+    Option{"--prices", OptionKind::one, "ID", "price list of the catalog"},
+    Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
+    Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
+};
+
+/// The assignments that the options stand for, `--set` last so that it wins.
+std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
+  std::vector<std::string> overrides;
+  const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency");
+  if (quick) {
+    overrides.emplace_back(serving ? "kind=serve" : "kind=train");
+    if (serving && !arguments.has("--weights")) {
+      overrides.emplace_back("serving.weights=bf16");
+    }
+    if (!serving && !arguments.has("--precision")) {
+      overrides.emplace_back("training.precision=bf16");
+    }
+  }
+  for (const QuickOption& option : quick_options) {
+    if (arguments.has(option.option)) {
+      overrides.push_back(std::string{option.key} + "=" + arguments.one(option.option));
+    }
+  }
+  for (const std::string& assignment : arguments.many("--set")) {
+    overrides.push_back(assignment);
+  }
+  return overrides;
+}
+
+Outcome answer(const Arguments& arguments, bool explained) {
+  const std::vector<std::string> files = arguments.many("");
+  const Sources sources = Sources::standard();
+  if (files.empty() && !arguments.has("--model") && !arguments.has("--set")) {
+    throw ConfigError{"name a scenario file, or --model, --gpu and --gpus (see 'headroom plan --help')"};
+  }
+  const std::vector<std::string> overrides = overrides_of(arguments, files.empty());
+  Scenario scenario = files.empty() ? scenario_from_overrides(overrides, sources)
+                                    : load_scenario(files.front(), overrides, sources);
+  const Plan plan = make_plan(std::move(scenario), explained);
+  Outcome outcome;
+  if (arguments.one("--format", "text") == "json") {
+    outcome.out = plan_json(plan);
+  } else {
+    outcome.out = explained ? explain_text(plan) : plan_text(plan);
+  }
+  outcome.code = plan.feasible() ? 0 : 1;
+  return outcome;
+}
+
+Outcome run_plan(const Arguments& arguments) { return answer(arguments, false); }
+Outcome run_explain(const Arguments& arguments) { return answer(arguments, true); }
+
+constexpr std::string_view plan_examples =
+    "  headroom plan scenarios/train/llama3-70b-512xh100.toml\n"
+    "  headroom plan scenarios/train/llama3-70b-512xh100.toml --set strategy.tp=4 --format json\n"
+    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch 1024\n"
+    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64\n";
+
+}  // namespace
+
+const Verb plan_verb{"plan",  "what a workload needs, how long it takes, what it costs", "SCENARIO.toml", 1,
+                     options, plan_examples, run_plan};
+const Verb explain_verb{"explain", "the same with formula, inputs, sources and share of every term", "SCENARIO.toml", 1,
+                        options,   plan_examples, run_explain};
+
+}  // namespace headroom::cli

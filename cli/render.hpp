@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// One answer, several faces: text for people, JSON and CSV for programs. Every number comes from the same structure.
+#pragma once
+
+#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/validation/validation.hpp>
+
+#include <span>
+#include <string>
+
+namespace headroom::cli {
+
+[[nodiscard]] std::string plan_text(const Plan& plan);
+/// Schema "headroom.plan/1": raw SI, the unit in the key.
+[[nodiscard]] std::string plan_json(const Plan& plan);
+[[nodiscard]] std::string explain_text(const Plan& plan);
+
+[[nodiscard]] std::string validation_text(const Validation& validation);
+/// Schema "headroom.validate/1".
+[[nodiscard]] std::string validation_json(const Validation& validation);
+[[nodiscard]] std::string validation_csv(const Validation& validation);
+
+/// "12.3 (8.8 to 17.2) s": the central value with its interval, in one unit.
+template <class Q>
+[[nodiscard]] std::string interval_text(const Interval<Q>& interval) {
+  return format(interval.mid) + "  (" + format(interval.low) + " to " + format(interval.high) + ")";
+}
+[[nodiscard]] std::string interval_text(const Interval<double>& interval, double scale = 1.0);
+
+}  // namespace headroom::cli

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/render.hpp>
+#include <headroom/cli/verb.hpp>
+#include <headroom/core/json_writer.hpp>
+
+namespace headroom::cli {
+namespace {
+
+double raw(double value) { return value; }
+template <int S, int B, int F, int D, int J>
+double raw(Quantity<S, B, F, D, J> value) {
+  return value.raw();
+}
+
+template <class Q>
+void interval(JsonWriter& json, std::string_view name, const Interval<Q>& value) {
+  json.key(name);
+  json.compact_next();
+  json.begin_object();
+  json.member("low", raw(value.low));
+  json.member("mid", raw(value.mid));
+  json.member("high", raw(value.high));
+  json.end_object();
+}
+
+void memory(JsonWriter& json, const MemoryBreakdown& breakdown) {
+  json.key("memory_terms_bytes");
+  json.begin_object();
+  for (std::size_t i = 0; i < memory_term_count; ++i) {
+    if (breakdown.bytes[i].raw() > 0.0) {
+      json.member(memory_term_names[i], breakdown.bytes[i].raw());
+    }
+  }
+  json.end_object();
+}
+
+void verdict(JsonWriter& json, Verdict value, double broke, double limit, const std::string& text) {
+  json.member("verdict", name_of(value));
+  json.member("verdict_text", std::string_view{text});
+  if (value != Verdict::feasible) {
+    json.member("broke", broke);
+    json.member("limit", limit);
+  }
+}
+
+void strategy_members(JsonWriter& json, const Strategy& s) {
+  json.member("tp", int{s.tp});
+  json.member("pp", int{s.pp});
+  json.member("vpp", int{s.vpp});
+  json.member("dp", std::int64_t{s.dp});
+  json.member("cp", int{s.cp});
+  json.member("ep", int{s.ep});
+  json.member("etp", int{s.etp});
+  json.member("zero", int{s.zero});
+  json.member("micro_batch", int{s.micro_batch});
+  json.member("recompute", recompute_names[static_cast<std::size_t>(s.recompute)]);
+  json.member("sequence_parallel", s.sequence_parallel);
+}
+
+void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
+  json.member("kind", "train");
+  json.member("model", std::string_view{t.architecture.id});
+  json.member("gpu", std::string_view{t.device.id});
+  json.member("gpus", t.work.shape.gpus);
+  json.key("strategy");
+  json.compact_next();
+  json.begin_object();
+  strategy_members(json, p.strategy);
+  json.end_object();
+  verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
+  json.key("remedies");
+  json.begin_array();
+  for (const Remedy& remedy : p.remedies) {
+    json.compact_next();
+    json.begin_object();
+    json.key("changes");
+    json.begin_array();
+    for (const std::string& change : remedy.changes) {
+      json.text(change);
+    }
+    json.end_array();
+    json.member("memory_bytes", remedy.memory.raw());
+    json.end_object();
+  }
+  json.end_array();
+  if (p.estimate.step.raw() <= 0.0) {
+    return;
+  }
+  interval(json, "step_time_s", p.step);
+  interval(json, "memory_bytes", p.memory);
+  json.member("capacity_bytes", t.device.capacity().value.raw());
+  interval(json, "tokens_per_s", p.tokens_per_s);
+  interval(json, "tokens_per_s_per_gpu", p.tokens_per_s_per_gpu);
+  interval(json, "model_flop_per_s_per_gpu", p.model_flops_per_gpu);
+  interval(json, "mfu", p.mfu);
+  if (t.tokens > 0.0) {
+    interval(json, "duration_s", p.duration);
+    interval(json, "gpu_hours", p.gpu_hours);
+  }
+  if (plan.scenario.money.price) {
+    json.member("price_usd_per_gpu_s", plan.scenario.money.price->raw());
+    json.member("price_source", std::string_view{plan.scenario.money.source});
+    interval(json, "cost_per_million_tokens_usd", p.cost_per_million_tokens);
+    if (t.tokens > 0.0) {
+      interval(json, "cost_usd", p.cost);
+    }
+  }
+  json.member("binds", std::string_view{p.binds});
+  json.key("step_terms_s");
+  json.begin_object();
+  for (std::size_t i = 0; i < term_count; ++i) {
+    if (p.estimate.time.exposed[i].raw() > 0.0) {
+      json.member(term_names[i], p.estimate.time.exposed[i].raw());
+    }
+  }
+  json.end_object();
+  memory(json, p.estimate.memory);
+}
+
+void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const ServePlan& p) {
+  json.member("kind", "serve");
+  json.member("model", std::string_view{s.architecture.id});
+  json.member("gpu", std::string_view{s.device.id});
+  json.member("gpus", s.work.gpus);
+  json.member("tp", s.work.tp);
+  json.member("pp", s.work.pp);
+  verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
+  json.key("changes");
+  json.begin_array();
+  for (const std::string& change : p.changes) {
+    json.text(change);
+  }
+  json.end_array();
+  memory(json, p.estimate.memory);
+  json.member("capacity_bytes", s.device.capacity().value.raw());
+  json.member("kv_bytes_per_token", p.estimate.kv_per_token.raw());
+  if (p.estimate.verdict != Verdict::feasible) {
+    return;
+  }
+  json.member("replicas", p.estimate.replicas);
+  json.member("batch", p.estimate.batch);
+  json.member("max_sequences", p.estimate.max_sequences * p.estimate.replicas);
+  interval(json, "ttft_s", p.ttft);
+  interval(json, "tpot_s", p.tpot);
+  interval(json, "output_tokens_per_s", p.output_tokens_per_s);
+  if (plan.scenario.money.price) {
+    json.member("price_usd_per_gpu_s", plan.scenario.money.price->raw());
+    json.member("price_source", std::string_view{plan.scenario.money.source});
+    interval(json, "cost_per_million_output_tokens_usd", p.cost_per_million_output_tokens);
+  }
+  json.member("binds", std::string_view{p.binds});
+}
+
+void explanation(JsonWriter& json, const Plan& plan) {
+  json.key("explain");
+  json.begin_array();
+  for (const ExplainEntry& entry : plan.explain) {
+    json.begin_object();
+    json.member("name", std::string_view{entry.name});
+    json.member("formula", std::string_view{entry.formula});
+    json.member("reference", std::string_view{entry.reference});
+    json.member("value", entry.value);
+    json.key("inputs");
+    json.begin_array();
+    for (const ExplainEntry::Input& input : entry.inputs) {
+      json.compact_next();
+      json.begin_object();
+      json.member("symbol", std::string_view{input.symbol});
+      json.member("value", input.value);
+      json.member("source", std::string_view{input.source});
+      json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string plan_json(const Plan& plan) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "headroom.plan/1");
+  json.member("version", version());
+  json.member("name", std::string_view{plan.scenario.name});
+  json.member("confidence", "rough");
+  json.member("interval_source", std::string_view{plan.interval_source});
+  if (const auto* scenario = std::get_if<TrainScenario>(&plan.scenario.question)) {
+    train(json, plan, *scenario, std::get<TrainPlan>(plan.answer));
+  } else {
+    serve(json, plan, std::get<ServeScenario>(plan.scenario.question), std::get<ServePlan>(plan.answer));
+  }
+  json.key("assumed");
+  json.begin_array();
+  for (const std::string& note : plan.notes) {
+    json.text(note);
+  }
+  json.end_array();
+  if (!plan.explain.empty()) {
+    explanation(json, plan);
+  }
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace headroom::cli

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of a plan leads with the answer and what binds it; items, assumptions and the confession follow.
+#include <headroom/cli/render.hpp>
+#include <headroom/cli/table.hpp>
+
+#include <algorithm>
+
+namespace headroom::cli {
+namespace {
+
+std::string percent(double fraction) { return format_number(100.0 * fraction) + " %"; }
+
+std::string strategy_text(const Strategy& s) {
+  std::string text = "tp " + std::to_string(s.tp) + ", pp " + std::to_string(s.pp) + ", dp " + std::to_string(s.dp);
+  const auto add = [&](std::string_view name, int value, int usual) {
+    if (value != usual) {
+      text += ", " + std::string{name} + " " + std::to_string(value);
+    }
+  };
+  add("vpp", s.vpp, 1);
+  add("cp", s.cp, 1);
+  add("ep", s.ep, 1);
+  text += ", micro-batch " + std::to_string(s.micro_batch) + ", ZeRO " + std::to_string(s.zero) + ", recompute " +
+          std::string{recompute_names[static_cast<std::size_t>(s.recompute)]};
+  return text + (s.sequence_parallel ? ", sequence parallel" : "");
+}
+
+std::string memory_table(const MemoryBreakdown& memory, Bytes capacity) {
+  Table table{{"memory of the fullest GPU", "", "share"}};
+  for (std::size_t i = 0; i < memory_term_count; ++i) {
+    const Bytes bytes = memory.bytes[i];
+    if (bytes.raw() > 0.0) {
+      std::string name{memory_term_names[i]};
+      std::replace(name.begin(), name.end(), '_', ' ');
+      table.row({name, format(bytes), percent(bytes / capacity)});
+    }
+  }
+  table.row({"total", format(memory.total()), percent(memory.total() / capacity)});
+  table.row({"capacity", format(capacity), ""});
+  return table.text();
+}
+
+std::string time_table(const Estimate& e) {
+  Table table{{"time of a step", "", "share"}};
+  for (std::size_t i = 0; i < term_count; ++i) {
+    if (e.time.exposed[i].raw() > 0.0) {
+      table.row({std::string{term_names[i]}, format(e.time.exposed[i]), percent(e.time.exposed[i] / e.step)});
+    }
+  }
+  table.row({"step", format(e.step), ""});
+  return table.text();
+}
+
+std::string notes_text(const Plan& plan) {
+  std::string text;
+  if (!plan.notes.empty()) {
+    text += "\nassumed\n";
+    for (const std::string& note : plan.notes) {
+      text += "  " + note + "\n";
+    }
+  }
+  return text;
+}
+
+std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
+  const Bytes capacity = t.device.capacity().value;
+  std::string text = t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
+                     std::string{name_of(t.work.precision)} + ", sequence " +
+                     format_number(static_cast<double>(t.work.shape.seq_len), 12) + ", global batch " +
+                     format_number(static_cast<double>(t.work.shape.global_batch), 12) + "\n" +
+                     strategy_text(p.strategy) + "\n\n";
+  const bool fits = p.estimate.verdict == Verdict::feasible;
+  if (!fits && p.estimate.verdict != Verdict::out_of_memory) {
+    return text + "impossible: " + p.verdict + "\n" + notes_text(plan);
+  }
+  if (fits) {
+    text += "fits: " + format(p.memory.mid) + " of " + format(capacity) + " per GPU (" +
+            format(p.memory.low) + " to " + format(p.memory.high) + ")\n";
+  } else {
+    text += p.verdict + "\n";
+    for (const Remedy& remedy : p.remedies) {
+      text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
+      for (const std::string& change : remedy.changes) {
+        text += (&change == &remedy.changes.front() ? "" : ", ") + change;
+      }
+      text += "  (" + format(remedy.memory) + ")\n";
+    }
+    if (p.remedies.empty()) {
+      text += "no change of micro-batch, recompute, ZeRO, tp or pp at this GPU count fits: more GPUs or more memory\n";
+    }
+  }
+  text += std::string{fits ? "" : "\nif it did fit:\n"};
+  Table answer{{"", ""}};
+  answer.left(1);
+  answer.row({"step", interval_text(p.step)});
+  answer.row({"tokens/s", interval_text(p.tokens_per_s)});
+  answer.row({"tokens/s per GPU", interval_text(p.tokens_per_s_per_gpu)});
+  answer.row({"MFU", interval_text(p.mfu, 100.0) + " %"});
+  if (t.tokens > 0.0) {
+    answer.row({format_number(t.tokens / 1e9) + " G tokens", interval_text(p.duration)});
+    answer.row({"GPU-hours", interval_text(p.gpu_hours)});
+  }
+  if (plan.scenario.money.price) {
+    if (t.tokens > 0.0) {
+      answer.row({"cost", interval_text(p.cost)});
+    }
+    answer.row({"cost per M tokens", interval_text(p.cost_per_million_tokens)});
+  }
+  text += answer.text();
+  text += "binds: " + p.binds + "\n\n" + time_table(p.estimate) + "\n" + memory_table(p.estimate.memory, capacity);
+  text += notes_text(plan);
+  if (!plan.scenario.money.price) {
+    text += "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list prices')\n";
+  } else {
+    text += "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
+  }
+  return text + "\nrough: intervals hold 80 % of past errors of this form; " + plan.interval_source + "\n";
+}
+
+std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
+  const ServingWorkload& w = s.work;
+  const Bytes capacity = s.device.capacity().value;
+  std::string text = s.architecture.name + " served on " + std::to_string(w.gpus) + " x " + s.device.id + ", weights " +
+                     std::string{name_of(w.weights)} + ", KV cache " + std::string{name_of(w.kv)} + "\n" + "tp " +
+                     std::to_string(w.tp) + ", pp " + std::to_string(w.pp) + ", " +
+                     std::to_string(p.estimate.replicas) + " replica(s); " + std::to_string(w.concurrency) +
+                     " requests in flight, " + std::to_string(w.isl) + " tokens in, " + std::to_string(w.osl) +
+                     " out\n\n";
+  if (p.estimate.verdict != Verdict::feasible) {
+    text += p.estimate.verdict == Verdict::out_of_memory ? p.verdict + " (weights " +
+                    format(p.estimate.memory[MemoryTerm::weights]) + ", one sequence's KV " +
+                    format(p.estimate.memory[MemoryTerm::kv_cache]) + ")\n"
+                                                          : "impossible: " + p.verdict + "\n";
+    for (const std::string& change : p.changes) {
+      text += (&change == &p.changes.front() ? "smallest change that fits:  " : ", ") + change;
+    }
+    return text + (p.changes.empty() ? "" : "\n") + notes_text(plan);
+  }
+  text += "fits: " + format(p.estimate.memory.total()) + " of " + format(capacity) + " per GPU, room for " +
+          std::to_string(p.estimate.max_sequences * p.estimate.replicas) + " sequences\n";
+  Table answer{{"", ""}};
+  answer.left(1);
+  answer.row({"TTFT, one prompt alone", interval_text(p.ttft)});
+  answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), interval_text(p.tpot)});
+  answer.row({"output tokens/s", interval_text(p.output_tokens_per_s)});
+  answer.row({"KV cache per token", format(p.estimate.kv_per_token)});
+  if (plan.scenario.money.price) {
+    answer.row({"cost per M output tokens", interval_text(p.cost_per_million_output_tokens)});
+  }
+  text += answer.text() + "binds: " + p.binds + "\n\n" + memory_table(p.estimate.memory, capacity);
+  text += notes_text(plan);
+  if (!plan.scenario.money.price) {
+    text += "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list prices')\n";
+  } else {
+    text += "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
+  }
+  return text + "\nrough: intervals hold 80 % of past errors of this form; " + plan.interval_source + "\n";
+}
+
+}  // namespace
+
+std::string interval_text(const Interval<double>& interval, double scale) {
+  return format_number(scale * interval.mid) + "  (" + format_number(scale * interval.low) + " to " +
+         format_number(scale * interval.high) + ")";
+}
+
+std::string plan_text(const Plan& plan) {
+  if (const auto* train = std::get_if<TrainScenario>(&plan.scenario.question)) {
+    return train_text(plan, *train, std::get<TrainPlan>(plan.answer));
+  }
+  return serve_text(plan, std::get<ServeScenario>(plan.scenario.question), std::get<ServePlan>(plan.answer));
+}
+
+std::string explain_text(const Plan& plan) {
+  std::string text = plan_text(plan) + "\nhow each number came about\n";
+  double step = 0.0;
+  for (const ExplainEntry& entry : plan.explain) {
+    step = entry.name == "step" ? entry.value : step;
+  }
+  for (const ExplainEntry& entry : plan.explain) {
+    text += "\n" + entry.name + " = " + shown_text(entry.value, entry.as);
+    if (entry.as == Shown::seconds && step > 0.0 && entry.name != "step") {
+      text += "  (" + percent(entry.value / step) + " of the step)";
+    }
+    text += "\n  = " + entry.formula + (entry.reference.empty() ? "" : "   [" + entry.reference + "]") + "\n";
+    Table inputs{{"", "", ""}};
+    inputs.left(2);
+    for (const ExplainEntry::Input& input : entry.inputs) {
+      inputs.row({input.symbol, shown_text(input.value, input.as), input.source});
+    }
+    if (!entry.inputs.empty()) {
+      text += inputs.text(4);
+    }
+  }
+  return text;
+}
+
+}  // namespace headroom::cli

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/render.hpp>
+#include <headroom/cli/table.hpp>
+#include <headroom/core/csv.hpp>
+#include <headroom/core/json_writer.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+namespace headroom::cli {
+namespace {
+
+std::string percent(double fraction) { return std::isfinite(fraction) ? format_number(100.0 * fraction, 3) : "-"; }
+
+std::string exact(double value) {
+  if (!std::isfinite(value)) {
+    return {};
+  }
+  std::array<char, 40> buffer{};
+  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), result.ptr};
+}
+
+void summary(JsonWriter& json, std::string_view name, const ErrorSummary& errors) {
+  json.key(name);
+  json.compact_next();
+  json.begin_object();
+  json.member("mape", errors.mape);
+  json.member("median_ape", errors.median_ape);
+  json.member("p90_ape", errors.p90_ape);
+  json.member("bias", errors.bias);
+  json.end_object();
+}
+
+void row_json(JsonWriter& json, const ScoredRow& row) {
+  const RowPrediction& p = row.prediction;
+  const bool ok = p.status == RowStatus::ok;
+  json.compact_next();
+  json.begin_object();
+  json.member("id", std::string_view{row.id});
+  json.member("file", std::string_view{row.file});
+  json.member("metric", std::string_view{row.metric});
+  json.member("measured", row.measured);
+  const auto number = [&](std::string_view name, double value) {
+    json.key(name);
+    ok ? json.number(value) : json.null();
+  };
+  number("predicted", p.predicted);
+  number("low", p.low);
+  number("high", p.high);
+  number("error", ok ? row.error() : 0.0);
+  json.member("status", row_status_names[static_cast<std::size_t>(p.status)]);
+  json.member("why", std::string_view{p.why});
+  json.end_object();
+}
+
+}  // namespace
+
+std::string validation_json(const Validation& validation) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "headroom.validate/1");
+  json.key("rows");
+  json.begin_array();
+  for (const ScoredRow& row : validation.rows) {
+    row_json(json, row);
+  }
+  json.end_array();
+  json.key("groups");
+  json.begin_array();
+  for (const GroupScore& group : validation.groups) {
+    json.begin_object();
+    json.member("group", std::string_view{group.group});
+    json.member("metric", std::string_view{group.metric});
+    json.member("n", static_cast<std::int64_t>(group.n));
+    json.member("supported", static_cast<std::int64_t>(group.supported));
+    json.member("rejected", static_cast<std::int64_t>(group.rejected));
+    json.member("coverage", group.coverage());
+    json.member("mape", group.model.mape);
+    json.member("median_ape", group.model.median_ape);
+    json.member("p90_ape", group.model.p90_ape);
+    json.member("bias", group.model.bias);
+    json.member("within_interval", group.within_interval);
+    json.member("kendall_tau", group.kendall_tau);
+    summary(json, "baseline_constant", group.constant);
+    summary(json, "baseline_roofline", group.roofline);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return json.take();
+}
+
+std::string validation_csv(const Validation& validation) {
+  std::string text = "id,file,metric,unit,measured,predicted,low,high,error,status,why\n";
+  for (const ScoredRow& row : validation.rows) {
+    const RowPrediction& p = row.prediction;
+    const bool ok = p.status == RowStatus::ok;
+    text += csv_field(row.id) + ',' + csv_field(row.file) + ',' + csv_field(row.metric) + ',' + csv_field(row.unit) +
+            ',' + exact(row.measured) + ',' + (ok ? exact(p.predicted) : "") + ',' + (ok ? exact(p.low) : "") + ',' +
+            (ok ? exact(p.high) : "") + ',' + (ok ? exact(row.error()) : "") + ',' +
+            std::string{row_status_names[static_cast<std::size_t>(p.status)]} + ',' + csv_field(p.why) + '\n';
+  }
+  return text;
+}
+
+std::string validation_text(const Validation& validation) {
+  Table table{{"group", "metric", "n", "scored", "mape", "median", "p90", "bias", "in interval", "tau", "constant",
+               "roofline"}};
+  table.left(1);
+  for (const GroupScore& g : validation.groups) {
+    // A group with one metric says the same twice.
+    const bool repeats = !g.metric.empty() && std::any_of(validation.groups.begin(), validation.groups.end(),
+                                                          [&](const GroupScore& whole) {
+                                                            return whole.group == g.group && whole.metric.empty() &&
+                                                                   whole.n == g.n;
+                                                          });
+    if (repeats) {
+      continue;
+    }
+    table.row({g.group, g.metric.empty() ? "(all)" : g.metric, std::to_string(g.n), std::to_string(g.supported),
+               percent(g.model.mape), percent(g.model.median_ape), percent(g.model.p90_ape), percent(g.model.bias),
+               percent(g.within_interval), std::isfinite(g.kendall_tau) ? format_number(g.kendall_tau, 2) : "-",
+               percent(g.constant.mape), percent(g.roofline.mape)});
+  }
+  std::map<std::string, std::size_t> reasons;
+  std::size_t supported = 0;
+  for (const ScoredRow& row : validation.rows) {
+    supported += row.prediction.status == RowStatus::ok ? 1 : 0;
+    if (row.prediction.status != RowStatus::ok) {
+      const std::string status{row_status_names[static_cast<std::size_t>(row.prediction.status)]};
+      ++reasons[status + ": " + row.prediction.why];
+    }
+  }
+  std::string text = std::to_string(validation.rows.size()) + " rows, " + std::to_string(supported) +
+                     " scored; errors in %, predicted/measured - 1; constant = mape of one efficiency fitted on the "
+                     "group, roofline = mape of the datasheet\n\n" +
+                     table.text();
+  if (!reasons.empty()) {
+    text += "\nnot scored\n";
+    Table why{{"", ""}};
+    std::vector<std::pair<std::size_t, std::string>> ordered;
+    for (const auto& [reason, n] : reasons) {
+      ordered.emplace_back(n, reason);
+    }
+    std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (const auto& [n, reason] : ordered) {
+      why.row({reason, std::to_string(n)});
+    }
+    text += why.text();
+  }
+  return text;
+}
+
+}  // namespace headroom::cli

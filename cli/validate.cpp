@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom validate`: predicted against measured.
+#include <headroom/cli/render.hpp>
+#include <headroom/cli/verb.hpp>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::array options{
+    Option{"--format", OptionKind::one, "text|json|csv", "text (groups), json (rows and groups), csv (rows)"},
+    Option{"--where", OptionKind::many, "EXPR", "keep rows: column=a|b, !=, <=, >=, options.KEY; repeats (and)"},
+    Option{"--weight-by", OptionKind::many, "COLUMNS", "rows that agree in these columns (a,b,c) count as one"},
+    Option{"--budget", OptionKind::one, "FILE", "TOML with [[bar]] group, metric, coverage, mape, median; exit 1 if missed"},
+};
+
+std::vector<std::string> split_columns(const std::vector<std::string>& lists) {
+  std::vector<std::string> columns;
+  for (std::string list : lists) {
+    while (!list.empty()) {
+      const std::size_t comma = std::min(list.find(','), list.size());
+      if (comma > 0) {
+        columns.push_back(list.substr(0, comma));
+      }
+      list.erase(0, comma + 1);
+    }
+  }
+  return columns;
+}
+
+std::vector<RunFile> read_files(const std::vector<std::string>& paths) {
+  if (paths.empty()) {
+    return published_runs();
+  }
+  Diagnostics diagnostics;
+  std::vector<RunFile> files;
+  for (const std::string& path : paths) {
+    std::error_code status;
+    std::ifstream stream{path, std::ios::binary};
+    if (std::filesystem::is_directory(path, status)) {
+      diagnostics.add(path, {}, "is a folder, not a file");
+    } else if (!stream) {
+      diagnostics.add(path, {}, std::filesystem::exists(path, status) ? "cannot be read" : "no such file");
+    } else {
+      files.push_back(read_runs(stream, path, diagnostics));
+    }
+  }
+  diagnostics.throw_if_any();
+  return files;
+}
+
+Outcome run(const Arguments& arguments) {
+  std::vector<RowFilter> filters;
+  for (const std::string& expression : arguments.many("--where")) {
+    filters.push_back(parse_filter(expression));
+  }
+  std::vector<BudgetBar> bars;
+  if (arguments.has("--budget")) {
+    const ConfigSource source = read_file(arguments.one("--budget"));
+    bars = read_budget(parse_toml(source.text, source.file), source.file);
+  }
+  const std::vector<RunFile> files = read_files(arguments.many(""));
+  const Sources sources = Sources::standard();
+  const Validation validation = validate(files, filters, split_columns(arguments.many("--weight-by")), sources);
+  Outcome outcome;
+  const std::string format = arguments.one("--format", "text");
+  outcome.out = format == "json"  ? validation_json(validation)
+                : format == "csv" ? validation_csv(validation)
+                                  : validation_text(validation);
+  for (const std::string& missed : missed_bars(validation, bars)) {
+    outcome.err += "headroom: budget missed: " + missed + "\n";
+    outcome.code = 1;
+  }
+  return outcome;
+}
+
+constexpr std::string_view examples =
+    "  headroom validate                                        the published rows that ship with headroom\n"
+    "  headroom validate mine.csv --where gpus>=64 --format json\n"
+    "  headroom validate train_*.csv --budget budget.toml\n";
+
+}  // namespace
+
+const Verb validate_verb{"validate", "predicted against measured, per row and per group", "FILE.csv", 10000,
+                         options,    examples, run};
+
+}  // namespace headroom::cli

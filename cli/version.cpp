@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/verb.hpp>
+
+namespace headroom::cli {
+
+std::string_view version() noexcept { return "Headroom " HEADROOM_VERSION; }
+
+}  // namespace headroom::cli

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strict reading of configuration: every key asked for is marked, whatever was not asked for is an error, and all
+// problems of a file are reported at once.
+#pragma once
+
+#include <headroom/core/config_value.hpp>
+#include <headroom/core/diagnostic.hpp>
+#include <headroom/core/quantity_text.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// Parses TOML 1.0. Throws ConfigError on the first syntax error (the parser cannot go on after one).
+[[nodiscard]] ConfigValue parse_toml(std::string_view text, const std::string& file);
+
+/// The text of a base that an overlay names, and the name to use in messages.
+struct ConfigSource {
+  std::string file;
+  std::string text;
+};
+
+/// Finds `base = "ID"`; `file` is the file that asked. nullopt: no such base.
+using BaseResolver = std::function<std::optional<ConfigSource>(std::string_view id, const std::string& file)>;
+
+/// Parses `source` and lays it over its chain of bases. Throws ConfigError on unknown or cyclic bases.
+[[nodiscard]] ConfigValue load_with_bases(const ConfigSource& source, const BaseResolver& resolve);
+
+/// Applies "path.to.key=value". The value is read as TOML; text that is no TOML value is taken as a string, so that
+/// `--set model=llama3-70b` needs no inner quotes. Problems are added to `diagnostics` under the name "--set".
+void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics& diagnostics);
+
+/// Reads a whole file; ConfigError when it is missing, a folder, unreadable or above 64 MiB.
+[[nodiscard]] ConfigSource read_file(const std::string& path);
+
+/// Inclusive bounds of an integer or a number.
+template <class T>
+struct Range {
+  T low = std::numeric_limits<T>::lowest();
+  T high = std::numeric_limits<T>::max();
+};
+inline constexpr Range<std::int64_t> positive{1, std::int64_t{1} << 52};
+inline constexpr Range<std::int64_t> not_negative{0, std::int64_t{1} << 52};
+
+/// A cursor on one table. Getters without "maybe" add a diagnostic when the key is missing and return a neutral
+/// value, so that reading goes on and every problem is found; check Diagnostics before the values are used.
+/// The document must outlive the cursor.
+class ConfigTable {
+ public:
+  ConfigTable(const ConfigValue& table, std::string path, Diagnostics& diagnostics);
+
+  [[nodiscard]] bool has(std::string_view key) const noexcept;
+  [[nodiscard]] Position at() const noexcept { return table_->at; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& file() const noexcept;
+  [[nodiscard]] Diagnostics& diagnostics() const noexcept { return *diagnostics_; }
+
+  std::string text(std::string_view key);
+  std::optional<std::string> maybe_text(std::string_view key);
+  std::vector<std::string> texts(std::string_view key);  ///< array of strings; missing = empty
+  std::int64_t integer(std::string_view key, Range<std::int64_t> range = positive);
+  std::optional<std::int64_t> maybe_integer(std::string_view key, Range<std::int64_t> range = positive);
+  std::optional<double> maybe_number(std::string_view key, Range<double> range);
+  double number(std::string_view key, Range<double> range);
+  std::optional<bool> maybe_boolean(std::string_view key);
+  bool boolean(std::string_view key);
+
+  /// One of `names`; the result is its index. Unknown words list the choices.
+  std::size_t choice(std::string_view key, std::span<const std::string_view> names);
+  std::optional<std::size_t> maybe_choice(std::string_view key, std::span<const std::string_view> names);
+
+  /// A physical value, a string with a unit. Zero and negative values are refused unless `zero_allowed`.
+  template <class Q>
+  Q quantity(std::string_view key, bool zero_allowed = false) {
+    return Q{raw_quantity(key, dimension_of<Q>, zero_allowed, true).value_or(1.0)};
+  }
+  template <class Q>
+  std::optional<Q> maybe_quantity(std::string_view key, bool zero_allowed = false) {
+    const std::optional<double> raw = raw_quantity(key, dimension_of<Q>, zero_allowed, false);
+    return raw ? std::optional<Q>{Q{*raw}} : std::nullopt;
+  }
+
+  std::optional<ConfigTable> maybe_table(std::string_view key);
+  ConfigTable table(std::string_view key);  ///< missing: a diagnostic and an empty table
+  std::vector<ConfigTable> tables(std::string_view key);
+
+  /// Keys in file order, none marked as read: for tables whose keys are data (dtypes, source tags).
+  [[nodiscard]] std::vector<std::string_view> keys() const;
+  /// The value itself, marked as read.
+  const ConfigValue* value(std::string_view key);
+
+  /// Adds a problem at the value of `key` (or at the table when it is missing).
+  void problem(std::string_view key, std::string message);
+  /// Adds a problem at the place of the key itself.
+  void problem_at_key(std::string_view key, std::string message);
+
+  /// Every key nobody asked for becomes "unknown key ..." with the nearest known one. Call once, at the end.
+  void finish();
+
+ private:
+  const ConfigValue* take(std::string_view key, bool required, std::string_view what);
+  std::optional<double> raw_quantity(std::string_view key, Dimension dimension, bool zero_allowed, bool required);
+  [[nodiscard]] std::string where() const;
+
+  const ConfigValue* table_;
+  std::string path_;
+  Diagnostics* diagnostics_;
+  std::set<std::string, std::less<>> asked_;
+};
+
+/// Requires `schema = 1` at the root of a document.
+void require_schema(ConfigTable& root, std::int64_t supported = 1);
+
+}  // namespace headroom

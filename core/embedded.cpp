@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/embedded.hpp>
+
+#include <headroom/core/config_reader.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// TOML files of one kind in one folder, sorted so that every machine sees the same order.
+std::vector<fs::path> files_of(const std::string& folder, std::string_view kind) {
+  std::vector<fs::path> files;
+  std::error_code status;
+  for (const auto& entry : fs::directory_iterator{fs::path{folder} / kind, status}) {
+    if (entry.path().extension() == ".toml" && entry.is_regular_file(status)) {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Aliases of a user's file; a file that does not parse has none: it is reported when it is asked for by its id.
+std::vector<std::string> aliases_of(const fs::path& file) {
+  std::vector<std::string> aliases;
+  try {
+    const ConfigSource source = read_file(file.string());
+    const ConfigValue root = parse_toml(source.text, source.file);
+    if (const ConfigValue* list = root.find("aliases"); list != nullptr && list->kind == ConfigValue::Kind::array) {
+      for (const ConfigValue& item : list->items) {
+        if (item.kind == ConfigValue::Kind::text) {
+          aliases.push_back(item.text);
+        }
+      }
+    }
+  } catch (const ConfigError&) {
+    return {};
+  }
+  return aliases;
+}
+
+DataStore::Entry entry_of(const fs::path& file) {
+  ConfigSource source = read_file(file.string());
+  return {file.stem().string(), std::move(source.file), std::move(source.text)};
+}
+
+std::optional<DataStore::Entry> find_in_folder(const std::string& folder, std::string_view kind, std::string_view wanted) {
+  const std::vector<fs::path> files = files_of(folder, kind);
+  for (const fs::path& file : files) {
+    if (normalised(file.stem().string()) == wanted) {
+      return entry_of(file);
+    }
+  }
+  for (const fs::path& file : files) {
+    for (const std::string& alias : aliases_of(file)) {
+      if (normalised(alias) == wanted) {
+        return entry_of(file);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string normalised(std::string_view spelling) {
+  std::string result;
+  for (const char c : spelling) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    result += upper ? static_cast<char>(c - 'A' + 'a') : c == '_' || c == ' ' ? '-' : c;
+  }
+  return result;
+}
+
+DataStore::DataStore(EmbeddedIndex index, std::vector<std::string> folders)
+    : index_{index}, folders_{std::move(folders)} {}
+
+std::vector<std::string> DataStore::user_folders() {
+  std::vector<std::string> folders;
+  const auto add = [&](const fs::path& folder) {
+    std::error_code status;
+    if (fs::is_directory(folder, status)) {
+      folders.push_back(folder.string());
+    }
+  };
+  if (const char* listed = std::getenv("HEADROOM_DATA_DIR")) {
+    std::string_view rest = listed;
+    while (!rest.empty()) {
+      const std::size_t colon = std::min(rest.find(':'), rest.size());
+      add(fs::path{rest.substr(0, colon)});
+      rest.remove_prefix(std::min(colon + 1, rest.size()));
+    }
+  }
+  if (const char* config = std::getenv("XDG_CONFIG_HOME"); config != nullptr && *config != '\0') {
+    add(fs::path{config} / "headroom");
+  } else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+    add(fs::path{home} / ".config" / "headroom");
+  }
+  return folders;
+}
+
+std::optional<DataStore::Entry> DataStore::find(std::string_view kind, std::string_view spelling) const {
+  return find_below(kind, spelling, {});
+}
+
+std::optional<DataStore::Entry> DataStore::find_below(std::string_view kind,
+                                                      std::string_view spelling,
+                                                      std::string_view file) const {
+  const std::string wanted = normalised(spelling);
+  bool below = file.empty();
+  for (const std::string& folder : folders_) {
+    if (below) {
+      if (auto found = find_in_folder(folder, kind, wanted)) {
+        return found;
+      }
+    } else if (fs::path{file}.parent_path().parent_path() == fs::path{folder}) {
+      below = true;
+    }
+  }
+  const auto before = [](const EmbeddedAlias& alias, const std::pair<std::string_view, std::string_view>& key) {
+    return std::pair{alias.kind, alias.spelling} < key;
+  };
+  const auto found = std::lower_bound(index_.aliases.begin(), index_.aliases.end(),
+                                      std::pair<std::string_view, std::string_view>{kind, wanted}, before);
+  if (found == index_.aliases.end() || found->kind != kind || found->spelling != wanted) {
+    return std::nullopt;
+  }
+  const EmbeddedFile& embedded = index_.files[found->file];
+  // An embedded file has nothing below it.
+  if (embedded.name == file) {
+    return std::nullopt;
+  }
+  return Entry{std::string{embedded.id}, std::string{embedded.name}, std::string{embedded.text}};
+}
+
+std::vector<std::string> DataStore::ids(std::string_view kind) const {
+  std::set<std::string> ids;
+  for (const std::string& folder : folders_) {
+    for (const fs::path& file : files_of(folder, kind)) {
+      ids.insert(file.stem().string());
+    }
+  }
+  for (const EmbeddedFile& file : index_.files) {
+    if (file.kind == kind) {
+      ids.emplace(file.id);
+    }
+  }
+  return {ids.begin(), ids.end()};
+}
+
+std::vector<std::string> DataStore::spellings(std::string_view kind) const {
+  std::set<std::string> spellings;
+  for (const std::string& folder : folders_) {
+    for (const fs::path& file : files_of(folder, kind)) {
+      spellings.insert(normalised(file.stem().string()));
+      for (const std::string& alias : aliases_of(file)) {
+        spellings.insert(normalised(alias));
+      }
+    }
+  }
+  for (const EmbeddedAlias& alias : index_.aliases) {
+    if (alias.kind == kind) {
+      spellings.emplace(alias.spelling);
+    }
+  }
+  return {spellings.begin(), spellings.end()};
+}
+
+}  // namespace headroom

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that sees RapidJSON.
+#include <headroom/core/json_reader.hpp>
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t deepest = 256;
+
+Position position_of(std::string_view text, std::size_t offset) {
+  Position at{1, 1};
+  for (const char c : text.substr(0, std::min(offset, text.size()))) {
+    if (c == '\n') {
+      at = {at.line + 1, 1};
+    } else if ((static_cast<unsigned char>(c) >> 6) != 2) {
+      ++at.column;
+    }
+  }
+  return at;
+}
+
+/// Offsets of line starts: positions of many values without walking the text for each.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : text_{text} {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\n') {
+        starts_.push_back(i + 1);
+      }
+    }
+  }
+  [[nodiscard]] Position at(std::size_t offset) const {
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
+    const std::size_t start = *(next - 1);
+    const Position inside = position_of(text_.substr(start), offset - start);
+    return {static_cast<int>(next - starts_.begin()), inside.column};
+  }
+
+ private:
+  std::string_view text_;
+  std::vector<std::size_t> starts_{0};
+};
+
+/// Builds the tree from the parser's events. RapidJSON reports a value after its last character: the place of a
+/// scalar is found by walking back over its own text.
+class TreeBuilder {
+ public:
+  TreeBuilder(std::string_view text, const rapidjson::MemoryStream& stream, const std::string& file)
+      : text_{text}, stream_{stream}, file_{std::make_shared<const std::string>(file)}, lines_{text} {}
+
+  bool Null() { return scalar(ConfigValue::Kind::null, [](ConfigValue&) {}); }
+  bool Bool(bool value) {
+    return scalar(ConfigValue::Kind::boolean, [&](ConfigValue& v) { v.boolean = value; });
+  }
+  bool Int(int value) { return Int64(value); }
+  bool Uint(unsigned value) { return Int64(value); }
+  bool Int64(std::int64_t value) {
+    return scalar(ConfigValue::Kind::integer, [&](ConfigValue& v) { v.integer = value; });
+  }
+  bool Uint64(std::uint64_t value) { return Double(static_cast<double>(value)); }
+  bool Double(double value) {
+    return scalar(ConfigValue::Kind::number, [&](ConfigValue& v) { v.number = value; });
+  }
+  bool RawNumber(const char*, rapidjson::SizeType, bool) { return false; }
+  bool String(const char* text, rapidjson::SizeType length, bool) {
+    return scalar(ConfigValue::Kind::text, [&](ConfigValue& v) { v.text.assign(text, length); });
+  }
+  bool StartObject() { return open(ConfigValue::Kind::table); }
+  bool StartArray() { return open(ConfigValue::Kind::array); }
+  bool EndObject(rapidjson::SizeType) { return close(); }
+  bool EndArray(rapidjson::SizeType) { return close(); }
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    key_.assign(text, length);
+    key_at_ = lines_.at(start_of_scalar());
+    const ConfigValue& table = open_.back();
+    if (table.find(key_) != nullptr) {
+      problems.add(*file_, key_at_, "key " + quoted(key_) + " stands twice");
+    }
+    return true;
+  }
+
+  Diagnostics problems;
+  ConfigValue root;
+  bool too_deep = false;
+
+ private:
+  /// The stream stands behind the value: back over it to its first character.
+  [[nodiscard]] std::size_t start_of_scalar() const {
+    std::size_t end = std::min(stream_.Tell(), text_.size());
+    if (end == 0) {
+      return 0;
+    }
+    if (text_[end - 1] == '"') {
+      std::size_t i = end - 1;
+      while (i > 0) {
+        --i;
+        if (text_[i] == '"') {
+          std::size_t backslashes = 0;
+          while (backslashes < i && text_[i - 1 - backslashes] == '\\') {
+            ++backslashes;
+          }
+          if (backslashes % 2 == 0) {
+            return i;
+          }
+        }
+      }
+      return 0;
+    }
+    constexpr std::string_view separators = " \t\r\n,:[]{}";
+    while (end > 0 && separators.find(text_[end - 1]) == std::string_view::npos) {
+      --end;
+    }
+    return end;
+  }
+
+  template <class Fill>
+  bool scalar(ConfigValue::Kind kind, Fill fill) {
+    ConfigValue value;
+    value.kind = kind;
+    value.file = file_;
+    value.at = lines_.at(start_of_scalar());
+    fill(value);
+    return place(std::move(value));
+  }
+
+  bool open(ConfigValue::Kind kind) {
+    if (open_.size() >= deepest) {
+      too_deep = true;
+      return false;
+    }
+    ConfigValue value;
+    value.kind = kind;
+    value.file = file_;
+    value.at = lines_.at(stream_.Tell() - 1);
+    names_.emplace_back(key_, key_at_);
+    open_.push_back(std::move(value));
+    return true;
+  }
+
+  bool close() {
+    ConfigValue value = std::move(open_.back());
+    open_.pop_back();
+    std::tie(key_, key_at_) = std::move(names_.back());
+    names_.pop_back();
+    return place(std::move(value));
+  }
+
+  bool place(ConfigValue value) {
+    if (open_.empty()) {
+      root = std::move(value);
+    } else if (open_.back().kind == ConfigValue::Kind::array) {
+      open_.back().items.push_back(std::move(value));
+    } else {
+      value.key_at = key_at_;
+      open_.back().entries.emplace_back(key_, std::move(value));
+    }
+    return true;
+  }
+
+  std::string_view text_;
+  const rapidjson::MemoryStream& stream_;
+  std::shared_ptr<const std::string> file_;
+  Lines lines_;
+  std::vector<ConfigValue> open_;
+  std::vector<std::pair<std::string, Position>> names_;
+  std::string key_;
+  Position key_at_;
+};
+
+}  // namespace
+
+ConfigValue parse_json(std::string_view text, const std::string& file) {
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    text.remove_prefix(3);
+  }
+  rapidjson::MemoryStream stream{text.data(), text.size()};
+  TreeBuilder builder{text, stream, file};
+  rapidjson::Reader reader;
+  constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
+                             rapidjson::kParseFullPrecisionFlag;
+  const rapidjson::ParseResult result = reader.Parse<flags>(stream, builder);
+  if (result.IsError()) {
+    std::string message = builder.too_deep ? "nested deeper than 256 levels" : rapidjson::GetParseError_En(result.Code());
+    if (!message.empty() && message.back() == '.') {
+      message.pop_back();
+    }
+    throw ConfigError{{Diagnostic{file, position_of(text, result.Offset()), message}}};
+  }
+  builder.problems.throw_if_any();
+  if (builder.root.kind != ConfigValue::Kind::table) {
+    throw ConfigError{{Diagnostic{file, builder.root.at, "the root must be an object, not " +
+                                                             std::string{kind_name(builder.root.kind)}}}};
+  }
+  return std::move(builder.root);
+}
+
+}  // namespace headroom

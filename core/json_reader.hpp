@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strict JSON (RFC 8259) into the same tree as TOML, with the place of every value.
+#pragma once
+
+#include <headroom/core/config_value.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+/// Parses JSON whose root is an object. Throws ConfigError with line and column on a syntax error, trailing text,
+/// invalid UTF-8, numbers outside the range of a double, nesting above 256; every duplicate key is reported.
+[[nodiscard]] ConfigValue parse_json(std::string_view text, const std::string& file);
+
+}  // namespace headroom

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The catalog: SKUs, node types, clusters and price lists, embedded in the binary and extended by the user's folders.
+#pragma once
+
+#include <headroom/core/embedded.hpp>
+#include <headroom/hardware/device.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// A server as bought: GPUs, the fabric between them, compute NICs.
+struct Node {
+  std::string id, name, file, notes;
+  std::vector<std::string> aliases;
+  std::string gpu;                ///< catalog id of the reference SKU
+  std::vector<std::string> also;  ///< other SKUs sold in the same board
+  std::int64_t gpus = 1;
+  LinkTopology topology = LinkTopology::none;
+  std::optional<Sourced<std::int64_t>> switches;
+  std::optional<Sourced<BytesPerSecond>> per_gpu;
+  std::optional<Sourced<BytesPerSecond>> per_pair;
+  bool peer_access = true;
+  std::int64_t pcie_generation = 0;
+  std::optional<Sourced<std::int64_t>> pcie_switches;
+  std::int64_t gpus_per_pcie_switch = 0;
+  std::string nic_kind;
+  std::optional<Sourced<std::int64_t>> nics;
+  std::optional<Sourced<BytesPerSecond>> nic_rate;
+  std::string cpu;
+  std::optional<Sourced<Bytes>> host_memory;
+  std::optional<Sourced<Watts>> power;
+  std::vector<std::string> unused_sources;
+
+  /// Scale-out rate of one GPU in one direction: NICs x rate / GPUs; nullopt for a node without NICs.
+  [[nodiscard]] std::optional<BytesPerSecond> scale_out_per_gpu() const;
+};
+
+/// One switching level above the nodes, from the node outward.
+struct ClusterTier {
+  std::string name;
+  std::int64_t nodes = 1;  ///< under one element of this tier
+  double oversubscription = 1.0;
+  std::optional<Sourced<Seconds>> hop_latency;
+};
+
+struct Cluster {
+  std::string id, name, file, notes;
+  std::vector<std::string> aliases;
+  std::string node;
+  std::optional<Sourced<std::int64_t>> nodes;
+  bool rail_optimised = false;
+  std::string transport;
+  std::vector<ClusterTier> tiers;
+  std::vector<std::string> unused_sources;
+};
+
+enum class Market : std::uint8_t { on_demand, spot, reserved };
+inline constexpr std::array<std::string_view, 3> market_names{"on-demand", "spot", "reserved"};
+
+struct PriceOffer {
+  std::string gpu;
+  Market market = Market::on_demand;
+  std::string region;
+  Sourced<DollarsPerSecond> price;  ///< per GPU
+};
+
+struct PriceList {
+  std::string id, name, file, notes;
+  std::vector<std::string> aliases;
+  std::string provider, date;
+  std::vector<PriceOffer> offers;
+  std::vector<std::string> unused_sources;
+};
+
+/// Spellings that many SKUs share or that no plan can be made for, with the reason to print.
+struct RefusedSpelling {
+  std::string_view spelling;  ///< normalised; a trailing '*' matches any rest
+  std::string_view reason;
+};
+[[nodiscard]] std::span<const RefusedSpelling> refused_gpus() noexcept;
+
+/// Looks entries up by id or alias; parsed at first use and kept. Safe to call from several threads.
+class Catalog {
+ public:
+  explicit Catalog(DataStore store);
+  /// The embedded catalog with the user's folders on top.
+  [[nodiscard]] static Catalog standard();
+
+  /// Each throws ConfigError: unknown (with the nearest spelling), refused (with the reason), or a broken file.
+  [[nodiscard]] const Device& device(std::string_view spelling) const;
+  [[nodiscard]] const Node& node(std::string_view spelling) const;
+  [[nodiscard]] const Cluster& cluster(std::string_view spelling) const;
+  [[nodiscard]] const PriceList& prices(std::string_view spelling) const;
+
+  /// The reason why a SKU spelling cannot be used; nullopt when it resolves.
+  [[nodiscard]] std::optional<std::string> why_no_device(std::string_view spelling) const;
+  /// The node type a SKU is usually sold in: the first (by id) vendor reference node that names it, largest first;
+  /// nullptr when none does.
+  [[nodiscard]] const Node* reference_node(const Device& device) const;
+
+  [[nodiscard]] const DataStore& store() const noexcept { return store_; }
+
+ private:
+  struct Cache;
+  DataStore store_;
+  std::shared_ptr<Cache> cache_;
+};
+
+}  // namespace headroom

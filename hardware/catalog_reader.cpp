@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readers of node types, clusters and price lists.
+#include <headroom/hardware/catalog_reader.hpp>
+
+#include <headroom/hardware/sourced_reader.hpp>
+
+namespace headroom {
+namespace {
+
+constexpr std::array<std::string_view, 6> transports{"infiniband", "roce", "efa", "tcpx", "omni-path", "nvlink"};
+
+template <class T>
+T with_heading(ConfigTable& root, const std::string& file) {
+  EntryHeading heading = read_heading(root, file);
+  T entry;
+  entry.id = std::move(heading.id);
+  entry.name = std::move(heading.name);
+  entry.notes = std::move(heading.notes);
+  entry.aliases = std::move(heading.aliases);
+  entry.file = file;
+  return entry;
+}
+
+void read_fabric(ConfigTable table, SourceTags& tags, Node& node) {
+  // All forms but "none": a box without links is "pcie".
+  const auto names = std::span{link_topology_names}.subspan(1);
+  node.topology = static_cast<LinkTopology>(table.choice("topology", names) + 1);
+  node.switches = tags.count(table, "switches");
+  node.per_gpu = tags.quantity<BytesPerSecond>(table, "per_gpu");
+  node.per_pair = tags.quantity<BytesPerSecond>(table, "per_pair");
+  node.peer_access = table.maybe_boolean("peer_access").value_or(true);
+  table.finish();
+}
+
+void read_pcie(ConfigTable table, SourceTags& tags, Node& node) {
+  node.pcie_generation = table.integer("generation", {1, 8});
+  node.pcie_switches = tags.count(table, "switches");
+  node.gpus_per_pcie_switch = table.maybe_integer("gpus_per_switch").value_or(0);
+  table.finish();
+}
+
+void read_nics(ConfigTable table, SourceTags& tags, Node& node) {
+  node.nic_kind = table.maybe_text("kind").value_or("");
+  node.nics = tags.count(table, "count");
+  node.nic_rate = tags.quantity<BytesPerSecond>(table, "rate");
+  table.finish();
+}
+
+void read_host(ConfigTable table, SourceTags& tags, Node& node) {
+  node.cpu = table.maybe_text("cpu").value_or("");
+  node.host_memory = tags.quantity<Bytes>(table, "memory");
+  table.finish();
+}
+
+void read_power(ConfigTable table, SourceTags& tags, Node& node) {
+  node.power = tags.quantity<Watts>(table, "node");
+  table.finish();
+}
+
+ClusterTier read_tier(ConfigTable& table, SourceTags& tags) {
+  ClusterTier tier;
+  tier.name = table.text("name");
+  tier.nodes = table.integer("nodes");
+  tier.oversubscription = table.number("oversubscription", {1.0, 1000.0});
+  tier.hop_latency = tags.quantity<Seconds>(table, "hop_latency");
+  table.finish();
+  return tier;
+}
+
+std::optional<PriceOffer> read_offer(ConfigTable& table, SourceTags& tags) {
+  PriceOffer offer;
+  offer.gpu = table.text("gpu");
+  offer.market = static_cast<Market>(table.choice("market", market_names));
+  offer.region = table.text("region");
+  const std::optional<Sourced<DollarsPerSecond>> price = tags.quantity<DollarsPerSecond>(table, "price");
+  if (!table.has("price")) {
+    table.problem("price", "missing key 'price' in [" + table.path() +
+                               "], e.g. { value = \"2.99 $/h\", source = \"TAG\" }, per GPU");
+  }
+  table.finish();
+  if (!price) {
+    return std::nullopt;
+  }
+  offer.price = *price;
+  return offer;
+}
+
+/// "2026-08" or "2026-08-15".
+bool is_date(std::string_view text) {
+  constexpr std::string_view form = "dddd-dd-dd";
+  if (text.size() != 7 && text.size() != form.size()) {
+    return false;
+  }
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (form[i] == 'd' ? !digit : text[i] != '-') {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Node read_node(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {
+  ConfigTable root{document, "", diagnostics};
+  Node node = with_heading<Node>(root, file);
+  SourceTags tags{root};
+  node.gpu = root.text("gpu");
+  node.also = root.texts("also");
+  node.gpus = root.integer("gpus", {1, 4096});
+
+  const auto section = [&](std::string_view name, auto read) {
+    if (const std::optional<ConfigTable> table = root.maybe_table(name)) {
+      read(*table, tags, node);
+    }
+  };
+  section("fabric", read_fabric);
+  section("pcie", read_pcie);
+  section("nics", read_nics);
+  section("host", read_host);
+  section("power", read_power);
+  node.unused_sources = tags.unused();
+  root.finish();
+  return node;
+}
+
+Cluster read_cluster(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {
+  ConfigTable root{document, "", diagnostics};
+  Cluster cluster = with_heading<Cluster>(root, file);
+  SourceTags tags{root};
+  cluster.node = root.text("node");
+  cluster.nodes = tags.count(root, "nodes");
+  cluster.rail_optimised = root.boolean("rail_optimised");
+  cluster.transport = transports[root.choice("transport", transports)];
+  for (ConfigTable& table : root.tables("tier")) {
+    cluster.tiers.push_back(read_tier(table, tags));
+  }
+  cluster.unused_sources = tags.unused();
+  root.finish();
+  return cluster;
+}
+
+PriceList read_prices(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {
+  ConfigTable root{document, "", diagnostics};
+  PriceList prices = with_heading<PriceList>(root, file);
+  SourceTags tags{root};
+  prices.provider = root.text("provider");
+  prices.date = root.text("date");
+  if (!prices.date.empty() && !is_date(prices.date)) {
+    root.problem("date", "'date' is " + quoted(prices.date) + "; it must look like \"2026-08\" or \"2026-08-15\"");
+  }
+  for (ConfigTable& table : root.tables("offer")) {
+    if (std::optional<PriceOffer> offer = read_offer(table, tags)) {
+      prices.offers.push_back(std::move(*offer));
+    }
+  }
+  prices.unused_sources = tags.unused();
+  root.finish();
+  return prices;
+}
+
+}  // namespace headroom

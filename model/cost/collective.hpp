@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes a rank sends in a collective, and the time that takes over one link rate: the volume algebra every fabric
+// model refines.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace headroom {
+
+enum class Collective : std::uint8_t { all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, count };
+inline constexpr std::array<std::string_view, static_cast<std::size_t>(Collective::count)> collective_names{
+    "all_reduce", "reduce_scatter", "all_gather", "broadcast", "all_to_all"};
+
+/// Bytes sent per rank and byte of buffer, on a ring of `ranks`: 2(n-1)/n for all-reduce, (n-1)/n for reduce-scatter,
+/// all-gather and all-to-all (the buffer being the full, gathered one), 1 for broadcast (Patarasuk and Yuan 2009;
+/// nccl-tests doc/PERFORMANCE.md, bus bandwidth factors). 0 for one rank.
+[[nodiscard]] double traffic_factor(Collective collective, std::int64_t ranks) noexcept;
+
+/// Bytes one rank sends for a buffer.
+[[nodiscard]] Bytes bytes_per_rank(Collective collective, Bytes buffer, std::int64_t ranks) noexcept;
+
+/// Bandwidth-only time over a link rate in one direction; the latency terms belong to the fabric.
+[[nodiscard]] Seconds bandwidth_time(Collective collective,
+                                     Bytes buffer,
+                                     std::int64_t ranks,
+                                     BytesPerSecond link) noexcept;
+
+/// Bytes one rank sends for tensor parallelism in one layer, forward and backward: four all-reduces of b s h elements
+/// (Shoeybi et al. 2019, section 3; with sequence parallelism the same bytes as all-gathers and reduce-scatters,
+/// Korthikanti et al. 2022, section 4.2.2).
+[[nodiscard]] Bytes tensor_parallel_bytes_per_layer(std::int64_t micro_batch,
+                                                    std::int64_t seq_len,
+                                                    std::int64_t hidden,
+                                                    double bytes_per_element,
+                                                    std::int64_t tp) noexcept;
+
+}  // namespace headroom

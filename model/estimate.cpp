@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/estimate.hpp>
+
+namespace headroom {
+
+std::string_view name_of(Verdict verdict) noexcept {
+  switch (verdict) {
+    case Verdict::feasible: return "feasible";
+    case Verdict::gpus_not_divisible: return "gpus_not_divisible";
+    case Verdict::heads_not_divisible: return "heads_not_divisible";
+    case Verdict::kv_heads_not_divisible: return "kv_heads_not_divisible";
+    case Verdict::layers_too_few: return "layers_too_few";
+    case Verdict::sequence_not_divisible: return "sequence_not_divisible";
+    case Verdict::batch_not_divisible: return "batch_not_divisible";
+    case Verdict::micro_batches_too_few: return "micro_batches_too_few";
+    case Verdict::experts_not_divisible: return "experts_not_divisible";
+    case Verdict::expert_groups_misfit: return "expert_groups_misfit";
+    case Verdict::out_of_memory: return "out_of_memory";
+    case Verdict::misses_target: return "misses_target";
+    case Verdict::count: break;
+  }
+  return "unknown";
+}
+
+}  // namespace headroom

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every evaluation returns: fixed arrays indexed by enum, an interval, and a verdict. No heap, no strings.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace headroom {
+
+/// Where the step's time goes. Terms a form does not price stay zero; `sustained` says what its rates already hold.
+enum class Term : std::uint8_t {
+  gemm, attention, elementwise, recompute, head, optimizer,
+  tp_comm, cp_comm, ep_comm, pp_comm, dp_comm, host, bubble, straggler, data, count
+};
+inline constexpr std::size_t term_count = static_cast<std::size_t>(Term::count);
+inline constexpr std::array<std::string_view, term_count> term_names{
+    "gemm",    "attention", "elementwise", "recompute", "head",   "optimizer", "tp_comm", "cp_comm",
+    "ep_comm", "pp_comm",   "dp_comm",     "host",      "bubble", "straggler", "data"};
+
+/// Exposed time by term; the sum is the step.
+struct Breakdown {
+  std::array<Seconds, term_count> exposed{};
+
+  [[nodiscard]] constexpr Seconds& operator[](Term term) noexcept { return exposed[static_cast<std::size_t>(term)]; }
+  [[nodiscard]] constexpr Seconds operator[](Term term) const noexcept {
+    return exposed[static_cast<std::size_t>(term)];
+  }
+  [[nodiscard]] constexpr Seconds total() const noexcept {
+    Seconds sum{};
+    for (const Seconds part : exposed) {
+      sum += part;
+    }
+    return sum;
+  }
+};
+
+/// Where a GPU's memory goes.
+enum class MemoryTerm : std::uint8_t {
+  weights, gradients, optimizer, activations, recompute_workspace, logits, gather_buffers, kv_cache, fragmentation,
+  framework, count
+};
+inline constexpr std::size_t memory_term_count = static_cast<std::size_t>(MemoryTerm::count);
+inline constexpr std::array<std::string_view, memory_term_count> memory_term_names{
+    "weights", "gradients",      "optimizer", "activations",   "recompute_workspace",
+    "logits",  "gather_buffers", "kv_cache",  "fragmentation", "framework"};
+
+struct MemoryBreakdown {
+  std::array<Bytes, memory_term_count> bytes{};
+
+  [[nodiscard]] constexpr Bytes& operator[](MemoryTerm term) noexcept { return bytes[static_cast<std::size_t>(term)]; }
+  [[nodiscard]] constexpr Bytes operator[](MemoryTerm term) const noexcept {
+    return bytes[static_cast<std::size_t>(term)];
+  }
+  [[nodiscard]] constexpr Bytes total() const noexcept {
+    Bytes sum{};
+    for (const Bytes part : bytes) {
+      sum += part;
+    }
+    return sum;
+  }
+  /// What the allocator hands out at the peak: everything but its slack and what lies outside it.
+  [[nodiscard]] constexpr Bytes allocated() const noexcept {
+    return total() - (*this)[MemoryTerm::fragmentation] - (*this)[MemoryTerm::framework];
+  }
+};
+
+/// A central value and the interval that holds the truth with probability 0.8, as far as past errors tell.
+template <class Q>
+struct Interval {
+  Q low{};
+  Q mid{};
+  Q high{};
+};
+
+/// Why a plan cannot be, or feasible. The number that broke it is in Estimate::broke and Estimate::limit.
+enum class Verdict : std::uint8_t {
+  feasible,
+  gpus_not_divisible,       ///< gpus / (tp pp cp)
+  heads_not_divisible,      ///< heads / tp
+  kv_heads_not_divisible,   ///< kv_heads against tp: neither divides the other
+  layers_too_few,           ///< pp vpp above layers
+  sequence_not_divisible,   ///< seq_len / cp, or / tp with sequence parallelism
+  batch_not_divisible,      ///< global_batch / (dp micro_batch)
+  micro_batches_too_few,    ///< an interleaved schedule needs a multiple of pp
+  experts_not_divisible,    ///< experts / ep
+  expert_groups_misfit,     ///< ep against dp cp tp
+  out_of_memory,
+  misses_target,
+  count
+};
+inline constexpr std::size_t verdict_count = static_cast<std::size_t>(Verdict::count);
+[[nodiscard]] std::string_view name_of(Verdict verdict) noexcept;
+
+struct Estimate {
+  Verdict verdict = Verdict::feasible;
+  double broke = 0.0;  ///< the offending number: a count, or bytes for out_of_memory
+  double limit = 0.0;  ///< what it would have to be
+  Seconds step{};
+  Breakdown time;
+  MemoryBreakdown memory;  ///< of the fullest stage
+  std::int32_t stage = 0;  ///< that stage
+  std::int32_t micro_batches = 0;
+  double bubble_fraction = 0.0;
+};
+
+}  // namespace headroom

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a training run is spread over GPUs, and which spreads are legal.
+#pragma once
+
+#include <headroom/model/estimate.hpp>
+#include <headroom/model/workload/architecture.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace headroom {
+
+enum class Recompute : std::uint8_t { none, selective, full };
+inline constexpr std::array<std::string_view, 3> recompute_names{"none", "selective", "full"};
+
+/// One point of the search space. Small integers: it is copied by the million.
+struct Strategy {
+  std::uint16_t tp = 1, pp = 1, vpp = 1, cp = 1;
+  std::uint16_t ep = 1, etp = 1;
+  std::uint32_t dp = 1;
+  std::uint16_t micro_batch = 1;
+  std::uint8_t zero = 0;  ///< ZeRO stage 0-3; 3 = fully sharded (FSDP)
+  Recompute recompute = Recompute::none;
+  bool sequence_parallel = false;
+  friend constexpr bool operator==(const Strategy&, const Strategy&) = default;
+};
+static_assert(sizeof(Strategy) <= 24);
+
+/// What the strategy must fit: the numbers legality needs and no more.
+struct TrainingShape {
+  std::int64_t gpus = 1;
+  std::int64_t seq_len = 1;
+  std::int64_t global_batch = 1;  ///< sequences
+};
+
+/// feasible, or the first rule broken with its two numbers in `broke` and `limit`.
+struct Legality {
+  Verdict verdict = Verdict::feasible;
+  double broke = 0.0;
+  double limit = 0.0;
+};
+[[nodiscard]] Legality check(const Architecture& architecture,
+                             const TrainingShape& shape,
+                             const Strategy& strategy) noexcept;
+
+/// Sequences one optimizer step takes: micro_batch x accumulation x dp.
+[[nodiscard]] constexpr std::int64_t effective_batch(std::int64_t micro_batch,
+                                                     std::int64_t data_ranks,
+                                                     std::int64_t accumulation) noexcept {
+  return micro_batch * data_ranks * accumulation;
+}
+
+}  // namespace headroom

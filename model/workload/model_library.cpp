@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/workload/model_library.hpp>
+
+namespace headroom {
+namespace embedded {
+EmbeddedIndex embedded_models() noexcept;
+}
+
+ModelLibrary::ModelLibrary(DataStore store) : store_{std::move(store)} {}
+
+ModelLibrary ModelLibrary::standard() {
+  return ModelLibrary{DataStore{embedded::embedded_models(), DataStore::user_folders()}};
+}
+
+bool ModelLibrary::knows(std::string_view spelling) const { return store_.find("models", spelling).has_value(); }
+
+std::string ModelLibrary::unknown(std::string_view spelling) const {
+  const std::vector<std::string> names = store_.spellings("models");
+  const std::vector<std::string_view> candidates{names.begin(), names.end()};
+  return "unknown model " + quoted(spelling) + suggestion(normalised(spelling), candidates) +
+         " (see 'headroom catalog list models')";
+}
+
+DataStore::Entry ModelLibrary::entry(std::string_view spelling) const {
+  const std::optional<DataStore::Entry> found = store_.find("models", spelling);
+  if (!found) {
+    throw ConfigError{unknown(spelling)};
+  }
+  return *found;
+}
+
+ConfigValue ModelLibrary::tree(std::string_view spelling) const {
+  const DataStore::Entry preset = entry(spelling);
+  const BaseResolver resolve = [&](std::string_view id, const std::string& file) -> std::optional<ConfigSource> {
+    std::optional<DataStore::Entry> base = store_.find("models", id);
+    if (base && base->file == file) {
+      base = store_.find_below("models", id, file);
+    }
+    return base ? std::optional{ConfigSource{base->file, base->text}} : std::nullopt;
+  };
+  return load_with_bases({preset.file, preset.text}, resolve);
+}
+
+Architecture ModelLibrary::find(std::string_view spelling) const {
+  const ConfigValue root = tree(spelling);
+  Diagnostics diagnostics;
+  Architecture architecture = read_architecture(ConfigTable{root, "", diagnostics});
+  diagnostics.throw_if_any();
+  return architecture;
+}
+
+}  // namespace headroom

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/plan.hpp>
+
+#include <headroom/scenarios/money.hpp>
+#include <headroom/scenarios/remedy.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+double count(std::int64_t n) { return static_cast<double>(n); }
+
+std::string percent(double fraction) { return format_number(100.0 * fraction, 2) + " %"; }
+
+std::string joined(const std::vector<std::string>& parts, std::string_view between) {
+  std::string text;
+  for (const std::string& part : parts) {
+    text += (text.empty() ? "" : std::string{between}) + part;
+  }
+  return text;
+}
+
+/// "GEMMs 71 %, attention 12 %, bubble 9 %": the three largest terms.
+std::string what_binds(const Estimate& e) {
+  std::array<std::pair<double, std::string_view>, term_count> shares{};
+  for (std::size_t i = 0; i < term_count; ++i) {
+    shares[i] = {e.time.exposed[i] / e.step, term_names[i]};
+  }
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < 3 && shares[i].first > 0.005; ++i) {
+    parts.push_back(std::string{shares[i].second} + " " + percent(shares[i].first));
+  }
+  return joined(parts, ", ");
+}
+
+/// The largest memory term: what to attack when it does not fit.
+std::string largest_memory(const MemoryBreakdown& memory) {
+  const auto largest = std::max_element(memory.bytes.begin(), memory.bytes.end());
+  const auto index = static_cast<std::size_t>(largest - memory.bytes.begin());
+  return std::string{memory_term_names[index]} + " " + format(*largest);
+}
+
+TrainPlan plan_training(const TrainScenario& t, const Money& money, bool explained, Plan& plan) {
+  const RoughStack stack = find_rough_stack("rough-train");
+  const CompiledTraining compiled = compile(t.architecture, t.device, stack, t.work);
+  TrainPlan answer;
+  answer.strategy = close_open_axes(compiled, t.strategy, t.micro_batch_open, t.recompute_open);
+  const LayerTable table = tabulate(compiled, key_of(answer.strategy));
+  if (explained) {
+    ExplainRecorder recorder;
+    answer.estimate = explain(compiled, table, answer.strategy, recorder);
+    plan.explain = recorder.entries();
+  } else {
+    answer.estimate = evaluate(compiled, table, answer.strategy);
+  }
+  plan.interval_source = stack.interval_source;
+  if (t.micro_batch_open) {
+    plan.notes.push_back("strategy.micro_batch = " + std::to_string(answer.strategy.micro_batch) +
+                         " (the fastest of 1, 2, 4, 8 that fits)");
+  }
+  if (t.recompute_open) {
+    plan.notes.push_back("strategy.recompute = " +
+                         std::string{recompute_names[static_cast<std::size_t>(answer.strategy.recompute)]} +
+                         " (the fastest that fits)");
+  }
+  const Estimate& e = answer.estimate;
+  answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
+  if (e.verdict != Verdict::feasible && e.verdict != Verdict::out_of_memory) {
+    return answer;
+  }
+  answer.memory = widened(e.memory.total(), stack.memory_interval);
+  if (e.verdict == Verdict::out_of_memory) {
+    answer.verdict += "; most of it is " + largest_memory(e.memory);
+    answer.remedies = find_remedies(compiled, answer.strategy, t.domain, 3);
+  } else if (answer.memory.high > compiled.capacity) {
+    plan.notes.emplace_back("memory: the upper end of the interval does not fit; keep a fallback such as recompute");
+  }
+  if (answer.strategy.tp > t.domain) {
+    plan.notes.push_back("tp " + std::to_string(answer.strategy.tp) + " leaves the scale-up domain of " +
+                         std::to_string(t.domain) + " GPUs: the rough form does not price what that costs");
+  }
+  if (compiled.layers > 0 && t.architecture.layers % (answer.strategy.pp * answer.strategy.vpp) != 0) {
+    plan.notes.push_back(std::to_string(t.architecture.layers) + " layers do not divide by pp x vpp " +
+                         std::to_string(answer.strategy.pp * answer.strategy.vpp) +
+                         ": the early stages take one more, and the largest stage sets the pace");
+  }
+  const double gpus = count(t.work.shape.gpus);
+  const double step_tokens = count(t.work.shape.global_batch) * compiled.seq_len;
+  const double width = stack.interval;
+  answer.step = widened(e.step, width);
+  answer.tokens_per_s = widened(step_tokens / e.step.raw(), width);
+  answer.tokens_per_s_per_gpu = widened(step_tokens / e.step.raw() / gpus, width);
+  const FlopsPerSecond achieved = step_tokens * compiled.model_flops_per_token / e.step / gpus;
+  answer.model_flops_per_gpu = widened(achieved.raw(), width);
+  answer.mfu = widened(achieved / compiled.gemm_peak, width);
+  answer.mfu.high = std::min(answer.mfu.high, 1.0);
+  answer.binds = what_binds(e);
+  if (t.tokens > 0.0) {
+    answer.duration = widened(t.tokens / step_tokens * e.step, width);
+    answer.gpu_hours = widened(gpus * (answer.duration.mid / hour), width);
+  }
+  if (money.price) {
+    answer.cost_per_million_tokens = widened(
+        cost_per_million(gpus * *money.price, Hertz{answer.tokens_per_s.mid}), width);
+    if (t.tokens > 0.0) {
+      answer.cost = widened(rent(*money.price, gpus, answer.duration.mid), width);
+    }
+  }
+  return answer;
+}
+
+/// The least tp (then the next weights format) that leaves room for the asked sequences.
+std::vector<std::string> serving_changes(const ServeScenario& s, const RoughStack& stack) {
+  for (std::int64_t tp = s.work.tp * 2; tp <= s.work.gpus && tp <= 64; tp *= 2) {
+    ServingWorkload w = s.work;
+    w.tp = tp;
+    if (serve(s.architecture, s.device, stack, w, nullptr).verdict == Verdict::feasible) {
+      return {"strategy.tp = " + std::to_string(tp)};
+    }
+  }
+  for (std::int64_t factor = 2; factor <= 64; factor *= 2) {
+    ServingWorkload w = s.work;
+    w.tp *= factor;
+    w.gpus *= factor;
+    if (serve(s.architecture, s.device, stack, w, nullptr).verdict == Verdict::feasible) {
+      return {"hardware.gpus = " + std::to_string(w.gpus), "strategy.tp = " + std::to_string(w.tp)};
+    }
+  }
+  return {};
+}
+
+ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explained, Plan& plan) {
+  const RoughStack stack = find_rough_stack("rough-serve");
+  ServePlan answer;
+  ExplainRecorder recorder;
+  answer.estimate = serve(s.architecture, s.device, stack, s.work, explained ? &recorder : nullptr);
+  plan.explain = recorder.entries();
+  plan.interval_source = stack.interval_source;
+  const ServingEstimate& e = answer.estimate;
+  answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
+  if (e.verdict == Verdict::out_of_memory) {
+    answer.changes = serving_changes(s, stack);
+  }
+  if (e.verdict != Verdict::feasible) {
+    return answer;
+  }
+  const std::int64_t wanted = (s.work.concurrency + e.replicas - 1) / e.replicas;
+  if (wanted > e.max_sequences) {
+    plan.notes.push_back("concurrency " + std::to_string(s.work.concurrency) + " exceeds what the KV cache holds (" +
+                         std::to_string(e.max_sequences * e.replicas) + " sequences): the rest waits");
+  }
+  const double width = stack.interval;
+  answer.ttft = widened(e.ttft, width);
+  answer.tpot = widened(e.tpot, width);
+  answer.output_tokens_per_s = widened(e.output_tokens_per_s, width);
+  answer.binds = e.decode_memory_bound ? "decode reads weights and KV cache: memory bandwidth binds"
+                                       : "decode is compute-bound at this batch";
+  if (money.price) {
+    answer.cost_per_million_output_tokens = widened(
+        cost_per_million(count(s.work.gpus) * *money.price, Hertz{e.output_tokens_per_s}), width);
+  }
+  return answer;
+}
+
+}  // namespace
+
+bool Plan::feasible() const noexcept {
+  if (const auto* train = std::get_if<TrainPlan>(&answer)) {
+    return train->estimate.verdict == Verdict::feasible;
+  }
+  return std::get<ServePlan>(answer).estimate.verdict == Verdict::feasible;
+}
+
+std::string verdict_text(Verdict verdict, double broke, double limit) {
+  const auto number = [](double value) { return format_number(value, 12); };
+  switch (verdict) {
+    case Verdict::feasible: return "fits";
+    case Verdict::gpus_not_divisible:
+      return number(broke) + " GPUs are not dp x tp x pp x cp: tp x pp x cp is " + number(limit);
+    case Verdict::heads_not_divisible: return number(broke) + " heads do not divide by tp " + number(limit);
+    case Verdict::kv_heads_not_divisible:
+      return number(broke) + " key-value heads and tp " + number(limit) + ": neither divides the other";
+    case Verdict::layers_too_few: return number(broke) + " layers are fewer than the " + number(limit) + " stages";
+    case Verdict::sequence_not_divisible:
+      return "sequence length " + number(broke) + " does not divide by the " + number(limit) + " ranks that share it";
+    case Verdict::batch_not_divisible:
+      return "global batch " + number(broke) + " does not divide by dp x micro_batch = " + number(limit);
+    case Verdict::micro_batches_too_few:
+      return number(broke) + " micro-batches do not divide by pp " + number(limit) + ", which interleaving needs";
+    case Verdict::experts_not_divisible: return number(broke) + " experts do not divide by ep " + number(limit);
+    case Verdict::expert_groups_misfit:
+      return "dp x cp x tp = " + number(broke) + " does not divide by ep x etp = " + number(limit);
+    case Verdict::out_of_memory:
+      return "does not fit: needs " + format(Bytes{broke}) + " of " + format(Bytes{limit}) + " per GPU";
+    case Verdict::misses_target: return "misses the target: " + number(broke) + " against " + number(limit);
+    case Verdict::count: break;
+  }
+  return "unknown";
+}
+
+Strategy close_open_axes(const CompiledTraining& compiled,
+                         Strategy strategy,
+                         bool micro_batch_open,
+                         bool recompute_open) noexcept {
+  constexpr std::array<std::uint16_t, 4> micro_batches{1, 2, 4, 8};
+  constexpr std::array modes{Recompute::none, Recompute::selective, Recompute::full};
+  Strategy best = strategy;
+  Seconds best_time{1e300};
+  Strategy smallest = strategy;
+  Bytes least{1e300};
+  for (const std::uint16_t micro_batch : micro_batches) {
+    for (const Recompute mode : modes) {
+      Strategy s = strategy;
+      s.micro_batch = micro_batch_open ? micro_batch : strategy.micro_batch;
+      s.recompute = recompute_open ? mode : strategy.recompute;
+      const Estimate e = evaluate(compiled, tabulate(compiled, key_of(s)), s);
+      if (e.verdict == Verdict::feasible && e.step < best_time) {
+        best_time = e.step;
+        best = s;
+      } else if (e.verdict == Verdict::out_of_memory && e.memory.total() < least) {
+        least = e.memory.total();
+        smallest = s;
+      }
+    }
+  }
+  return best_time.raw() < 1e300 ? best : smallest;
+}
+
+Plan make_plan(Scenario scenario, bool explain) {
+  Plan plan;
+  plan.notes = scenario.assumptions;
+  if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {
+    plan.answer = plan_training(*train, scenario.money, explain, plan);
+  } else {
+    plan.answer = plan_serving(std::get<ServeScenario>(scenario.question), scenario.money, explain, plan);
+  }
+  plan.scenario = std::move(scenario);
+  return plan;
+}
+
+}  // namespace headroom

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer to a scenario: what it needs, how long, how much, what binds, and what to change when it cannot be.
+#pragma once
+
+#include <headroom/scenarios/scenario.hpp>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headroom {
+
+/// One or a few keys to change, and what the memory is then.
+struct Remedy {
+  std::vector<std::string> changes;  ///< "strategy.micro_batch = 1"
+  Strategy strategy;
+  Bytes memory{};
+};
+
+struct TrainPlan {
+  Strategy strategy;  ///< open axes filled
+  Estimate estimate;
+  std::vector<Remedy> remedies;  ///< when it does not fit: the smallest change first
+  std::string verdict;           ///< one sentence: "fits", or the number that broke it
+  std::string binds;             ///< what the time goes to
+  Interval<Seconds> step;
+  Interval<Bytes> memory;
+  Interval<double> tokens_per_s;
+  Interval<double> tokens_per_s_per_gpu;
+  Interval<double> mfu;
+  Interval<double> model_flops_per_gpu;  ///< FLOP/s
+  Interval<Seconds> duration;            ///< zero when no token count was given
+  Interval<double> gpu_hours;
+  Interval<Dollars> cost;                ///< zero without a price
+  Interval<Dollars> cost_per_million_tokens;
+};
+
+struct ServePlan {
+  ServingEstimate estimate;
+  std::string verdict;
+  std::string binds;
+  std::vector<std::string> changes;  ///< the smallest change that makes it fit
+  Interval<Seconds> ttft;
+  Interval<Seconds> tpot;
+  Interval<double> output_tokens_per_s;
+  Interval<Dollars> cost_per_million_output_tokens;
+};
+
+struct Plan {
+  Scenario scenario;
+  std::variant<TrainPlan, ServePlan> answer;
+  std::vector<std::string> notes;     ///< assumptions of the scenario and of the plan
+  std::string interval_source;        ///< where the width of the intervals comes from
+  std::vector<ExplainEntry> explain;  ///< filled when asked for
+  [[nodiscard]] bool feasible() const noexcept;
+};
+
+/// Prices a scenario; with `explain` every term is recorded. ConfigError when a peak or a sustained rate is missing.
+[[nodiscard]] Plan make_plan(Scenario scenario, bool explain);
+
+/// One sentence for a verdict and its two numbers: "heads 64 do not divide by tp 6".
+[[nodiscard]] std::string verdict_text(Verdict verdict, double broke, double limit);
+
+/// mid x (1 + w) above and mid / (1 + w) below: symmetric in the logarithm.
+template <class Q>
+[[nodiscard]] Interval<Q> widened(Q mid, double width) noexcept {
+  return {mid / (1.0 + width), mid, mid * (1.0 + width)};
+}
+
+/// Fills the open axes with the fastest legal values that fit, else those that need the least memory.
+[[nodiscard]] Strategy close_open_axes(const CompiledTraining& compiled,
+                                       Strategy strategy,
+                                       bool micro_batch_open,
+                                       bool recompute_open) noexcept;
+
+}  // namespace headroom

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/scenario.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace headroom {
+namespace {
+
+constexpr std::array<std::string_view, 3> kinds{"train", "serve", "batch"};
+
+/// Reads one document; assumptions are collected beside the problems.
+class ScenarioReader {
+ public:
+  ScenarioReader(const ConfigValue& root, std::string file, const Sources& sources)
+      : root_{root, "", diagnostics_}, sources_{sources} {
+    scenario_.file = std::move(file);
+  }
+
+  Scenario run() {
+    require_schema(root_);
+    static_cast<void>(root_.value("base"));
+    const std::optional<std::size_t> kind = root_.maybe_choice("kind", kinds);
+    scenario_.name = root_.maybe_text("name").value_or(scenario_.file);
+    if (!kind) {
+      if (!root_.has("kind")) {
+        root_.problem("kind", "missing key 'kind', one of train, serve");
+      }
+      diagnostics_.throw_if_any();  // without a kind the rest of the keys cannot be judged
+    }
+    if (*kind == 2) {
+      root_.problem("kind", "kind 'batch' is not answered by this version; 'train' and 'serve' are");
+      diagnostics_.throw_if_any();
+    }
+    if (*kind == 0) {
+      read_train();
+    } else {
+      read_serve();
+    }
+    read_money(gpu_id_);
+    root_.finish();
+    diagnostics_.throw_if_any();
+    return std::move(scenario_);
+  }
+
+ private:
+  void assume(const std::string& text) { scenario_.assumptions.push_back(text); }
+
+  template <class Look>
+  auto look_up(ConfigTable& table, std::string_view key, const std::string& spelling, Look look)
+      -> std::optional<std::decay_t<decltype(look(spelling))>> {
+    try {
+      return look(spelling);
+    } catch (const ConfigError& error) {
+      for (const Diagnostic& diagnostic : error.diagnostics()) {
+        if (diagnostic.file.empty()) {
+          table.problem(key, diagnostic.message);
+        } else {
+          diagnostics_.add(diagnostic.file, diagnostic.at, diagnostic.message);
+        }
+      }
+      return std::nullopt;
+    }
+  }
+
+  Architecture read_model() {
+    const ConfigValue* model = root_.value("model");
+    if (model == nullptr) {
+      root_.problem("model", "missing key 'model', the id of a preset or a [model] table (see 'headroom catalog list models')");
+      return {};
+    }
+    if (model->kind == ConfigValue::Kind::table) {
+      return read_inline_model(*model);
+    }
+    const std::string id = root_.text("model");
+    if (id.empty()) {
+      return {};
+    }
+    return look_up(root_, "model", id, [&](const std::string& s) { return sources_.models.find(s); }).value_or(Architecture{});
+  }
+
+  Architecture read_inline_model(const ConfigValue& model) {
+    ConfigTable table{model, "model", diagnostics_};
+    inline_model_ = model;
+    if (const std::optional<std::string> base = table.maybe_text("base")) {
+      const auto below = look_up(table, "base", *base, [&](const std::string& s) { return sources_.models.tree(s); });
+      if (!below) {
+        return {};
+      }
+      ConfigValue merged = *below;
+      overlay(merged, model);
+      merged.at = model.at;
+      merged.file = model.file;
+      // The base's published count and names speak of another network.
+      std::erase_if(merged.entries, [&](const auto& entry) {
+        return (entry.first == "parameters" || entry.first == "aliases") && model.find(entry.first) == nullptr;
+      });
+      inline_model_ = std::move(merged);
+    } else {
+      add_default("schema", 1);
+      add_default("id", "custom");
+      add_default("source", "scenario");
+    }
+    return read_architecture(ConfigTable{inline_model_, "model", diagnostics_});
+  }
+
+  void add_default(const std::string& key, std::int64_t value) {
+    if (inline_model_.find(key) == nullptr) {
+      ConfigValue entry;
+      entry.kind = ConfigValue::Kind::integer;
+      entry.integer = value;
+      inline_model_.entries.emplace_back(key, entry);
+    }
+  }
+  void add_default(const std::string& key, const char* value) {
+    if (inline_model_.find(key) == nullptr) {
+      ConfigValue entry;
+      entry.kind = ConfigValue::Kind::text;
+      entry.text = value;
+      inline_model_.entries.emplace_back(key, entry);
+    }
+  }
+
+  struct Hardware {
+    Device device;
+    std::int64_t gpus = 1;
+    std::int64_t domain = 1;
+    std::optional<BytesPerSecond> scale_out;
+    std::string node;
+  };
+
+  Hardware read_hardware() {
+    Hardware result;
+    ConfigTable table = root_.table("hardware");
+    const std::string gpu = table.text("gpu");
+    result.gpus = table.integer("gpus", {1, 10'000'000});
+    if (!gpu.empty()) {
+      if (auto device = look_up(table, "gpu", gpu, [&](const std::string& s) -> Device { return sources_.catalog.device(s); })) {
+        result.device = *device;
+        gpu_id_ = device->id;
+      }
+    }
+    std::optional<Node> node;
+    if (const std::optional<std::string> id = table.maybe_text("node")) {
+      node = look_up(table, "node", *id, [&](const std::string& s) -> Node { return sources_.catalog.node(s); });
+      if (node && !gpu_id_.empty() && node->gpu != gpu_id_ &&
+          std::find(node->also.begin(), node->also.end(), gpu_id_) == node->also.end()) {
+        table.problem("node", "node '" + node->id + "' holds " + node->gpu + ", not " + gpu_id_);
+      }
+    } else if (!gpu_id_.empty()) {
+      if (const Node* reference = sources_.catalog.reference_node(result.device)) {
+        node = *reference;
+        assume("hardware.node = " + node->id + " (the reference node of " + gpu_id_ + ")");
+      }
+    }
+    table.finish();
+    result.domain = std::max<std::int64_t>(1, result.device.scale_up.domain);
+    if (node) {
+      result.node = node->id;
+      result.scale_out = node->scale_out_per_gpu();
+      result.domain = std::max(result.domain, node->gpus);
+    }
+    return result;
+  }
+
+  void read_training_table(TrainScenario& train) {
+    ConfigTable table = root_.table("training");
+    train.work.shape.seq_len = table.integer("seq_len", {1, 100'000'000});
+    train.work.shape.global_batch = table.integer("global_batch", {1, 1'000'000'000});
+    const std::size_t precision = table.choice("precision", training_precision_names);
+    train.work.precision = static_cast<Precision>(precision);
+    train.work.states = adam_states(train.work.precision);
+    if (const auto gradients = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"})) {
+      train.work.states.gradients = *gradients == 0 ? 4.0 : 2.0;
+    } else if (!table.has("gradients")) {
+      assume("training.gradients = " + std::string{train.work.states.gradients > 2.0 ? "fp32" : "bf16"} +
+             " (held in the weights' precision)");
+    }
+    train.work.method = static_cast<Method>(table.maybe_choice("method", method_names).value_or(0));
+    train.work.flash_attention = table.maybe_boolean("flash_attention").value_or(true);
+    train.work.dropout = table.maybe_boolean("dropout").value_or(false);
+    // Token counts are written as 15e12 or as an integer.
+    train.tokens = table.maybe_number("tokens", {1.0, 1e18}).value_or(0.0);
+    table.finish();
+  }
+
+  template <class Integer>
+  Integer axis(ConfigTable& table, std::string_view key, std::int64_t high) {
+    if (const auto value = table.maybe_integer(key, {1, high})) {
+      return static_cast<Integer>(*value);
+    }
+    if (!table.has(key) && (key == "tp" || key == "pp")) {
+      assume("strategy." + std::string{key} + " = 1 (not stated)");
+    }
+    return 1;
+  }
+
+  void read_strategy(TrainScenario& train) {
+    static const ConfigValue nothing;
+    const bool stated = root_.has("strategy");
+    ConfigTable table = stated ? root_.table("strategy") : ConfigTable{nothing, "strategy", diagnostics_};
+    Strategy& s = train.strategy;
+    s.tp = axis<std::uint16_t>(table, "tp", 4096);
+    s.pp = axis<std::uint16_t>(table, "pp", 4096);
+    s.vpp = axis<std::uint16_t>(table, "vpp", 1024);
+    s.cp = axis<std::uint16_t>(table, "cp", 4096);
+    s.ep = axis<std::uint16_t>(table, "ep", 4096);
+    s.etp = axis<std::uint16_t>(table, "etp", 4096);
+    const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
+    if (const auto dp = table.maybe_integer("dp", {1, 10'000'000})) {
+      s.dp = static_cast<std::uint32_t>(*dp);
+    } else {
+      s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, train.work.shape.gpus / model_ranks));
+      assume("strategy.dp = " + std::to_string(s.dp) + " (gpus / (tp pp cp))");
+    }
+    if (const auto micro_batch = table.maybe_integer("micro_batch", {1, 60'000})) {
+      s.micro_batch = static_cast<std::uint16_t>(*micro_batch);
+    } else {
+      train.micro_batch_open = !table.has("micro_batch");
+    }
+    if (const auto recompute = table.maybe_choice("recompute", recompute_names)) {
+      s.recompute = static_cast<Recompute>(*recompute);
+    } else {
+      train.recompute_open = !table.has("recompute");
+    }
+    if (const auto zero = table.maybe_integer("zero", {0, 3})) {
+      s.zero = static_cast<std::uint8_t>(*zero);
+    } else {
+      s.zero = 1;
+      assume("strategy.zero = 1 (optimizer states sharded)");
+    }
+    if (const auto sequence_parallel = table.maybe_boolean("sequence_parallel")) {
+      s.sequence_parallel = *sequence_parallel;
+    } else {
+      s.sequence_parallel = s.tp > 1;
+      if (s.tp > 1) {
+        assume("strategy.sequence_parallel = true (on whenever tp > 1)");
+      }
+    }
+    if (s.sequence_parallel && s.tp == 1) {
+      s.sequence_parallel = false;  // nothing to shard over
+    }
+    table.finish();
+  }
+
+  void read_train() {
+    TrainScenario train;
+    train.architecture = read_model();
+    const Hardware hardware = read_hardware();
+    train.device = hardware.device;
+    train.domain = hardware.domain;
+    train.scale_out = hardware.scale_out;
+    train.node = hardware.node;
+    train.work.shape.gpus = hardware.gpus;
+    read_training_table(train);
+    read_strategy(train);
+    scenario_.question = std::move(train);
+  }
+
+  void read_serve() {
+    ServeScenario serve;
+    serve.architecture = read_model();
+    const Hardware hardware = read_hardware();
+    serve.device = hardware.device;
+    ServingWorkload& w = serve.work;
+    w.gpus = hardware.gpus;
+    ConfigTable table = root_.table("serving");
+    w.isl = table.integer("isl", {1, 100'000'000});
+    w.osl = table.integer("osl", {1, 100'000'000});
+    w.concurrency = table.integer("concurrency", {1, 100'000'000});
+    w.weights = static_cast<Precision>(table.choice("weights", precision_names));
+    if (const auto kv = table.maybe_choice("kv_cache", precision_names)) {
+      w.kv = static_cast<Precision>(*kv);
+    } else if (!table.has("kv_cache")) {
+      w.kv = Precision::bf16;
+      assume("serving.kv_cache = bf16 (not stated)");
+    }
+    if (const auto fraction = table.maybe_number("memory_fraction", {0.01, 1.0})) {
+      w.memory_fraction = *fraction;
+    } else if (!table.has("memory_fraction")) {
+      assume("serving.memory_fraction = 0.9 (vLLM's default)");
+    }
+    table.finish();
+    static const ConfigValue nothing;
+    ConfigTable strategy = root_.has("strategy") ? root_.table("strategy") : ConfigTable{nothing, "strategy", diagnostics_};
+    w.tp = axis<std::int64_t>(strategy, "tp", 4096);
+    w.pp = axis<std::int64_t>(strategy, "pp", 4096);
+    strategy.finish();
+    scenario_.question = std::move(serve);
+  }
+
+  void read_money(const std::string& gpu) {
+    std::optional<ConfigTable> table = root_.maybe_table("money");
+    if (!table) {
+      return;
+    }
+    const std::optional<DollarsPerSecond> price = table->maybe_quantity<DollarsPerSecond>("price");
+    const std::optional<std::string> list = table->maybe_text("prices");
+    const std::size_t market = table->maybe_choice("market", market_names).value_or(0);
+    if (price && list) {
+      table->problem("prices", "state 'price' or 'prices', not both");
+    } else if (price) {
+      scenario_.money = {price, "scenario"};
+    } else if (list) {
+      read_price_list(*table, *list, static_cast<Market>(market), gpu);
+    } else if (!table->has("price")) {
+      table->problem("price", "[money] needs 'price', e.g. \"2.99 $/h\", or 'prices', the id of a price list");
+    }
+    table->finish();
+  }
+
+  void read_price_list(ConfigTable& table, const std::string& id, Market market, const std::string& gpu) {
+    const auto list = look_up(table, "prices", id, [&](const std::string& s) -> PriceList { return sources_.catalog.prices(s); });
+    if (!list || gpu.empty()) {
+      return;
+    }
+    for (const PriceOffer& offer : list->offers) {
+      if (offer.market == market && sources_.catalog.device(offer.gpu).id == gpu) {
+        scenario_.money = {offer.price.value, list->name + ", " + std::string{market_names[static_cast<std::size_t>(market)]} + ", " + list->date};
+        return;
+      }
+    }
+    table.problem("prices", "price list '" + list->id + "' has no " + std::string{market_names[static_cast<std::size_t>(market)]} +
+                                " offer for " + gpu);
+  }
+
+  Diagnostics diagnostics_;
+  ConfigTable root_;
+  const Sources& sources_;
+  Scenario scenario_;
+  std::string gpu_id_;
+  ConfigValue inline_model_;
+};
+
+}  // namespace
+
+Sources Sources::standard() { return {Catalog::standard(), ModelLibrary::standard()}; }
+
+Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources) {
+  return ScenarioReader{root, file, sources}.run();
+}
+
+Scenario load_scenario(const std::string& path, std::span<const std::string> overrides, const Sources& sources) {
+  const BaseResolver resolve = [](std::string_view id, const std::string& file) -> std::optional<ConfigSource> {
+    const std::filesystem::path base = std::filesystem::path{file}.parent_path() / std::filesystem::path{id};
+    if (!std::filesystem::is_regular_file(base)) {
+      return std::nullopt;
+    }
+    return read_file(base.lexically_normal().string());
+  };
+  ConfigValue root = load_with_bases(read_file(path), resolve);
+  Diagnostics diagnostics;
+  for (const std::string& assignment : overrides) {
+    apply_override(root, assignment, diagnostics);
+  }
+  diagnostics.throw_if_any();
+  return read_scenario(root, path, sources);
+}
+
+Scenario scenario_from_overrides(std::span<const std::string> overrides, const Sources& sources) {
+  ConfigValue root = parse_toml("schema = 1\n", "command line");
+  root.at = {};
+  Diagnostics diagnostics;
+  for (const std::string& assignment : overrides) {
+    apply_override(root, assignment, diagnostics);
+  }
+  diagnostics.throw_if_any();
+  return read_scenario(root, "command line", sources);
+}
+
+}  // namespace headroom

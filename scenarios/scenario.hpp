@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A planner's question as its TOML states it, resolved against the catalog: nothing is left to look up.
+#pragma once
+
+#include <headroom/hardware/catalog.hpp>
+#include <headroom/model/serve/serving.hpp>
+#include <headroom/model/train/training.hpp>
+#include <headroom/model/workload/model_library.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headroom {
+
+/// What money questions need; without a price no dollars are printed.
+struct Money {
+  std::optional<DollarsPerSecond> price;  ///< per GPU
+  std::string source;                     ///< "scenario" or the price list's name, market and date
+};
+
+struct TrainScenario {
+  Architecture architecture;
+  Device device;
+  std::int64_t domain = 1;  ///< GPUs of one scale-up domain
+  std::optional<BytesPerSecond> scale_out;
+  std::string node;
+  TrainingWorkload work;
+  double tokens = 0.0;  ///< of the whole run; 0: not asked
+  Strategy strategy;
+  bool micro_batch_open = false;  ///< blank: the fastest legal value that fits
+  bool recompute_open = false;
+};
+
+struct ServeScenario {
+  Architecture architecture;
+  Device device;
+  ServingWorkload work;
+};
+
+struct Scenario {
+  std::string name;
+  std::string file;
+  std::variant<TrainScenario, ServeScenario> question;
+  Money money;
+  /// What the scenario left open and which value was taken: "zero = 1 (default)".
+  std::vector<std::string> assumptions;
+};
+
+/// Where ids are looked up.
+struct Sources {
+  Catalog catalog;
+  ModelLibrary models;
+  [[nodiscard]] static Sources standard();
+};
+
+/// Reads a parsed document. Throws ConfigError with every problem of the document at once.
+[[nodiscard]] Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources);
+
+/// Loads a file with its bases (paths relative to the file that names them), applies `--set` assignments, reads it.
+[[nodiscard]] Scenario load_scenario(const std::string& path,
+                                     std::span<const std::string> overrides,
+                                     const Sources& sources);
+
+/// Reads scenario text without a file: the quick form of `headroom plan`.
+[[nodiscard]] Scenario scenario_from_overrides(std::span<const std::string> overrides, const Sources& sources);
+
+}  // namespace headroom

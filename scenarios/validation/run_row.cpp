@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/validation/run_row.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+struct TextColumn {
+  std::string_view name;
+  std::string RunConfiguration::*field;
+};
+struct IntegerColumn {
+  std::string_view name;
+  std::optional<std::int64_t> RunConfiguration::*field;
+};
+
+// clang-format off
+constexpr std::array text_columns{
+    TextColumn{"model", &RunConfiguration::model},         TextColumn{"arch", &RunConfiguration::arch},
+    TextColumn{"gpu", &RunConfiguration::gpu},             TextColumn{"precision", &RunConfiguration::precision},
+    TextColumn{"recompute", &RunConfiguration::recompute}, TextColumn{"framework", &RunConfiguration::framework},
+};
+constexpr std::array integer_columns{
+    IntegerColumn{"layers", &RunConfiguration::layers},             IntegerColumn{"hidden", &RunConfiguration::hidden},
+    IntegerColumn{"heads", &RunConfiguration::heads},               IntegerColumn{"kv_heads", &RunConfiguration::kv_heads},
+    IntegerColumn{"head_dim", &RunConfiguration::head_dim},         IntegerColumn{"ffn_hidden", &RunConfiguration::ffn_hidden},
+    IntegerColumn{"gated_mlp", &RunConfiguration::gated_mlp},       IntegerColumn{"vocab", &RunConfiguration::vocab},
+    IntegerColumn{"tied_embeddings", &RunConfiguration::tied_embeddings}, IntegerColumn{"seq_len", &RunConfiguration::seq_len},
+    IntegerColumn{"experts", &RunConfiguration::experts},           IntegerColumn{"top_k", &RunConfiguration::top_k},
+    IntegerColumn{"moe_ffn", &RunConfiguration::moe_ffn},           IntegerColumn{"shared_experts", &RunConfiguration::shared_experts},
+    IntegerColumn{"dense_layers", &RunConfiguration::dense_layers}, IntegerColumn{"gpus", &RunConfiguration::gpus},
+    IntegerColumn{"gpus_per_node", &RunConfiguration::gpus_per_node}, IntegerColumn{"dp", &RunConfiguration::dp},
+    IntegerColumn{"tp", &RunConfiguration::tp},                     IntegerColumn{"pp", &RunConfiguration::pp},
+    IntegerColumn{"vpp", &RunConfiguration::vpp},                   IntegerColumn{"cp", &RunConfiguration::cp},
+    IntegerColumn{"ep", &RunConfiguration::ep},                     IntegerColumn{"seq_parallel", &RunConfiguration::seq_parallel},
+    IntegerColumn{"zero", &RunConfiguration::zero},                 IntegerColumn{"micro_batch", &RunConfiguration::micro_batch},
+    IntegerColumn{"global_batch", &RunConfiguration::global_batch}, IntegerColumn{"flash_attn", &RunConfiguration::flash_attn},
+};
+// clang-format on
+
+/// "method=lora;release=24.07" -> pairs; a part without '=' is a flag with an empty value.
+std::map<std::string, std::string, std::less<>> parse_options(std::string_view text) {
+  std::map<std::string, std::string, std::less<>> options;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(';'), text.size());
+    const std::string_view part = text.substr(0, end);
+    const std::size_t equals = part.find('=');
+    if (!part.empty()) {
+      options.emplace(part.substr(0, equals),
+                      equals == std::string_view::npos ? std::string_view{} : part.substr(equals + 1));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return options;
+}
+
+/// Maps columns of one file to fields, once.
+class RowReader {
+ public:
+  RowReader(CsvReader& csv, RowForm form) : csv_{csv}, form_{form} {}
+
+  void check_columns() {
+    for (const std::string_view name : {"id", "metric", "value"}) {
+      if (!csv_.column(name)) {
+        csv_.diagnostics().add(csv_.file(), {1, 1}, "missing column '" + std::string{name} + "'");
+      }
+    }
+  }
+
+  /// nullopt: the value is no number; a diagnostic says so.
+  std::optional<RunRow> read() {
+    RunRow row;
+    row.file = csv_.file();
+    row.line = csv_.line();
+    row.form = form_;
+    row.id = text("id");
+    row.source = text("source");
+    row.engine = text("engine");
+    row.metric = text("metric");
+    row.unit = text("unit");
+    const std::optional<std::size_t> value = csv_.column("value");
+    const std::optional<double> measured = value ? csv_.number(*value) : std::nullopt;
+    if (!measured || *measured <= 0.0) {
+      if (value && !measured && csv_.fields()[*value].empty()) {
+        csv_.diagnostics().add(csv_.file(), csv_.at(*value), "'value' is empty; a row is one measurement");
+      } else if (measured) {
+        csv_.diagnostics().add(csv_.file(), csv_.at(*value), "'value' is " + quoted(csv_.fields()[*value]) +
+                                                                 "; it must be above zero");
+      }
+      return std::nullopt;
+    }
+    row.measured = *measured;
+    const std::string notes = text("notes");
+    for (const std::string_view word : {"CHECK", "ODD", "AMBIGUOUS"}) {
+      if (notes.find(word) != std::string::npos) {
+        row.doubted = true;
+        row.doubt = word;
+        break;
+      }
+    }
+    for (const TextColumn& column : text_columns) {
+      row.run.*column.field = text(column.name);
+    }
+    if (form_ == RowForm::training) {
+      for (const IntegerColumn& column : integer_columns) {
+        if (const auto index = csv_.column(column.name)) {
+          row.run.*column.field = csv_.integer(*index);
+        }
+      }
+    }
+    row.run.options = parse_options(text("options"));
+    row.cells = csv_.fields();
+    return row;
+  }
+
+ private:
+  std::string text(std::string_view name) const {
+    const std::optional<std::size_t> index = csv_.column(name);
+    return index ? csv_.fields()[*index] : std::string{};
+  }
+
+  CsvReader& csv_;
+  RowForm form_;
+};
+
+}  // namespace
+
+RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& diagnostics) {
+  CsvReader csv{stream, file, diagnostics};
+  RunFile runs;
+  runs.file = file;
+  runs.header = csv.header();
+  if (csv.column("dp") && csv.column("global_batch")) {
+    runs.form = RowForm::training;
+  } else if (csv.column("engine") && csv.column("isl")) {
+    runs.form = RowForm::serving;
+  } else if (csv.column("workload") && csv.column("config")) {
+    runs.form = RowForm::other;
+  } else {
+    diagnostics.add(file, {1, 1},
+                    "the header is of no known form: training rows have the columns dp and global_batch, serving rows "
+                    "engine and isl, others workload and config");
+    return runs;
+  }
+  RowReader reader{csv, runs.form};
+  if (runs.form != RowForm::other) {
+    reader.check_columns();
+  }
+  while (csv.next()) {
+    if (std::optional<RunRow> row = reader.read()) {
+      runs.rows.push_back(std::move(*row));
+    }
+  }
+  return runs;
+}
+
+std::optional<std::string> cell(const RunFile& file, const RunRow& row, std::string_view column) {
+  constexpr std::string_view options = "options.";
+  if (column.starts_with(options)) {
+    const auto found = row.run.options.find(column.substr(options.size()));
+    return found == row.run.options.end() ? std::string{} : found->second;
+  }
+  if (column == "file") {
+    return file.file;
+  }
+  const auto found = std::find(file.header.begin(), file.header.end(), column);
+  if (found == file.header.end()) {
+    return std::nullopt;
+  }
+  return row.cells[static_cast<std::size_t>(found - file.header.begin())];
+}
+
+}  // namespace headroom

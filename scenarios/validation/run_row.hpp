@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// One published measurement as a CSV row, and the forms such files come in.
+#pragma once
+
+#include <headroom/core/csv.hpp>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// Recognised by the header: training has dp and global_batch, serving engine and isl, other workload and config.
+enum class RowForm : std::uint8_t { training, serving, other };
+
+/// What the model may see of a row: its configuration columns, and nothing that names the row or the publication.
+struct RunConfiguration {
+  std::string model, arch, gpu, precision, recompute, framework;
+  std::optional<std::int64_t> layers, hidden, heads, kv_heads, head_dim, ffn_hidden, vocab, seq_len;
+  std::optional<std::int64_t> gated_mlp, tied_embeddings, flash_attn, seq_parallel, zero;
+  std::optional<std::int64_t> experts, top_k, moe_ffn, shared_experts, dense_layers;
+  std::optional<std::int64_t> gpus, gpus_per_node, dp, tp, pp, vpp, cp, ep, micro_batch, global_batch;
+  std::optional<double> inter_gbps_per_gpu;
+  std::map<std::string, std::string, std::less<>> options;
+};
+
+struct RunRow {
+  std::string id, file, source, engine, metric, unit;
+  int line = 0;
+  RowForm form = RowForm::training;
+  double measured = 0.0;
+  bool doubted = false;  ///< notes hold CHECK, ODD or AMBIGUOUS
+  std::string doubt;     ///< which
+  RunConfiguration run;
+  std::vector<std::string> cells;  ///< as written, for --where
+};
+
+/// The rows of one file with its header; cells that are no numbers where numbers belong go to `diagnostics`.
+struct RunFile {
+  std::string file;
+  RowForm form = RowForm::training;
+  std::vector<std::string> header;
+  std::vector<RunRow> rows;
+};
+[[nodiscard]] RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& diagnostics);
+
+/// The text of a column of a row ("gpu", "options.method"); nullopt when the file has no such column.
+[[nodiscard]] std::optional<std::string> cell(const RunFile& file, const RunRow& row, std::string_view column);
+
+}  // namespace headroom

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/validation/training_row.hpp>
+
+#include <headroom/scenarios/plan.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+/// GPT-2's tokenizer, which every stack here shipped first; rows that matter state their own.
+constexpr std::int64_t default_vocabulary = 50257;
+
+RowPrediction unsupported(std::string why) { return {RowStatus::unsupported, std::move(why), 0, 0, 0, 0}; }
+
+/// The cells a scorable row must have (design section 6); the names of those that are empty.
+std::string missing_cells(const RunConfiguration& run) {
+  std::string missing;
+  const auto need = [&](bool there, std::string_view name) {
+    if (!there) {
+      missing += (missing.empty() ? "" : ", ") + std::string{name};
+    }
+  };
+  need(!run.gpu.empty(), "gpu");
+  need(run.gpus.has_value(), "gpus");
+  need(run.dp.has_value(), "dp");
+  need(run.tp.has_value(), "tp");
+  need(run.pp.has_value(), "pp");
+  need(run.cp.has_value(), "cp");
+  need(run.seq_len.has_value(), "seq_len");
+  need(run.global_batch.has_value(), "global_batch");
+  need(!run.precision.empty(), "precision");
+  need(run.layers.has_value(), "layers");
+  need(run.hidden.has_value(), "hidden");
+  need(run.heads.has_value(), "heads");
+  need(!run.framework.empty(), "framework");
+  return missing;
+}
+
+/// The first cell whose number no network or layout can have.
+std::string impossible_cell(const RunConfiguration& run) {
+  const auto bad = [](const std::optional<std::int64_t>& value, std::int64_t high) {
+    return value && (*value < 1 || *value > high);
+  };
+  constexpr std::int64_t large = std::int64_t{1} << 40;
+  if (bad(run.gpus, 10'000'000) || bad(run.layers, 100'000) || bad(run.hidden, 10'000'000) || bad(run.heads, 100'000)) {
+    return "gpus, layers, hidden or heads is no possible count";
+  }
+  if (bad(run.tp, 4096) || bad(run.pp, 4096) || bad(run.cp, 4096) || bad(run.ep, 4096) || bad(run.vpp, 1024) ||
+      bad(run.dp, 10'000'000)) {
+    return "tp, pp, cp, ep, vpp or dp is no possible count";
+  }
+  if (bad(run.seq_len, large) || bad(run.global_batch, large) || bad(run.micro_batch, 60'000)) {
+    return "seq_len, global_batch or micro_batch is no possible count";
+  }
+  if (bad(run.kv_heads, 100'000) || bad(run.head_dim, 1'000'000) || bad(run.ffn_hidden, large) ||
+      bad(run.vocab, large) || bad(run.experts, 1'000'000) || bad(run.top_k, 1'000'000) || bad(run.moe_ffn, large)) {
+    return "kv_heads, head_dim, ffn_hidden, vocab, experts, top_k or moe_ffn is no possible count";
+  }
+  if (run.zero && (*run.zero < 0 || *run.zero > 3)) {
+    return "zero is none of 0, 1, 2, 3";
+  }
+  return {};
+}
+
+std::optional<Precision> precision_of(std::string_view name) {
+  const auto found = std::find(training_precision_names.begin(), training_precision_names.end(), name);
+  if (found == training_precision_names.end()) {
+    return std::nullopt;
+  }
+  return static_cast<Precision>(found - training_precision_names.begin());
+}
+
+Architecture architecture_of(const RunConfiguration& run, std::int64_t vocabulary) {
+  Architecture arch;
+  arch.id = run.model;
+  arch.kind = run.arch == "bert" || run.arch == "vit" ? ArchitectureKind::encoder : ArchitectureKind::decoder;
+  arch.source = "row";
+  arch.layers = *run.layers;
+  arch.hidden = *run.hidden;
+  arch.heads = *run.heads;
+  arch.kv_heads = run.kv_heads.value_or(arch.heads);
+  arch.head_dim = run.head_dim.value_or(std::max<std::int64_t>(1, arch.hidden / arch.heads));
+  arch.ffn_hidden = run.ffn_hidden.value_or(4 * arch.hidden);
+  arch.gated_mlp = run.gated_mlp.value_or(0) == 1;
+  arch.vocab = run.vocab.value_or(vocabulary);
+  arch.tied_embeddings = run.tied_embeddings.value_or(0) == 1;
+  arch.norm = arch.gated_mlp ? Norm::rmsnorm : Norm::layernorm;
+  arch.biases = !arch.gated_mlp;
+  if (run.experts.value_or(0) > 1) {
+    Moe moe;
+    moe.experts = *run.experts;
+    moe.top_k = run.top_k.value_or(1);
+    moe.expert_ffn_hidden = run.moe_ffn.value_or(arch.ffn_hidden);
+    moe.shared_experts = run.shared_experts.value_or(0);
+    moe.dense_layers = std::min(run.dense_layers.value_or(0), arch.layers);
+    arch.moe = moe;
+  }
+  return arch;
+}
+
+Strategy strategy_of(const RunConfiguration& run) {
+  Strategy s;
+  s.tp = static_cast<std::uint16_t>(*run.tp);
+  s.pp = static_cast<std::uint16_t>(*run.pp);
+  s.cp = static_cast<std::uint16_t>(*run.cp);
+  s.vpp = static_cast<std::uint16_t>(run.vpp.value_or(1));
+  s.ep = static_cast<std::uint16_t>(run.ep.value_or(1));
+  s.dp = static_cast<std::uint32_t>(*run.dp);
+  s.micro_batch = static_cast<std::uint16_t>(run.micro_batch.value_or(1));
+  s.zero = static_cast<std::uint8_t>(run.zero.value_or(1));
+  s.sequence_parallel = s.tp > 1 && run.seq_parallel.value_or(1) == 1;
+  s.recompute = run.recompute == "full"        ? Recompute::full
+                : run.recompute == "selective" ? Recompute::selective
+                                               : Recompute::none;
+  return s;
+}
+
+/// Allocated, reserved, or all that nvidia-smi sees: three numbers, told apart by options.memory_kind.
+Bytes memory_of_kind(const MemoryBreakdown& memory, std::string_view kind) {
+  if (kind == "allocated" || kind == "active") {
+    return memory.allocated();
+  }
+  if (kind == "nvidia_smi") {
+    return memory.total();
+  }
+  return memory.total() - memory[MemoryTerm::framework];  // reserved, and what is meant when nothing is said
+}
+
+struct Answer {
+  double value = 0.0;
+  double roofline = 0.0;
+  bool known = false;
+};
+
+Answer in_unit(const CompiledTraining& c, const RunConfiguration& run, const Strategy& s, const Estimate& e,
+               std::string_view metric) {
+  const double gpus = static_cast<double>(c.work.shape.gpus);
+  const double tokens = static_cast<double>(c.work.shape.global_batch) * c.seq_len;
+  const Flops model = tokens * c.model_flops_per_token;
+  const Seconds bound = model / gpus / c.gemm_peak;
+  const auto rate = [&](double amount) { return Answer{amount / e.step.raw(), amount / bound.raw(), true}; };
+  if (metric == "step_time_s") {
+    return {e.step.raw(), bound.raw(), true};
+  }
+  if (metric == "tokens_per_s_per_gpu") {
+    return rate(tokens / gpus);
+  }
+  if (metric == "samples_per_s") {
+    return rate(static_cast<double>(c.work.shape.global_batch));
+  }
+  if (metric == "model_tflops_per_gpu") {
+    return rate(model.raw() / gpus / 1e12);
+  }
+  if (metric == "hardware_tflops_per_gpu") {
+    const double again = s.recompute == Recompute::full ? 4.0 / 3.0 : 1.0;
+    return rate(again * model.raw() / gpus / 1e12);
+  }
+  if (metric == "mfu") {
+    return rate(model / gpus / Seconds{1.0} / c.gemm_peak);
+  }
+  if (metric == "memory_gib_per_gpu") {
+    const auto kind = run.options.find("memory_kind");
+    const Bytes memory = memory_of_kind(e.memory, kind == run.options.end() ? "" : kind->second);
+    const double ranks = static_cast<double>(s.tp) * s.pp * (s.zero >= 3 ? static_cast<double>(s.dp) * s.cp : 1.0);
+    return {memory.raw() / 0x1p30, c.parameters * adam_states(c.work.precision).total() / ranks / 0x1p30, true};
+  }
+  return {};
+}
+
+}  // namespace
+
+TrainingRowModel::TrainingRowModel(const Sources& sources)
+    : TrainingRowModel{sources, find_rough_stack("rough-train")} {}
+
+TrainingRowModel::TrainingRowModel(const Sources& sources, RoughStack stack)
+    : sources_{sources}, stack_{std::move(stack)} {}
+
+std::string TrainingRowModel::share_key(const RunConfiguration& run) {
+  const DeviceAnswer& found = device(run.gpu);
+  const std::optional<Precision> precision = precision_of(run.precision);
+  if (found.device == nullptr || !precision) {
+    return {};
+  }
+  return found.device->generation + "/" + std::string{row_of(*precision).family};
+}
+
+const TrainingRowModel::DeviceAnswer& TrainingRowModel::device(const std::string& spelling) {
+  auto [at, fresh] = devices_.try_emplace(spelling);
+  if (fresh) {
+    if (const auto why = sources_.catalog.why_no_device(spelling)) {
+      at->second.why = *why;
+    } else {
+      at->second.device = &sources_.catalog.device(spelling);
+    }
+  }
+  return at->second;
+}
+
+RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {
+  if (run.arch == "cnn" || run.arch == "dlrm") {
+    return unsupported("arch " + run.arch + ": only transformers are modelled so far");
+  }
+  if (const std::string missing = missing_cells(run); !missing.empty()) {
+    return unsupported("not published: " + missing);
+  }
+  if (const std::string bad = impossible_cell(run); !bad.empty()) {
+    return {RowStatus::rejected, bad, 0, 0, 0, 0};
+  }
+  const std::optional<Precision> precision = precision_of(run.precision);
+  if (!precision) {
+    return unsupported("precision " + quoted(run.precision) + " is no training recipe known here");
+  }
+  const DeviceAnswer& found = device(run.gpu);
+  if (found.device == nullptr) {
+    return unsupported(found.why);
+  }
+  if (!run.recompute.empty() &&
+      std::find(recompute_names.begin(), recompute_names.end(), run.recompute) == recompute_names.end()) {
+    return unsupported("recompute " + quoted(run.recompute) + " is none of none, selective, full");
+  }
+  if (run.arch == "moe" && run.experts.value_or(0) < 2) {
+    return unsupported("not published: experts");
+  }
+  std::int64_t vocabulary = default_vocabulary;
+  if (!run.vocab && !run.model.empty()) {
+    auto [at, fresh] = vocabularies_.try_emplace(run.model);
+    if (fresh && sources_.models.knows(run.model)) {
+      at->second = sources_.models.find(run.model).vocab;
+    }
+    vocabulary = at->second.value_or(default_vocabulary);
+  }
+
+  TrainingWorkload work;
+  work.shape = {*run.gpus, *run.seq_len, *run.global_batch};
+  work.precision = *precision;
+  work.states = adam_states(*precision);
+  if (const auto method = run.options.find("method"); method != run.options.end()) {
+    work.method = method->second == "lora" ? Method::lora : method->second == "qlora" ? Method::qlora : Method::full;
+  }
+  work.flash_attention = run.flash_attn.value_or(1) == 1;
+  work.dropout = run.gated_mlp.value_or(0) == 0;  // GPT- and BERT-style recipes train with dropout, gated ones without
+  const Architecture architecture = architecture_of(run, vocabulary);
+
+  CompiledTraining compiled;
+  try {
+    compiled = compile(architecture, *found.device, stack_, work);
+  } catch (const ConfigError& error) {
+    return unsupported(error.diagnostics().front().message);
+  }
+  Strategy s = strategy_of(run);
+  if (!run.micro_batch || run.recompute.empty()) {
+    s = close_open_axes(compiled, s, !run.micro_batch, run.recompute.empty());
+  }
+  const Estimate e = evaluate(compiled, tabulate(compiled, key_of(s)), s);
+  // A measured run did fit: a memory estimate above the capacity is an error of the estimate, not of the plan.
+  if (e.verdict != Verdict::feasible && e.verdict != Verdict::out_of_memory) {
+    return unsupported(verdict_text(e.verdict, e.broke, e.limit));
+  }
+  const Answer answer = in_unit(compiled, run, s, e, metric);
+  if (!answer.known) {
+    return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");
+  }
+  const double width = metric == "memory_gib_per_gpu" ? stack_.memory_interval : stack_.interval;
+  return {RowStatus::ok, {}, answer.value, answer.value / (1.0 + width), answer.value * (1.0 + width), answer.roofline};
+}
+
+}  // namespace headroom

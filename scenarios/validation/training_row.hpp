@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a measured training row's configuration to a prediction in the row's own unit.
+#pragma once
+
+#include <headroom/model/train/training.hpp>
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/validation/run_row.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace headroom {
+
+enum class RowStatus : std::uint8_t { ok, unsupported, rejected };
+inline constexpr std::array<std::string_view, 3> row_status_names{"ok", "unsupported", "rejected"};
+
+struct RowPrediction {
+  RowStatus status = RowStatus::unsupported;
+  std::string why;         ///< empty when ok
+  double predicted = 0.0;  ///< in the row's unit
+  double low = 0.0;
+  double high = 0.0;
+  /// What the datasheet alone says, in the row's unit: model FLOP at peak, or 16-byte states over tp x pp.
+  double roofline = 0.0;
+};
+
+/// Keeps what several rows share: devices looked up once, one stack.
+class TrainingRowModel {
+ public:
+  explicit TrainingRowModel(const Sources& sources);
+  /// With a stack of the caller's, as fitting needs.
+  TrainingRowModel(const Sources& sources, RoughStack stack);
+  void set_share(const std::string& generation_and_family, double share) {
+    stack_.sustained[generation_and_family] = {share, "being fitted"};
+  }
+  /// "hopper/8-bit" of a row; empty when its SKU or recipe is unknown.
+  [[nodiscard]] std::string share_key(const RunConfiguration& run);
+  /// `metric` and `unit` name what is asked; the configuration is all the model sees.
+  [[nodiscard]] RowPrediction predict(const RunConfiguration& run, std::string_view metric, std::string_view unit);
+
+ private:
+  struct DeviceAnswer {
+    const Device* device = nullptr;
+    std::string why;
+  };
+  const DeviceAnswer& device(const std::string& spelling);
+
+  const Sources& sources_;
+  RoughStack stack_;
+  std::map<std::string, DeviceAnswer, std::less<>> devices_;
+  std::map<std::string, std::optional<std::int64_t>, std::less<>> vocabularies_;
+};
+
+}  // namespace headroom
