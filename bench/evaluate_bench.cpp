@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one rough evaluation, one table and one compilation cost.
+#include <headroom/hardware/catalog.hpp>
+#include <headroom/model/train/training.hpp>
+#include <headroom/model/workload/model_library.hpp>
+
+#include <benchmark/benchmark.h>
+
+using namespace headroom;
+
+namespace {
+
+TrainingWorkload workload() {
+  TrainingWorkload work;
+  work.shape = {512, 8192, 1024};
+  work.states = adam_states(Precision::bf16);
+  return work;
+}
+
+const CompiledTraining& compiled() {
+  static const CompiledTraining c = compile(ModelLibrary::standard().find("llama3-70b"),
+                                            Catalog::standard().device("h100-sxm-80gb"),
+                                            find_rough_stack("rough-train"), workload());
+  return c;
+}
+
+Strategy strategy() {
+  Strategy s;
+  s.tp = 8;
+  s.pp = 4;
+  s.dp = 16;
+  s.zero = 1;
+  s.sequence_parallel = true;
+  return s;
+}
+
+void evaluate_one(benchmark::State& state) {
+  const LayerTable table = tabulate(compiled(), key_of(strategy()));
+  Strategy s = strategy();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(s);
+    benchmark::DoNotOptimize(evaluate(compiled(), table, s));
+  }
+}
+BENCHMARK(evaluate_one);
+
+void tabulate_and_evaluate(benchmark::State& state) {
+  Strategy s = strategy();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(s);
+    benchmark::DoNotOptimize(evaluate(compiled(), tabulate(compiled(), key_of(s)), s));
+  }
+}
+BENCHMARK(tabulate_and_evaluate);
+
+void catalog_first_device(benchmark::State& state) {
+  for (auto _ : state) {
+    const Catalog catalog = Catalog::standard();
+    benchmark::DoNotOptimize(catalog.device("h100-sxm-80gb").capacity().value);
+  }
+}
+BENCHMARK(catalog_first_device);
+
+}  // namespace

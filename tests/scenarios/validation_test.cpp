@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract of `validate`: every row answered, groups, baselines, filters, weights and budgets.
+#include <headroom/scenarios/validation/validation.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+using namespace headroom;
+
+namespace {
+
+constexpr std::string_view header =
+    "id,source,source_ref,model,arch,layers,hidden,heads,kv_heads,head_dim,ffn_hidden,gated_mlp,vocab,tied_embeddings,"
+    "seq_len,experts,top_k,moe_ffn,shared_experts,dense_layers,params_b,gpu,gpus,gpus_per_node,intra_link,"
+    "inter_gbps_per_gpu,dp,tp,pp,vpp,cp,ep,seq_parallel,zero,micro_batch,global_batch,precision,recompute,flash_attn,"
+    "framework,options,metric,value,unit,notes\n";
+
+/// A dense row with some cells exchanged.
+struct Cells {
+  std::string id = "a", source = "S", arch = "dense", gpu = "A100-SXM4-80GB", heads = "32", precision = "bf16";
+  std::string micro_batch = "1", recompute = "none", options, metric = "step_time_s", value = "10", notes, layers = "32";
+};
+
+std::string row(const Cells& c) {
+  return c.id + "," + c.source + ",ref,m," + c.arch + "," + c.layers + ",4096," + c.heads +
+         ",32,128,11008,1,32000,0,4096,,,,,,7," + c.gpu + ",8,8,NVLink3,,8,1,1,1,1,1,0,3," + c.micro_batch + ",128," +
+         c.precision + "," + c.recompute + ",1,FSDP," + c.options + "," + c.metric + "," + c.value + ",s," + c.notes +
+         "\n";
+}
+
+RunFile runs(const std::string& rows, const std::string& name = "f.csv") {
+  std::istringstream stream{std::string{header} + rows};
+  Diagnostics diagnostics;
+  RunFile file = read_runs(stream, name, diagnostics);
+  diagnostics.throw_if_any();
+  return file;
+}
+
+const Sources& sources() {
+  static const Sources standard = Sources::standard();
+  return standard;
+}
+
+Validation scored(const std::string& rows, std::vector<RowFilter> filters = {}, std::vector<std::string> by = {}) {
+  const std::vector<RunFile> files{runs(rows)};
+  return validate(files, filters, by, sources());
+}
+
+const GroupScore& group(const Validation& v, std::string_view name, std::string_view metric = "") {
+  for (const GroupScore& g : v.groups) {
+    if (g.group == name && g.metric == metric) {
+      return g;
+    }
+  }
+  FAIL("no group ", name);
+  return v.groups.front();
+}
+
+}  // namespace
+
+TEST_CASE("id, source and notes never reach the model") {
+  const Validation v = scored(row({}) + row({.id = "other", .source = "T", .notes = "fast cluster"}));
+  CHECK(v.rows[0].prediction.predicted == v.rows[1].prediction.predicted);
+  CHECK(v.rows[0].prediction.status == RowStatus::ok);
+}
+
+TEST_CASE("rows in doubt are rejected, rows that lack a cell or a modelled device are unsupported, each with a reason") {
+  const Validation v = scored(row({.notes = "CHECK the unit"}) + row({.heads = ""}) +
+                              row({.gpu = "MIG:A30 (1x1g.6gb MIG)"}) + row({.gpu = "A100"}) + row({.arch = "cnn"}) +
+                              row({.precision = "int3"}) + row({.metric = "loss"}));
+  CHECK(v.rows[0].prediction.status == RowStatus::rejected);
+  CHECK(v.rows[0].prediction.why == "its notes say CHECK");
+  CHECK(v.rows[1].prediction.why == "not published: heads");
+  for (std::size_t i = 1; i < v.rows.size(); ++i) {
+    CHECK(v.rows[i].prediction.status == RowStatus::unsupported);
+    CHECK_FALSE(v.rows[i].prediction.why.empty());
+  }
+  const GroupScore& all = group(v, "all");
+  CHECK(all.n == 7);
+  CHECK(all.supported == 0);
+  CHECK(all.rejected == 1);
+  CHECK(std::isnan(all.model.mape));
+}
+
+TEST_CASE("every metric speaks of the same step") {
+  const Validation v = scored(row({}) + row({.metric = "tokens_per_s_per_gpu"}) + row({.metric = "samples_per_s"}) +
+                              row({.metric = "model_tflops_per_gpu"}) + row({.metric = "mfu", .value = "0.5"}));
+  const double step = v.rows[0].prediction.predicted;
+  CHECK(v.rows[1].prediction.predicted == doctest::Approx(128.0 * 4096 / 8 / step));
+  CHECK(v.rows[2].prediction.predicted == doctest::Approx(128.0 / step));
+  CHECK(v.rows[3].prediction.predicted * 1e12 / 312e12 == doctest::Approx(v.rows[4].prediction.predicted));
+  CHECK(v.rows[4].prediction.predicted < 1.0);
+}
+
+TEST_CASE("recomputation that is not published is the fastest that fits") {
+  const Validation v = scored(row({.recompute = "none"}) + row({.recompute = ""}) + row({.recompute = "full"}));
+  CHECK(v.rows[1].prediction.predicted == v.rows[0].prediction.predicted);
+  CHECK(v.rows[2].prediction.predicted > 1.2 * v.rows[0].prediction.predicted);
+}
+
+TEST_CASE("the three kinds of memory are ordered: allocated, reserved, nvidia-smi") {
+  const auto memory = [](const char* kind) {
+    return row({.options = std::string{"memory_kind="} + kind, .metric = "memory_gib_per_gpu", .value = "40"});
+  };
+  const Validation v = scored(memory("allocated") + memory("reserved") + memory("nvidia_smi"));
+  CHECK(v.rows[0].prediction.predicted < v.rows[1].prediction.predicted);
+  CHECK(v.rows[1].prediction.predicted < v.rows[2].prediction.predicted);
+}
+
+TEST_CASE("the constant baseline is the best single efficiency of its group, the roofline is the datasheet") {
+  const Validation v = scored(row({.value = "10"}) + row({.value = "20"}) + row({.value = "10"}));
+  const double bound = v.rows[0].prediction.roofline;
+  const GroupScore& all = group(v, "all");
+  CHECK(all.constant.mape == doctest::Approx((0.0 + 0.5 + 0.0) / 3));  // c bound = 10
+  CHECK(all.roofline.mape == doctest::Approx((2 * std::abs(bound / 10 - 1) + std::abs(bound / 20 - 1)) / 3));
+  CHECK(bound == doctest::Approx(128.0 * 4096 *
+                                 (6.0 * (32 * (4 * 4096.0 * 4096 + 3 * 4096.0 * 11008) + 32000.0 * 4096) +
+                                  12.0 * 32 * 4096 * 4096) /
+                                 8 / 312e12));
+}
+
+TEST_CASE("filters are conjunctions over columns and options") {
+  const std::string rows = row({.id = "a", .options = "method=lora"}) + row({.id = "b", .layers = "8"}) +
+                           row({.id = "c", .precision = "fp16"});
+  const auto ids = [&](std::vector<std::string> expressions) {
+    std::vector<RowFilter> filters;
+    for (const std::string& e : expressions) {
+      filters.push_back(parse_filter(e));
+    }
+    std::string text;
+    for (const ScoredRow& r : scored(rows, filters).rows) {
+      text += r.id;
+    }
+    return text;
+  };
+  CHECK(ids({}) == "abc");
+  CHECK(ids({"precision=bf16"}) == "ab");
+  CHECK(ids({"precision=bf16|fp16"}) == "abc");
+  CHECK(ids({"precision!=bf16"}) == "c");
+  CHECK(ids({"layers>=32"}) == "ac");
+  CHECK(ids({"layers<=31"}) == "b");
+  CHECK(ids({"options.method=lora"}) == "a");
+  CHECK(ids({"options.method="}) == "bc");
+  CHECK(ids({"precision=bf16", "layers<=31"}) == "b");
+  CHECK_THROWS_AS(parse_filter("precision"), ConfigError);
+  CHECK_THROWS_AS(parse_filter("layers>=many"), ConfigError);
+  CHECK_THROWS_AS(scored(rows, {parse_filter("precisoin=bf16")}), ConfigError);
+}
+
+TEST_CASE("rows that agree in the weight columns count as one") {
+  const std::string rows = row({.value = "10"}) + row({.value = "10"}) + row({.value = "20", .layers = "16"});
+  const Validation plain = scored(rows);
+  const Validation weighted = scored(rows, {}, {"layers"});
+  const auto error = [&](std::size_t i) { return std::abs(plain.rows[i].error()); };
+  CHECK(group(plain, "all").model.mape == doctest::Approx((2 * error(0) + error(2)) / 3));
+  CHECK(group(weighted, "all").model.mape == doctest::Approx((error(0) + error(2)) / 2));
+}
+
+TEST_CASE("groups are named by what their rows share, each also by metric") {
+  const Validation v = scored(row({.options = "method=lora"}) + row({.source = "T", .metric = "samples_per_s"}));
+  CHECK(group(v, "all").n == 2);
+  CHECK(group(v, "all", "step_time_s").n == 1);
+  CHECK(group(v, "file=f.csv").n == 2);
+  CHECK(group(v, "source=T").n == 1);
+  CHECK(group(v, "gpu=A100-SXM4-80GB").n == 2);
+  CHECK(group(v, "framework=FSDP").n == 2);
+  CHECK(group(v, "arch=dense").n == 2);
+  CHECK(group(v, "options.method=lora").n == 1);
+}
+
+TEST_CASE("a bar that is missed, or that names no rows, is told") {
+  const Validation v = scored(row({}) + row({.heads = ""}));
+  const auto missed = [&](const char* toml) {
+    return missed_bars(v, read_budget(parse_toml(toml, "b.toml"), "b.toml")).size();
+  };
+  CHECK(missed("[[bar]]\ngroup = \"all\"\nmape = 1000.0\ncoverage = 0.5\n") == 0);
+  CHECK(missed("[[bar]]\ngroup = \"all\"\ncoverage = 0.51\n") == 1);
+  CHECK(missed("[[bar]]\ngroup = \"all\"\nmape = 1e-9\nmedian = 1e-9\n") == 2);
+  CHECK(missed("[[bar]]\ngroup = \"source=nobody\"\nmape = 10.0\n") == 1);
+  CHECK_THROWS_AS(missed("[[bar]]\ngroup = \"all\"\nmap = 1.0\n"), ConfigError);
+}
+
+TEST_CASE("serving and other rows are told apart by their header and not yet scored") {
+  std::istringstream stream{"id,source,gpu,engine,isl,osl,metric,value,unit,options,notes\nx,S,L4,vLLM,1,1,ttft_ms_mean,3,ms,,\n"};
+  Diagnostics diagnostics;
+  const std::vector<RunFile> files{read_runs(stream, "s.csv", diagnostics)};
+  diagnostics.throw_if_any();
+  const Validation v = validate(files, {}, {}, sources());
+  REQUIRE(v.rows.size() == 1);
+  CHECK(v.rows[0].prediction.status == RowStatus::unsupported);
+  CHECK(v.rows[0].prediction.why == "serving rows are not scored by this version");
+}
+
+TEST_CASE("at least sixty published rows of at least eight sources ship with the tool") {
+  const std::vector<RunFile> files = published_runs();
+  std::size_t rows = 0;
+  std::vector<std::string> names;
+  for (const RunFile& file : files) {
+    rows += file.rows.size();
+    for (const RunRow& r : file.rows) {
+      names.push_back(r.source);
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  CHECK(rows >= 60);
+  CHECK(names.size() >= 8);
+}
