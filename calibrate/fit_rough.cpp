@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 5> families{"16-bit", "tf32", "fp32", "8-
 /// A step cannot take less than its arithmetic at peak, and nobody publishes a run below a thousandth of it.
 constexpr double least_share = 1e-3;
 constexpr double greatest_share = 1.0;
+/// Below this many rows a level says more about one machine than about the generation.
+constexpr std::size_t least_rows = 10;
 
 struct Sample {
   const RunRow* row = nullptr;
@@ -87,7 +89,7 @@ RoughFit fit_rough(std::span<const RunFile> files, const Sources& sources) {
   std::map<std::string, std::vector<Sample>> by_key;
   for (const RunFile& file : files) {
     for (const RunRow& row : file.rows) {
-      const std::string key = file.form == RowForm::training && !row.doubted && is_time(row.metric)
+      const std::string key = file.form == RowForm::training && !row.doubted && row.broken.empty() && is_time(row.metric)
                                   ? model.share_key(row.run)
                                   : std::string{};
       if (!key.empty()) {
@@ -97,6 +99,7 @@ RoughFit fit_rough(std::span<const RunFile> files, const Sources& sources) {
   }
   RoughFit fit;
   std::vector<double> left_out_logs;
+  std::vector<double> left_out_weights;
   for (const std::string_view family : families) {
     for (auto& [key, samples] : by_key) {
       if (!key.ends_with("/" + std::string{family})) {
@@ -104,7 +107,8 @@ RoughFit fit_rough(std::span<const RunFile> files, const Sources& sources) {
       }
       model.set_share(key, 0.5);
       std::erase_if(samples, [&](const Sample& s) { return !log_error(model, *s.row); });
-      if (samples.empty()) {
+      if (samples.size() < least_rows) {
+        model.clear_share(key);
         continue;
       }
       std::map<std::string, double> sizes;
@@ -125,6 +129,7 @@ RoughFit fit_rough(std::span<const RunFile> files, const Sources& sources) {
             if (sample.row->source == source) {
               const double error = *log_error(model, *sample.row);
               left_out_logs.push_back(std::abs(error));
+              left_out_weights.push_back(sample.weight);
               sizes_of_errors.push_back(std::abs(std::exp(error) - 1.0));
             }
           }
@@ -140,10 +145,25 @@ RoughFit fit_rough(std::span<const RunFile> files, const Sources& sources) {
       fit.shares.push_back(std::move(share));
     }
   }
+  for (const std::string_view family : families) {
+    std::vector<double> shares;
+    FittedShare any{"any/" + std::string{family}, 0.0, 0, {}, 0.0, std::numeric_limits<double>::quiet_NaN()};
+    for (const FittedShare& share : fit.shares) {
+      if (share.key.ends_with("/" + std::string{family})) {
+        shares.push_back(share.share);
+        any.rows += share.rows;
+        any.sources.push_back(share.key);
+      }
+    }
+    if (!shares.empty()) {
+      any.share = median(shares);
+      fit.any.push_back(std::move(any));
+    }
+  }
   fit.left_out_rows = left_out_logs.size();
-  fit.width50 = std::exp(quantile(left_out_logs, 0.5)) - 1.0;
-  fit.width80 = std::exp(quantile(left_out_logs, 0.8)) - 1.0;
-  fit.width90 = std::exp(quantile(left_out_logs, 0.9)) - 1.0;
+  fit.width50 = std::exp(weighted_quantile(left_out_logs, left_out_weights, 0.5)) - 1.0;
+  fit.width80 = std::exp(weighted_quantile(left_out_logs, left_out_weights, 0.8)) - 1.0;
+  fit.width90 = std::exp(weighted_quantile(left_out_logs, left_out_weights, 0.9)) - 1.0;
   return fit;
 }
 

@@ -25,6 +25,9 @@ std::string fit_text(const RoughFit& fit) {
     table.row({share.key, format_number(share.share), std::to_string(share.rows), std::to_string(share.sources.size()),
                percent(share.mape), percent(share.left_out_mape)});
   }
+  for (const FittedShare& share : fit.any) {
+    table.row({share.key, format_number(share.share), std::to_string(share.rows), "", "", ""});
+  }
   return table.text(0) + "\n" + std::to_string(fit.left_out_rows) +
          " rows of left-out sources: half lie within a factor of " + format_number(1.0 + fit.width50) + ", 80 % within " +
          format_number(1.0 + fit.width80) + ", 90 % within " + format_number(1.0 + fit.width90) + "\n";
@@ -38,6 +41,13 @@ std::string fit_toml(const RoughFit& fit) {
     ordered.push_back(&share);
   }
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) { return a->key < b->key; });
+  if (!fit.any.empty()) {
+    text += "[sustained.any]\n";
+  }
+  for (const FittedShare& share : fit.any) {
+    text += '"' + share.key.substr(share.key.find('/') + 1) + "\" = { value = " + format_number(share.share) +
+            ", source = \"median of the " + std::to_string(share.sources.size()) + " measured generation(s)\" }\n";
+  }
   for (const FittedShare* share : ordered) {
     const std::size_t slash = share->key.find('/');
     if (share->key.substr(0, slash) != generation) {

@@ -66,8 +66,8 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   const Bytes capacity = t.device.capacity().value;
   std::string text = t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
                      std::string{name_of(t.work.precision)} + ", sequence " +
-                     format_number(static_cast<double>(t.work.shape.seq_len), 12) + ", global batch " +
-                     format_number(static_cast<double>(t.work.shape.global_batch), 12) + "\n" +
+                     format_count(static_cast<double>(t.work.shape.seq_len)) + ", global batch " +
+                     format_count(static_cast<double>(t.work.shape.global_batch)) + "\n" +
                      strategy_text(p.strategy) + "\n\n";
   const bool fits = p.estimate.verdict == Verdict::feasible;
   if (!fits && p.estimate.verdict != Verdict::out_of_memory) {

@@ -160,12 +160,19 @@ std::optional<std::int64_t> CsvReader::integer(std::size_t column) {
   if (text.empty()) {
     return std::nullopt;
   }
+  const std::optional<std::int64_t> value = integer_of(text);
+  if (!value) {
+    diagnostics_->add(file_, places_[column], "'" + header_[column] + "' is " + quoted(text) + ", no integer");
+  }
+  return value;
+}
+
+std::optional<std::int64_t> integer_of(std::string_view text) {
   double value = 0.0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  constexpr double largest = 9007199254740992.0;  // 2^53: integers up to here are exact in a double
+  constexpr double largest = 9007199254740992.0;  // 2^53
   if (status != std::errc{} || end != text.data() + text.size() || !(std::abs(value) <= largest) ||
       value != std::floor(value)) {
-    diagnostics_->add(file_, places_[column], "'" + header_[column] + "' is " + quoted(text) + ", no integer");
     return std::nullopt;
   }
   return static_cast<std::int64_t>(value);

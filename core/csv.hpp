@@ -53,6 +53,9 @@ class CsvReader {
   int row_line_ = 1;
 };
 
+/// "8" and "8.0" as 8; nullopt for anything else, and beyond 2^53, where a double skips integers.
+[[nodiscard]] std::optional<std::int64_t> integer_of(std::string_view text);
+
 /// A field as CSV text: quoted when it holds a comma, a quote or a line break.
 [[nodiscard]] std::string csv_field(std::string_view text);
 

@@ -241,6 +241,15 @@ std::string format_number(double value, int digits) {
   return text;
 }
 
+std::string format_count(double value) {
+  if (!std::isfinite(value)) {
+    return "-";
+  }
+  const double rounded = std::round(value);
+  const int digits = rounded == 0.0 ? 1 : static_cast<int>(std::floor(std::log10(std::abs(rounded)))) + 1;
+  return format_number(rounded, digits);
+}
+
 std::string format(Seconds value) {
   constexpr std::array ladder{Scaled{1e-9, "ns"}, Scaled{1e-6, "us"}, Scaled{1e-3, "ms"},
                               Scaled{1.0, "s"},   Scaled{3600, "h"},  Scaled{2.0 * 86400, "days"}};

@@ -67,4 +67,7 @@ struct TextError {
 /// `digits` significant digits without exponent, thousands separated by blanks: "1 204 331", "0.0312".
 [[nodiscard]] std::string format_number(double value, int digits = 3);
 
+/// A count in full, thousands separated by blanks: "15 000 000".
+[[nodiscard]] std::string format_count(double value);
+
 }  // namespace headroom

@@ -67,22 +67,26 @@ double mean(std::span<const double> values) {
   return values.empty() ? nan : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-double weighted_median(std::span<const double> values, std::span<const double> weights) {
+double weighted_quantile(std::span<const double> values, std::span<const double> weights, double q) {
   if (values.empty()) {
     return nan;
   }
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
-  const double half = 0.5 * std::accumulate(weights.begin(), weights.end(), 0.0);
+  const double wanted = q * std::accumulate(weights.begin(), weights.end(), 0.0);
   double reached = 0.0;
   for (const std::size_t i : order) {
     reached += weights[i];
-    if (reached >= half) {
+    if (reached >= wanted) {
       return values[i];
     }
   }
   return values[order.back()];
+}
+
+double weighted_median(std::span<const double> values, std::span<const double> weights) {
+  return weighted_quantile(values, weights, 0.5);
 }
 
 double mean_absolute(std::span<const double> errors) {

@@ -213,7 +213,8 @@ const Node* Catalog::reference_node(const Device& device) const {
 
 // clang-format off
 constexpr std::array refused_rows{
-    RefusedSpelling{"a100",      "the A100 comes as a100-sxm-80gb, a100-sxm-40gb, a100-pcie-80gb and a100-pcie-40gb; say which"},
+    RefusedSpelling{"a100",
+                    "the A100 comes as a100-sxm-80gb, a100-sxm-40gb, a100-pcie-80gb and a100-pcie-40gb; say which"},
     RefusedSpelling{"a100-80gb", "it may be a100-sxm-80gb or a100-pcie-80gb; say which"},
     RefusedSpelling{"a100-40gb", "it may be a100-sxm-40gb or a100-pcie-40gb; say which"},
     RefusedSpelling{"a100-sxm4", "it may be a100-sxm-80gb or a100-sxm-40gb; say which"},
@@ -223,13 +224,15 @@ constexpr std::array refused_rows{
     RefusedSpelling{"h100-80gb", "it may be h100-sxm-80gb or h100-pcie-80gb; say which"},
     RefusedSpelling{"h20",       "the H20 comes as h20-sxm-96gb and h20-3e-141gb; say which"},
     RefusedSpelling{"h800",      "the H800 comes as SXM5 and PCIe; the catalog has h800-sxm-80gb"},
-    RefusedSpelling{"v100",      "the V100 comes as SXM2, SXM3 and PCIe with 16 or 32 GB, e.g. v100-sxm2-32gb; say which"},
+    RefusedSpelling{"v100",      "the V100 comes as SXM2, SXM3 and PCIe, 16 or 32 GB; say which, e.g. v100-sxm2-32gb"},
     RefusedSpelling{"v100-16gb", "it may be v100-sxm2-16gb or v100-pcie-16gb; say which"},
     RefusedSpelling{"v100-32gb", "it may be v100-sxm2-32gb, v100-sxm3-32gb or v100-pcie-32gb; say which"},
     RefusedSpelling{"v100-sxm2", "it may be v100-sxm2-16gb or v100-sxm2-32gb; say which"},
     RefusedSpelling{"v100-pcie", "it may be v100-pcie-16gb or v100-pcie-32gb; say which"},
     RefusedSpelling{"gh200",     "the GH200 comes as gh200-96gb and gh200-144gb; say which"},
-    RefusedSpelling{"mig:*",     "MIG slices are not modelled: the share of L2 and memory bandwidth of a slice is not in the catalog yet"},
+    RefusedSpelling{"mig:*",
+                    "MIG slices are not modelled: the share of L2 and memory bandwidth of a slice is not in the "
+                    "catalog yet"},
 };
 // clang-format on
 

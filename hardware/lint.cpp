@@ -87,7 +87,11 @@ bool near(double a, double b, double tolerance) { return std::abs(a - b) <= tole
 
 /// "per_gpu is 900 GB/s, 2.00 x the 450 GB/s of links x link_rate: both directions were counted?"
 template <class Q>
-std::string compared(std::string_view name, Q value, Q expected, std::string_view of_what, std::span<const Slip> slips) {
+std::string compared(std::string_view name,
+                     Q value,
+                     Q expected,
+                     std::string_view of_what,
+                     std::span<const Slip> slips) {
   const double ratio = value / expected;
   std::string text = std::string{name} + " is " + format(value) + ", " + format_number(ratio) + " x the " +
                      format(expected) + " of " + std::string{of_what};
@@ -428,20 +432,26 @@ constexpr std::array rows{
     Row{{"positive", "every number is above zero and finite"},
         positive_numbers<Device>, positive_numbers<Node>, positive_numbers<Cluster>, positive_numbers<PriceList>},
     Row{{"clock-plausible", "a clock lies in 0.5 to 4 GHz"}, clock_plausible},
-    Row{{"peak-matches-clock", "the dense 16-bit peak is units x clock x FLOP per clock and unit within 2 %"}, peak_matches_clock},
+    Row{{"peak-matches-clock", "the dense 16-bit peak is units x clock x FLOP per clock and unit within 2 %"},
+        peak_matches_clock},
     Row{{"dense-not-sparse", "a dense peak is half of the figure printed with sparsity, within 2 %"}, dense_not_sparse},
     Row{{"dtype-ladder", "tf32 = 1/2, fp8 = 2 x the 16-bit peak, int8 = fp8 and fp4 >= fp8, within 5 %"}, dtype_ladder},
-    Row{{"marketed-matches-usable", "usable memory is 0.90 to 1.075 of the marketed decimal capacity"}, marketed_matches_usable},
+    Row{{"marketed-matches-usable", "usable memory is 0.90 to 1.075 of the marketed decimal capacity"},
+        marketed_matches_usable},
     Row{{"bandwidth-matches-bus", "memory bandwidth is bus width x pin rate within 3 %"}, bandwidth_matches_bus},
-    Row{{"links-match-rate", "per_gpu is links x link_rate in one direction within 2 %, at the rate the link is known for"},
+    Row{{"links-match-rate", "per_gpu is links x link_rate in one direction within 2 %, at the link's known rate"},
         links_match_rate, node_links_match_rate},
-    Row{{"pair-within-gpu", "per_pair is at most per_gpu, and equal to it behind a switch"}, pair_within_gpu, node_pair_within_gpu},
-    Row{{"pcie-matches-generation", "the PCIe rate is lanes x the rate of a lane in one direction within 5 %"}, pcie_matches_generation},
-    Row{{"per-gpu-not-superchip", "peak, memory, power and domain are those of one GPU of the generation"}, per_gpu_not_superchip},
+    Row{{"pair-within-gpu", "per_pair is at most per_gpu, and equal to it behind a switch"},
+        pair_within_gpu, node_pair_within_gpu},
+    Row{{"pcie-matches-generation", "the PCIe rate is lanes x the rate of a lane in one direction within 5 %"},
+        pcie_matches_generation},
+    Row{{"per-gpu-not-superchip", "peak, memory, power and domain are those of one GPU of the generation"},
+        per_gpu_not_superchip},
     Row{{"nic-line-rate", "a NIC's rate is a line rate of one port in one direction"}, nullptr, nic_line_rate},
     Row{{"tiers-ascend", "each tier of a cluster holds more nodes than the one below it, the outermost all of them"},
         nullptr, nullptr, tiers_ascend},
-    Row{{"price-plausible", "a price per GPU and hour lies in 0.02 to 20 $"}, nullptr, nullptr, nullptr, price_plausible},
+    Row{{"price-plausible", "a price per GPU and hour lies in 0.02 to 20 $"},
+        nullptr, nullptr, nullptr, price_plausible},
     Row{{"references", "every id that an entry names exists, and no two entries share an id or an alias"},
         nullptr, node_references, cluster_references, price_references},
     Row{{"exception-unused", "every lint_exception names a check and excuses a finding of it"}},

@@ -176,7 +176,7 @@ bool Plan::feasible() const noexcept {
 }
 
 std::string verdict_text(Verdict verdict, double broke, double limit) {
-  const auto number = [](double value) { return format_number(value, 12); };
+  const auto number = [](double value) { return format_count(value); };
   switch (verdict) {
     case Verdict::feasible: return "fits";
     case Verdict::gpus_not_divisible:

@@ -169,12 +169,10 @@ class ScenarioReader {
     train.work.shape.global_batch = table.integer("global_batch", {1, 1'000'000'000});
     const std::size_t precision = table.choice("precision", training_precision_names);
     train.work.precision = static_cast<Precision>(precision);
+    gradients_open_ = !table.has("gradients");
     train.work.states = adam_states(train.work.precision);
     if (const auto gradients = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"})) {
       train.work.states.gradients = *gradients == 0 ? 4.0 : 2.0;
-    } else if (!table.has("gradients")) {
-      assume("training.gradients = " + std::string{train.work.states.gradients > 2.0 ? "fp32" : "bf16"} +
-             " (held in the weights' precision)");
     }
     train.work.method = static_cast<Method>(table.maybe_choice("method", method_names).value_or(0));
     train.work.flash_attention = table.maybe_boolean("flash_attention").value_or(true);
@@ -239,6 +237,11 @@ class ScenarioReader {
     }
     if (s.sequence_parallel && s.tp == 1) {
       s.sequence_parallel = false;  // nothing to shard over
+    }
+    if (gradients_open_) {
+      train.work.states = usual_states(train.work.precision, s.zero);
+      assume(s.zero < 3 ? "training.gradients = fp32 (accumulated in fp32, as Megatron does)"
+                        : "training.gradients: sharded with fp32 weights and moments, 16 bytes a parameter");
     }
     table.finish();
   }
@@ -329,6 +332,7 @@ class ScenarioReader {
   const Sources& sources_;
   Scenario scenario_;
   std::string gpu_id_;
+  bool gradients_open_ = false;
   ConfigValue inline_model_;
 };
 

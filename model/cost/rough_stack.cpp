@@ -25,7 +25,11 @@ FittedFraction read_fraction(ConfigTable& parent, std::string_view key) {
 }  // namespace
 
 const FittedFraction* RoughStack::share(const Device& device, Precision precision) const {
-  const auto found = sustained.find(device.generation + "/" + std::string{row_of(precision).family});
+  const std::string family{row_of(precision).family};
+  auto found = sustained.find(device.generation + "/" + family);
+  if (found == sustained.end()) {
+    found = sustained.find("any/" + family);
+  }
   return found == sustained.end() ? nullptr : &found->second;
 }
 

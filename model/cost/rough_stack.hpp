@@ -23,7 +23,7 @@ struct RoughStack {
   std::string id;
   std::string name;
   std::string file;
-  /// Keyed "generation/family", e.g. "hopper/16-bit".
+  /// Keyed "generation/family", e.g. "hopper/16-bit"; "any/16-bit" serves generations that nobody measured.
   std::map<std::string, FittedFraction, std::less<>> sustained;
   FittedFraction bandwidth_share;   ///< of the datasheet's memory bandwidth that streaming reaches
   FittedFraction fragmentation;     ///< reserved / allocated - 1
@@ -34,7 +34,7 @@ struct RoughStack {
   double memory_interval = 0.0;
   std::string memory_interval_source;
 
-  /// The share for a device and a recipe; nullptr when nothing was measured for that pair.
+  /// The share for a device and a recipe; nullptr when no generation was measured with the recipe.
   [[nodiscard]] const FittedFraction* share(const Device& device, Precision precision) const;
   /// share x dense peak. ConfigError that says which generations and recipes were measured.
   [[nodiscard]] FlopsPerSecond sustained_rate(const Device& device, Precision precision) const;

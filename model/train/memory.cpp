@@ -11,6 +11,14 @@ StateBytes adam_states(Precision precision) noexcept {
   return {weights, weights, moments + master};
 }
 
+StateBytes usual_states(Precision precision, int zero) noexcept {
+  StateBytes states = adam_states(precision);
+  if (zero < 3) {
+    states.gradients = 4.0;
+  }
+  return states;
+}
+
 StateMemory state_memory(double parameters, const StateBytes& bytes, int zero, double ranks) noexcept {
   StateMemory memory;
   memory.weights = Bytes{parameters * bytes.weights / (zero >= 3 ? ranks : 1.0)};

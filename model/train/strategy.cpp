@@ -24,7 +24,8 @@ Legality check(const Architecture& arch, const TrainingShape& shape, const Strat
   if (!divides(s.tp, arch.kv_heads) && !divides(arch.kv_heads, s.tp)) {
     return broken(Verdict::kv_heads_not_divisible, arch.kv_heads, s.tp);
   }
-  if (std::int64_t{s.pp} * s.vpp > arch.layers) {
+  // Embedding and loss may stand for a layer each on the end stages, as in Megatron's uneven splits.
+  if (std::int64_t{s.pp} * s.vpp > arch.layers + 2) {
     return broken(Verdict::layers_too_few, arch.layers, std::int64_t{s.pp} * s.vpp);
   }
   const std::int64_t sequence_ranks = std::int64_t{s.cp} * (s.sequence_parallel ? s.tp : 1);

@@ -100,7 +100,7 @@ void record_memory(const CompiledTraining& c, const LayerTable& t, const Strateg
       r.line("recompute workspace", "one layer in full", "Korthikanti et al. 2022, section 5", bytes(MemoryTerm::recompute_workspace), Shown::bytes, {});
     }
     if (bytes(MemoryTerm::logits) > 0.0) {
-      r.line("logits", "(4 V/t + 2 h) T", "Korthikanti et al. 2022, section 4.3", bytes(MemoryTerm::logits), Shown::bytes,
+      r.line("logits", "(8 V/t + 6 h) T", "Megatron-LM, vocabulary-parallel cross-entropy: 16-bit, fp32 and gradient", bytes(MemoryTerm::logits), Shown::bytes,
              {{"V", c.vocab, Shown::count, c.sources.architecture}});
     }
     if (s.zero >= 3) {
@@ -231,7 +231,10 @@ CompiledTraining compile(const Architecture& arch,
   const Precision wide = narrow && work.precision != Precision::fp16 ? Precision::bf16 : work.precision;
   c.gemm_rate = stack.sustained_rate(device, work.precision);
   c.gemm_peak = device.peak_of(row_of(work.precision).rate);
-  c.wide_rate = stack.sustained_rate(device, wide);
+  // Where only narrow runs were measured, attention and head are taken to sustain the same share of their own peak.
+  const FittedFraction* narrow_share = stack.share(device, work.precision);
+  c.wide_rate = stack.share(device, wide) != nullptr ? stack.sustained_rate(device, wide)
+                                                     : narrow_share->value * device.peak_of(row_of(wide).rate);
   c.capacity = device.capacity().value;
   c.fragmentation = stack.fragmentation.value;
   c.framework = stack.framework;
@@ -297,8 +300,9 @@ LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) noexcept {
     shape.recompute = Recompute::none;
     table.workspace = layer_activations(shape);
   }
-  // fp32 logits of the loss and the head's input (Korthikanti et al. 2022, section 4.3).
-  table.logits = Bytes{tokens * (4.0 * c.vocab / t + 2.0 * c.hidden)};
+  // Logits in 16 bit, their fp32 copy and the gradient (Megatron-LM, vocabulary-parallel cross-entropy): 2 + 4 + 2
+  // bytes; the head's input, its normed copy and its gradient: 3 x 2 h.
+  table.logits = Bytes{tokens * (8.0 * c.vocab / t + 6.0 * c.hidden)};
 
   table.layer_parameters = c.attention_parameters / t                  //
                            + c.norm_parameters                         //

@@ -27,6 +27,9 @@ struct StateBytes {
 /// Adam with fp32 moments: 8 bytes, and 4 more for the master copy of 16-bit weights; gradients as the weights
 /// (Rajbhandari et al. 2020, section 3.1: 2 + 2 + 12).
 [[nodiscard]] StateBytes adam_states(Precision precision) noexcept;
+/// What training stacks really keep: Megatron-style data parallelism accumulates 16-bit gradients in fp32 (2 + 4 + 12;
+/// Narayanan et al. 2021, section 4); fully sharded stacks keep fp32 shards of weight, gradient and moments (16 again).
+[[nodiscard]] StateBytes usual_states(Precision precision, int zero) noexcept;
 
 struct TrainingWorkload {
   TrainingShape shape;

@@ -105,7 +105,7 @@ class RowReader {
     if (form_ == RowForm::training) {
       for (const IntegerColumn& column : integer_columns) {
         if (const auto index = csv_.column(column.name)) {
-          row.run.*column.field = csv_.integer(*index);
+          row.run.*column.field = configuration_integer(*index, row);
         }
       }
     }
@@ -118,6 +118,18 @@ class RowReader {
   std::string text(std::string_view name) const {
     const std::optional<std::size_t> index = csv_.column(name);
     return index ? csv_.fields()[*index] : std::string{};
+  }
+
+  std::optional<std::int64_t> configuration_integer(std::size_t index, RunRow& row) const {
+    const std::string& text = csv_.fields()[index];
+    if (text.empty()) {
+      return std::nullopt;
+    }
+    const std::optional<std::int64_t> value = integer_of(text);
+    if (!value && row.broken.empty()) {
+      row.broken = "'" + csv_.header()[index] + "' is " + quoted(text) + ", no integer";
+    }
+    return value;
   }
 
   CsvReader& csv_;

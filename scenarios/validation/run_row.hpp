@@ -35,11 +35,13 @@ struct RunRow {
   double measured = 0.0;
   bool doubted = false;  ///< notes hold CHECK, ODD or AMBIGUOUS
   std::string doubt;     ///< which
+  std::string broken;    ///< a configuration cell that is no integer: "'micro_batch' is '8k', no integer"
   RunConfiguration run;
   std::vector<std::string> cells;  ///< as written, for --where
 };
 
-/// The rows of one file with its header; cells that are no numbers where numbers belong go to `diagnostics`.
+/// The rows of one file with its header. A value that is no positive number is a problem of the file; a configuration
+/// cell that is no integer concerns its row alone, which is kept and rejected.
 struct RunFile {
   std::string file;
   RowForm form = RowForm::training;

@@ -234,7 +234,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   TrainingWorkload work;
   work.shape = {*run.gpus, *run.seq_len, *run.global_batch};
   work.precision = *precision;
-  work.states = adam_states(*precision);
+  work.states = usual_states(*precision, static_cast<int>(run.zero.value_or(1)));
   if (const auto method = run.options.find("method"); method != run.options.end()) {
     work.method = method->second == "lora" ? Method::lora : method->second == "qlora" ? Method::qlora : Method::full;
   }

@@ -35,6 +35,7 @@ class TrainingRowModel {
   void set_share(const std::string& generation_and_family, double share) {
     stack_.sustained[generation_and_family] = {share, "being fitted"};
   }
+  void clear_share(const std::string& generation_and_family) { stack_.sustained.erase(generation_and_family); }
   /// "hopper/8-bit" of a row; empty when its SKU or recipe is unknown.
   [[nodiscard]] std::string share_key(const RunConfiguration& run);
   /// `metric` and `unit` name what is asked; the configuration is all the model sees.

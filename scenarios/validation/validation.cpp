@@ -67,6 +67,9 @@ RowPrediction predict(const RunFile& file, const RunRow& row, TrainingRowModel& 
   } else if (row.doubted) {
     prediction.status = RowStatus::rejected;
     prediction.why = "its notes say " + row.doubt;
+  } else if (!row.broken.empty()) {
+    prediction.status = RowStatus::rejected;
+    prediction.why = row.broken;
   } else {
     prediction = model.predict(row.run, row.metric, row.unit);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every spelling in use means a known SKU or is refused with a reason; the user's files add to the catalog and change it.
+// Every spelling in use means a known SKU or is refused with a reason; the user's files add to the catalog.
 #include <headroom/hardware/catalog.hpp>
 
 #include <doctest/doctest.h>
@@ -356,8 +356,9 @@ price = { value = "3.6 $/h", source = "S" }
 TEST_CASE("the reference node is the vendor's own board first, then the larger, then the lower id") {
   const UserFolder user;
   const auto gpu = [&](const std::string& id, const std::string& fabric) {
-    user.write("gpus/" + id + ".toml", "schema = 1\nid = \"" + id + "\"\nname = \"G\"\nvendor = \"nvidia\"\nkind = \"gpu\"\n"
-                                       "generation = \"hopper\"\nyear = 2022\n" + fabric);
+    user.write("gpus/" + id + ".toml",
+               "schema = 1\nid = \"" + id + "\"\nname = \"G\"\nvendor = \"nvidia\"\nkind = \"gpu\"\n" +
+                   "generation = \"hopper\"\nyear = 2022\n" + fabric);
   };
   const std::string board = "[scale_up]\nlink = \"NVLink4\"\ntopology = \"switch\"\ndomain = 8\n";
   const std::string pair = "[scale_up]\nlink = \"NVLink4\"\ntopology = \"bridge\"\ndomain = 2\n";

@@ -119,6 +119,7 @@ TEST_CASE("every rule of legality is broken by the strategy that breaks it") {
   CHECK(verdict([](Strategy&) {}) == Verdict::feasible);
   CHECK(verdict([](Strategy& s) { s.dp = 15; }) == Verdict::gpus_not_divisible);
   CHECK(check(arch, {96, 8192, 1024}, strategy(3, 1, 96)).verdict == Verdict::heads_not_divisible);
+  CHECK(verdict([](Strategy& s) { s.vpp = 20; }) == Verdict::feasible);
   CHECK(verdict([](Strategy& s) { s.vpp = 21; }) == Verdict::layers_too_few);
   CHECK(check(arch, {512, 8191, 1024}, strategy(8, 4, 512)).verdict == Verdict::sequence_not_divisible);
   CHECK(verdict([](Strategy& s) { s.micro_batch = 3; }) == Verdict::batch_not_divisible);

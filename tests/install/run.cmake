@@ -1,0 +1,16 @@
+# Installs the build into a fresh prefix, then configures, builds and runs the consumer against it.
+set(prefix ${BUILD}/install-test/prefix)
+set(work ${BUILD}/install-test/consumer)
+file(REMOVE_RECURSE ${BUILD}/install-test)
+function(step)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGN}\n${out}")
+  endif()
+endfunction()
+step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+step(${CMAKE_COMMAND} -S ${CONSUMER} -B ${work} -G Ninja -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER}
+     "-DCMAKE_CXX_FLAGS=${FLAGS}")
+step(${CMAKE_COMMAND} --build ${work})
+step(${work}/consumer)
+step(${prefix}/bin/headroom --version)
