@@ -97,7 +97,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   answer.row({"tokens/s per GPU", interval_text(p.tokens_per_s_per_gpu)});
   answer.row({"MFU", interval_text(p.mfu, 100.0) + " %"});
   if (t.tokens > 0.0) {
-    answer.row({format_number(t.tokens / 1e9) + " G tokens", interval_text(p.duration)});
+    answer.row({(t.tokens < 1e12 ? format_number(t.tokens / 1e9) + " G" : format_number(t.tokens / 1e12) + " T") + " tokens", interval_text(p.duration)});
     answer.row({"GPU-hours", interval_text(p.gpu_hours)});
   }
   if (plan.scenario.money.price) {

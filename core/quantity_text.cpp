@@ -220,7 +220,12 @@ std::string format_number(double value, int digits) {
   if (value == 0.0) {
     return "0";
   }
-  const auto exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  auto exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  if (exponent >= digits) {
+    const double unit = std::pow(10.0, exponent - digits + 1);
+    value = std::round(value / unit) * unit;
+    exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  }
   const int decimals = std::max(0, digits - 1 - exponent);
   std::array<char, 400> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "%.*f", std::min(decimals, 12), value);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/explain.hpp>
 
+#include <cmath>
+
 namespace headroom {
 
 std::string shown_text(double value, Shown as) {
   switch (as) {
-    case Shown::count: return format_number(value, 4);
+    case Shown::count: return value == std::round(value) ? format_count(value) : format_number(value, 4);
     case Shown::fraction: return format_number(100.0 * value) + " %";
     case Shown::seconds: return format(Seconds{value});
     case Shown::bytes: return format(Bytes{value});

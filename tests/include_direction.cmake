@@ -1,4 +1,5 @@
 # Fails when a floor includes a higher one, or a third-party header appears in a public header or in two files.
+cmake_policy(VERSION 3.25)
 set(floors core hardware model scenarios calibrate cli)
 set(problems)
 set(third_party)
