@@ -172,7 +172,8 @@ bool Plan::feasible() const noexcept {
   if (const auto* train = std::get_if<TrainPlan>(&answer)) {
     return train->estimate.verdict == Verdict::feasible;
   }
-  return std::get<ServePlan>(answer).estimate.verdict == Verdict::feasible;
+  const auto* serve = std::get_if<ServePlan>(&answer);
+  return serve != nullptr && serve->estimate.verdict == Verdict::feasible;
 }
 
 std::string verdict_text(Verdict verdict, double broke, double limit) {
