@@ -104,9 +104,9 @@ const T& look_up(const DataStore& store, Shelf<T>& shelf, const EntryKind<T>& ki
   return place->second;
 }
 
-/// Shapes that a cloud sells: good for a plan that names them, no guide to how a SKU is usually built in.
-bool is_cloud_shape(const Node& node) {
-  constexpr std::array<std::string_view, 4> prefixes{"aws-", "azure-", "gcp-", "oci-"};
+/// What a cloud sells or a site built for itself: good for a plan that names it, no guide to how a SKU usually comes.
+bool is_site_build(const Node& node) {
+  constexpr std::array<std::string_view, 6> prefixes{"aws-", "azure-", "gcp-", "oci-", "meta-", "jean-zay-"};
   return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return node.id.starts_with(p); });
 }
 
@@ -169,7 +169,7 @@ std::optional<std::string> Catalog::why_no_device(std::string_view spelling) con
   }
 }
 
-// Order of preference: a vendor's board that is named after the SKU, one that is also sold with it, a cloud shape of
+// Order of preference: a vendor's board whose reference SKU it is, one that is also sold with it, a site's build of
 // either kind, a vendor's board whose own SKU has the same generation and fabric. Among equals the larger board, then
 // the lower id.
 const Node* Catalog::reference_node(const Device& device) const {
@@ -189,13 +189,13 @@ const Node* Catalog::reference_node(const Device& device) const {
   for (const std::string& id : store_.ids(node_kind.folder)) {
     try {
       const Node& candidate = node(id);
-      const bool cloud = is_cloud_shape(candidate);
-      int rank = cloud ? 2 : 0;
+      const bool site = is_site_build(candidate);
+      int rank = site ? 2 : 0;
       if (!means(candidate.gpu)) {
         rank += 1;
         if (std::none_of(candidate.also.begin(), candidate.also.end(), means)) {
           rank = 4;
-          if (cloud || !same_board(device, this->device(candidate.gpu))) {
+          if (site || !same_board(device, this->device(candidate.gpu))) {
             continue;
           }
         }

@@ -101,9 +101,9 @@ class Catalog {
 
   /// The reason why a SKU spelling cannot be used; nullopt when it resolves.
   [[nodiscard]] std::optional<std::string> why_no_device(std::string_view spelling) const;
-  /// The node type a SKU is usually sold in: a vendor's board named after it, else one also sold with it, else a cloud
-  /// shape that names it, else a vendor's board of its generation and fabric; the larger, then the lower id, among
-  /// equals. nullptr when there is none.
+  /// The node type a SKU is usually sold in: a vendor's board made for it, else one also sold with it, else a cloud's
+  /// or a site's build that names it, else a vendor's board of its generation and fabric; among equals the larger, then
+  /// the lower id. nullptr when there is none.
   [[nodiscard]] const Node* reference_node(const Device& device) const;
 
   [[nodiscard]] const DataStore& store() const noexcept { return store_; }

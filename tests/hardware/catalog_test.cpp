@@ -395,6 +395,27 @@ TEST_CASE("the reference node is the vendor's own board first, then the larger, 
   CHECK(reference("card") == "none");
 }
 
+TEST_CASE("SKUs of the catalog find the board they are usually sold on") {
+  const Catalog catalog = embedded_only();
+  const auto reference = [&](std::string_view gpu) {
+    const Node* node = catalog.reference_node(catalog.device(gpu));
+    return node == nullptr ? std::string{"none"} : node->id;
+  };
+  CHECK(reference("a100-sxm-80gb") == "dgx-a100");
+  CHECK(reference("a100-sxm-40gb") == "dgx-a100");
+  CHECK(reference("h100-sxm-80gb") == "dgx-h100");
+  CHECK(reference("h100-sxm-96gb-hbm2e") == "dgx-h100");
+  CHECK(reference("h200-sxm-141gb") == "dgx-h200");
+  CHECK(reference("b200-sxm-180gb") == "dgx-b200");
+  CHECK(reference("b300-sxm-288gb") == "dgx-b300");
+  CHECK(reference("gb200-nvl72") == "gb200-nvl72-tray");
+  CHECK(reference("v100-sxm2-32gb") == "dgx-1v");
+  CHECK(reference("v100-sxm3-32gb") == "dgx-2");
+  CHECK(reference("mi325x") == "mi300x-oam-8");
+  CHECK(reference("l40s") == "l40s-pcie-8");
+  CHECK(reference("h100-pcie-80gb") == "none");
+}
+
 TEST_CASE("a price list tells all that is wrong with it") {
   const UserFolder user;
   user.write("prices/shop.toml", R"(schema = 1
