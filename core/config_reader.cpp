@@ -94,7 +94,7 @@ ConfigValue override_value(std::string_view text, const std::string& name) {
   try {
     ConfigValue parsed = parse_toml("value = " + std::string{text}, name);
     if (parsed.entries.size() == 1) {
-      return std::move(parsed.entries.front().second);
+      return std::move(parsed.entries.front().value);
     }
   } catch (const ConfigError&) {
     // No TOML value: a bare word such as a model's id, taken as a string below.
@@ -113,7 +113,7 @@ void forget_positions(ConfigValue& value) {
     forget_positions(item);
   }
   for (auto& entry : value.entries) {
-    forget_positions(entry.second);
+    forget_positions(entry.value);
   }
 }
 
@@ -139,7 +139,7 @@ void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics&
       ConfigValue fresh;
       fresh.file = root.file;  // a table has no text of its own: what it lacks is missing from the document
       table->entries.emplace_back(keys[i], std::move(fresh));
-      next = &table->entries.back().second;
+      next = &table->entries.back().value;
     }
     if (next->kind != ConfigValue::Kind::table) {
       diagnostics.add("--set", {}, quoted(assignment) + ": " + quoted(keys[i]) + " is no table");
@@ -425,7 +425,7 @@ std::vector<ConfigTable> ConfigTable::tables(std::string_view key) {
 std::vector<std::string_view> ConfigTable::keys() const {
   std::vector<std::string_view> result;
   for (const auto& entry : table_->entries) {
-    result.push_back(entry.first);
+    result.push_back(entry.key);
   }
   return result;
 }

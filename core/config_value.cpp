@@ -6,8 +6,8 @@
 namespace headroom {
 
 const ConfigValue* ConfigValue::find(std::string_view key) const noexcept {
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.first == key; });
-  return found == entries.end() ? nullptr : &found->second;
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.key == key; });
+  return found == entries.end() ? nullptr : &found->value;
 }
 
 ConfigValue* ConfigValue::find(std::string_view key) noexcept {

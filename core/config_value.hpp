@@ -12,6 +12,8 @@
 
 namespace headroom {
 
+struct ConfigEntry;
+
 /// One value with the place it was written at. Tables keep the order of the file.
 struct ConfigValue {
   enum class Kind : std::uint8_t { null, boolean, integer, number, text, array, table };
@@ -21,8 +23,8 @@ struct ConfigValue {
   std::int64_t integer = 0;
   double number = 0.0;
   std::string text;
-  std::vector<ConfigValue> items;                            ///< array
-  std::vector<std::pair<std::string, ConfigValue>> entries;  ///< table
+  std::vector<ConfigValue> items;     ///< array
+  std::vector<ConfigEntry> entries;   ///< table
 
   std::shared_ptr<const std::string> file;  ///< shared by all values of one file
   Position at;                              ///< of the value
@@ -30,6 +32,12 @@ struct ConfigValue {
 
   [[nodiscard]] const ConfigValue* find(std::string_view key) const noexcept;
   [[nodiscard]] ConfigValue* find(std::string_view key) noexcept;
+};
+
+/// One key of a table.
+struct ConfigEntry {
+  std::string key;
+  ConfigValue value;
 };
 
 /// "a table", "a string": for messages.

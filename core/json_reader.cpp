@@ -7,6 +7,7 @@
 #include <rapidjson/reader.h>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 namespace headroom {
@@ -48,6 +49,7 @@ class Lines {
   std::vector<std::size_t> starts_{0};
 };
 
+// NOLINTBEGIN(readability-identifier-naming, *non-private-member-variables*): the parser names the events.
 /// Builds the tree from the parser's events. RapidJSON reports a value after its last character: the place of a
 /// scalar is found by walking back over its own text.
 class TreeBuilder {
@@ -64,7 +66,10 @@ class TreeBuilder {
   bool Int64(std::int64_t value) {
     return scalar(ConfigValue::Kind::integer, [&](ConfigValue& v) { v.integer = value; });
   }
-  bool Uint64(std::uint64_t value) { return Double(static_cast<double>(value)); }
+  bool Uint64(std::uint64_t value) {
+    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return value <= largest ? Int64(static_cast<std::int64_t>(value)) : Double(static_cast<double>(value));
+  }
   bool Double(double value) {
     return scalar(ConfigValue::Kind::number, [&](ConfigValue& v) { v.number = value; });
   }
@@ -138,7 +143,7 @@ class TreeBuilder {
     ConfigValue value;
     value.kind = kind;
     value.file = file_;
-    value.at = lines_.at(stream_.Tell() - 1);
+    value.at = lines_.at(stream_.Tell());
     names_.emplace_back(key_, key_at_);
     open_.push_back(std::move(value));
     return true;
@@ -173,6 +178,7 @@ class TreeBuilder {
   std::string key_;
   Position key_at_;
 };
+// NOLINTEND(readability-identifier-naming, *non-private-member-variables*)
 
 }  // namespace
 

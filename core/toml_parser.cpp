@@ -30,8 +30,8 @@ ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::str
     }
     // toml++ keeps tables sorted by name; files are read in the order they were written.
     std::stable_sort(value.entries.begin(), value.entries.end(), [](const auto& a, const auto& b) {
-      return std::pair{a.second.key_at.line, a.second.key_at.column} <
-             std::pair{b.second.key_at.line, b.second.key_at.column};
+      return std::pair{a.value.key_at.line, a.value.key_at.column} <
+             std::pair{b.value.key_at.line, b.value.key_at.column};
     });
   } else if (const auto* array = node.as_array()) {
     value.kind = ConfigValue::Kind::array;

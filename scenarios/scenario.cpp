@@ -93,7 +93,7 @@ class ScenarioReader {
       merged.file = model.file;
       // The base's published count and names speak of another network.
       std::erase_if(merged.entries, [&](const auto& entry) {
-        return (entry.first == "parameters" || entry.first == "aliases") && model.find(entry.first) == nullptr;
+        return (entry.key == "parameters" || entry.key == "aliases") && model.find(entry.key) == nullptr;
       });
       inline_model_ = std::move(merged);
     } else {

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The strict reader: every problem at once, in GNU format, with the way out.
+#include <headroom/core/config_reader.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <map>
+
+using namespace headroom;
+
+namespace {
+
+/// The messages of a walk over a document, one a line.
+template <class Walk>
+std::string problems(std::string_view text, Walk walk) {
+  const ConfigValue root = parse_toml(text, "f.toml");
+  Diagnostics diagnostics;
+  ConfigTable table{root, "", diagnostics};
+  walk(table);
+  std::string result;
+  for (const Diagnostic& d : diagnostics.sorted()) {
+    result += d.text() + "\n";
+  }
+  return result;
+}
+
+std::string parse_problem(std::string_view text) {
+  try {
+    static_cast<void>(parse_toml(text, "f.toml"));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+BaseResolver files(std::map<std::string, std::string, std::less<>> texts) {
+  return [texts](std::string_view id, const std::string&) -> std::optional<ConfigSource> {
+    const auto found = texts.find(id);
+    return found == texts.end() ? std::nullopt : std::optional{ConfigSource{found->first, found->second}};
+  };
+}
+
+}  // namespace
+
+TEST_CASE("all problems of a file are told at once, in order of place") {
+  const std::string text = problems(
+      "schema = 1\ncapacity = 80\nbandwith = \"3 TB/s\"\nunits = -3\nkind = \"gpo\"\n", [](ConfigTable& t) {
+        require_schema(t);
+        t.quantity<Bytes>("capacity");
+        t.quantity<BytesPerSecond>("bandwidth");
+        t.integer("units");
+        t.choice("kind", std::array<std::string_view, 2>{"gpu", "cpu"});
+        t.finish();
+      });
+  CHECK(text ==
+        "f.toml:1:1: error: missing key 'bandwidth', e.g. \"400 Gb/s\"\n"
+        "f.toml:2:12: error: 'capacity' needs a unit, e.g. \"80 GiB\"\n"
+        "f.toml:3:1: error: unknown key 'bandwith'; did you mean 'bandwidth'?\n"
+        "f.toml:4:9: error: 'units' is -3; it must be at least 1\n"
+        "f.toml:5:8: error: 'kind' is 'gpo'; it must be one of gpu, cpu; did you mean 'gpu'?\n");
+}
+
+TEST_CASE("nested tables say where they are, absent ones are told once") {
+  const std::string text = problems("[strategy]\ntpp = 8\n", [](ConfigTable& t) {
+    ConfigTable strategy = t.table("strategy");
+    strategy.integer("tp");
+    strategy.finish();
+    ConfigTable hardware = t.table("hardware");
+    hardware.text("gpu");
+    hardware.integer("gpus");
+    t.finish();
+  });
+  CHECK(text ==
+        "f.toml:1:1: error: missing key 'tp' in [strategy], an integer\n"
+        "f.toml:1:1: error: missing key 'hardware', a table\n"
+        "f.toml:2:1: error: unknown key 'tpp' in [strategy]; did you mean 'tp'?\n");
+}
+
+TEST_CASE("quantities must be above zero and finite") {
+  const auto read = [](std::string_view value) {
+    return problems("x = " + std::string{value} + "\n", [](ConfigTable& t) { t.quantity<Bytes>("x"); });
+  };
+  CHECK(read("\"0 GB\"") == "f.toml:1:5: error: 'x' is '0 GB'; it must be above zero\n");
+  CHECK(read("\"-1 GB\"") == "f.toml:1:5: error: 'x' is '-1 GB'; it must be above zero\n");
+  CHECK(read("nan") == "f.toml:1:5: error: 'x' needs a unit, e.g. \"80 GiB\"\n");
+  CHECK(read("[1]") == "f.toml:1:5: error: 'x' must be a string with a unit, e.g. \"80 GiB\", not an array\n");
+  CHECK(read("\"1 GiB\"").empty());
+}
+
+TEST_CASE("a syntax error has its place") {
+  CHECK(parse_problem("a = 1\nb = \n").starts_with("f.toml:2:"));
+  CHECK(parse_problem("a = 1\na = 2\n").starts_with("f.toml:2:"));
+  CHECK(parse_problem("a = 1e400\n").starts_with("f.toml:1:"));
+  CHECK(parse_problem("[\t#").starts_with("f.toml:1:"));
+  CHECK(parse_problem("a = 1\n\xEF\xBB\x9F = 2\n").starts_with("f.toml:2:1: error: unexpected character"));
+  CHECK(parse_problem("name = \"\xC3\xA9\" # \xC3\xA9\n").empty());
+}
+
+TEST_CASE("schema must be there and known") {
+  CHECK(problems("x = 1\n", [](ConfigTable& t) { require_schema(t); }) ==
+        "f.toml:1:1: error: missing key 'schema'; write schema = 1 first\n");
+  CHECK(problems("schema = 2\n", [](ConfigTable& t) { require_schema(t); }) ==
+        "f.toml:1:10: error: schema 2 is unknown; this version reads schema 1\n");
+}
+
+TEST_CASE("an overlay states only what differs, key by key") {
+  const ConfigValue root = load_with_bases({"top", "base = \"mid\"\n[a]\nx = 3\n"},
+                                           files({{"mid", "base = \"low\"\n[a]\ny = 20\n"}, {"low", "z = 100\n[a]\nx = 1\ny = 2\n"}}));
+  CHECK(root.find("a")->find("x")->integer == 3);
+  CHECK(root.find("a")->find("y")->integer == 20);
+  CHECK(root.find("z")->integer == 100);
+  CHECK(*root.find("z")->file == "low");
+}
+
+TEST_CASE("cyclic and unknown bases are refused where they are named") {
+  CHECK_THROWS_WITH_AS(static_cast<void>(load_with_bases({"top", "base = \"mid\"\n"}, files({{"mid", "x = 1\nbase = \"top\"\n"}, {"top", "base = \"mid\"\n"}}))),
+                       "mid:2:8: error: base 'top' leads back to top: bases form a cycle", ConfigError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(load_with_bases({"top", "base = \"nobody\"\n"}, files({}))), "top:1:8: error: base 'nobody' is unknown",
+                       ConfigError);
+}
+
+TEST_CASE("--set reaches any key and reads TOML values, bare words as strings") {
+  ConfigValue root = parse_toml("[strategy]\ntp = 4\n", "f.toml");
+  Diagnostics diagnostics;
+  apply_override(root, "strategy.tp=8", diagnostics);
+  apply_override(root, "model=llama3-70b", diagnostics);
+  apply_override(root, "money.price=\"2 $/h\"", diagnostics);
+  CHECK(diagnostics.empty());
+  CHECK(root.find("strategy")->find("tp")->integer == 8);
+  CHECK(root.find("model")->text == "llama3-70b");
+  CHECK(root.find("money")->find("price")->text == "2 $/h");
+  apply_override(root, "nonsense", diagnostics);
+  apply_override(root, "model.x=1", diagnostics);
+  CHECK(diagnostics.size() == 2);
+}
+
+TEST_CASE("suggestions are near words only") {
+  const std::array<std::string_view, 3> words{"bandwidth", "capacity", "tp"};
+  CHECK(closest("bandwith", words) == "bandwidth");
+  CHECK(closest("cpaacity", words) == "capacity");
+  CHECK_FALSE(closest("temperature", words).has_value());
+  CHECK(edit_distance("ca", "ac") == 1);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+}
+
+TEST_CASE("quoted text is safe to print") {
+  CHECK(quoted(std::string_view{"a\x01\xff"}) == "'a\\x01\\xff'");
+  CHECK(quoted(std::string(100, 'x')) == "'" + std::string(60, 'x') + "...'");
+}

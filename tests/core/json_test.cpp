@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/json_reader.hpp>
+#include <headroom/core/json_writer.hpp>
+
+#include <doctest/doctest.h>
+
+#include <limits>
+
+using namespace headroom;
+
+namespace {
+
+std::string problem(std::string_view text) {
+  try {
+    static_cast<void>(parse_json(text, "f.json"));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("values keep their kind and their place") {
+  const ConfigValue root = parse_json("{\n  \"a\": [1, 2.5, true, null],\n  \"b\": {\"c\": \"x\\\"y\"}\n}", "f.json");
+  const ConfigValue& a = *root.find("a");
+  CHECK(a.items[0].integer == 1);
+  CHECK(a.items[1].number == 2.5);
+  CHECK(a.items[2].boolean);
+  CHECK(a.items[3].kind == ConfigValue::Kind::null);
+  CHECK(a.items[1].at.line == 2);
+  CHECK(a.items[1].at.column == 12);
+  CHECK(root.find("b")->find("c")->text == "x\"y");
+  CHECK(root.find("b")->find("c")->key_at.column == 9);
+}
+
+TEST_CASE("problems have line and column") {
+  CHECK(problem("{\n\"a\": }").starts_with("f.json:2:6: error:"));
+  CHECK(problem("{} x").starts_with("f.json:1:4: error:"));
+  CHECK(problem("[1]") == "f.json:1:1: error: the root must be an object, not an array");
+  CHECK(problem("{\"a\": 1, \"a\": 2, \"a\": 3}") ==
+        "f.json:1:10: error: key 'a' stands twice\nf.json:1:18: error: key 'a' stands twice");
+  CHECK(problem("{\"a\": 1e999}").starts_with("f.json:1:"));
+  CHECK(problem("{\"a\": \"\xff\"}").starts_with("f.json:1:"));
+  CHECK(problem("{\"a\": " + std::string(300, '[') + std::string(300, ']') + "}").find("nested deeper") !=
+        std::string::npos);
+  CHECK_FALSE(problem("").empty());
+}
+
+TEST_CASE("what is written reads back exactly") {
+  JsonWriter json;
+  json.begin_object();
+  json.member("text", "a\"b\\\n\x01");
+  json.member("third", 1.0 / 3.0);
+  json.member("large", std::numeric_limits<std::int64_t>::max());
+  json.member("nothing", std::numeric_limits<double>::quiet_NaN());
+  json.key("list");
+  json.compact_next();
+  json.begin_array();
+  json.integer(1);
+  json.boolean(false);
+  json.end_array();
+  json.end_object();
+  const std::string text = json.take();
+  const ConfigValue root = parse_json(text, "f.json");
+  CHECK(root.find("text")->text == "a\"b\\\n\x01");
+  CHECK(root.find("third")->number == 1.0 / 3.0);
+  CHECK(root.find("large")->integer == std::numeric_limits<std::int64_t>::max());
+  CHECK(root.find("nothing")->kind == ConfigValue::Kind::null);
+  CHECK(text.find("\"list\": [1, false]") != std::string::npos);
+}

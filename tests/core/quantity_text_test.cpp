@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every prefix, every unit, and the pairs that people mix up.
+#include <headroom/core/quantity_text.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+
+using namespace headroom;
+
+namespace {
+
+template <class Q>
+double value(std::string_view text) {
+  const auto parsed = parse_quantity(text, dimension_of<Q>);
+  REQUIRE_MESSAGE(std::holds_alternative<double>(parsed), text);
+  return std::get<double>(parsed);
+}
+
+template <class Q>
+std::string error(std::string_view text) {
+  const auto parsed = parse_quantity(text, dimension_of<Q>);
+  REQUIRE_MESSAGE(std::holds_alternative<TextError>(parsed), text);
+  return std::get<TextError>(parsed).message;
+}
+
+}  // namespace
+
+TEST_CASE("every prefix has its factor") {
+  const std::map<std::string_view, double> expected{
+      {"k", 1e3},          {"M", 1e6},          {"G", 1e9},           {"T", 1e12},         {"P", 1e15},
+      {"E", 1e18},         {"Ki", 1024.0},      {"Mi", 1048576.0},    {"Gi", 1073741824.0}, {"Ti", 1099511627776.0},
+      {"Pi", std::pow(2.0, 50)}, {"Ei", std::pow(2.0, 60)}, {"m", 1e-3}, {"u", 1e-6},      {"n", 1e-9}};
+  CHECK(prefixes().size() == expected.size());
+  for (const Prefix& prefix : prefixes()) {
+    CAPTURE(prefix.symbol);
+    REQUIRE(expected.count(prefix.symbol) == 1);
+    const double factor = expected.at(prefix.symbol);
+    const std::string symbol{prefix.symbol};
+    if (prefix.symbol.size() == 2 || factor > 1.0) {
+      CHECK(value<Bytes>("2 " + symbol + "B") == doctest::Approx(2 * factor));
+      CHECK(value<Bytes>("2 " + symbol + "b") == doctest::Approx(2 * factor / 8));
+    }
+    if (prefix.symbol.size() == 1 && factor > 1.0) {
+      CHECK(value<Flops>("3 " + symbol + "FLOP") == doctest::Approx(3 * factor));
+      CHECK(value<FlopsPerSecond>("3 " + symbol + "OP/s") == doctest::Approx(3 * factor));
+      CHECK(value<Hertz>("3 " + symbol + "Hz") == doctest::Approx(3 * factor));
+      CHECK(value<Watts>("3 " + symbol + "W") == doctest::Approx(3 * factor));
+      CHECK(value<Dollars>("3 " + symbol + "$") == doctest::Approx(3 * factor));
+      CHECK(value<Joules>("3 " + symbol + "Wh") == doctest::Approx(3 * factor * 3600));
+    }
+    if (factor < 1.0) {
+      CHECK(value<Seconds>("5 " + symbol + "s") == doctest::Approx(5 * factor));
+    }
+  }
+}
+
+TEST_CASE("every unit stands for itself") {
+  CHECK(value<Seconds>("90 s") == 90.0);
+  CHECK(value<Seconds>("2 min") == 120.0);
+  CHECK(value<Seconds>("2 h") == 7200.0);
+  CHECK(value<Seconds>("2 d") == 172800.0);
+  CHECK(value<Joules>("7 J") == 7.0);
+  CHECK(value<DollarsPerSecond>("3.6 $/h") == doctest::Approx(0.001));
+  CHECK(value<DollarsPerJoule>("0.36 $/kWh") == doctest::Approx(1e-7));
+}
+
+TEST_CASE("GB is not GiB, Gb/s is not GB/s, and TFLOP/s is 1e12") {
+  CHECK(value<Bytes>("80 GB") == 80e9);
+  CHECK(value<Bytes>("80 GiB") == 80.0 * 1073741824.0);
+  CHECK(value<BytesPerSecond>("400 Gb/s") == 50e9);
+  CHECK(value<BytesPerSecond>("400 GB/s") == 400e9);
+  CHECK(value<BytesPerSecond>("3.35 TB/s") == doctest::Approx(3.35e12));
+  CHECK(value<FlopsPerSecond>("989 TFLOP/s") == doctest::Approx(989e12));
+}
+
+TEST_CASE("blanks around number and unit do not matter, a missing one neither") {
+  CHECK(value<Bytes>("  80GiB ") == value<Bytes>("80 GiB"));
+  CHECK(value<BytesPerSecond>("400 Gb / s") == 50e9);
+}
+
+TEST_CASE("prefixes that a unit does not take are refused") {
+  CHECK(error<Seconds>("1 ks").starts_with("unknown unit 'ks'"));
+  CHECK(error<Flops>("1 GiFLOP").starts_with("unknown unit"));
+  CHECK(error<Bytes>("1 mB").starts_with("unknown unit"));
+}
+
+TEST_CASE("errors name the value and the way out") {
+  CHECK(error<Bytes>("80") == "'80' needs a unit, e.g. \"80 GiB\"");
+  CHECK(error<BytesPerSecond>("400 Gbps") == "unknown unit 'Gbps' in '400 Gbps'; did you mean 'Gb/s'?");
+  CHECK(error<FlopsPerSecond>("989 TFLOPS") == "unknown unit 'TFLOPS' in '989 TFLOPS'; did you mean 'TFLOP/s'?");
+  CHECK(error<Bytes>("80 GB/s") == "'80 GB/s' is of another kind; expected e.g. \"80 GiB\"");
+  CHECK(error<Bytes>("many") == "'many' is not a number with a unit, e.g. \"80 GiB\"");
+  CHECK(error<Bytes>("") == "'' is not a number with a unit, e.g. \"80 GiB\"");
+  CHECK(error<Bytes>("1e400 GB") == "'1e400 GB' is outside the range of numbers");
+  CHECK(error<Bytes>("1e308 EiB") == "'1e308 EiB' is outside the range of numbers");
+  CHECK(error<Bytes>("nan GB") == "'nan GB' is not a finite number");
+  CHECK(error<Bytes>("inf GB") == "'inf GB' is not a finite number");
+}
+
+TEST_CASE("shown quantities have three digits and a readable prefix") {
+  CHECK(format(Bytes{80.0 * 1073741824.0}) == "80.0 GiB");
+  CHECK(format(BytesPerSecond{3.35e12}) == "3.35 TB/s");
+  CHECK(format(Seconds{0.00123}) == "1.23 ms");
+  CHECK(format(Seconds{3600.0 * 30}) == "30.0 h");
+  CHECK(format(Seconds{86400.0 * 30}) == "30.0 days");
+  CHECK(format(FlopsPerSecond{989e12}) == "989 TFLOP/s");
+  CHECK(format(Dollars{1234567}) == "1.23 M$");
+  CHECK(format(DollarsPerSecond{2.99 / 3600}) == "2.99 $/h");
+  CHECK(format(Bytes{0}) == "0 B");
+}
+
+TEST_CASE("numbers round to their digits and group thousands") {
+  CHECK(format_number(1234567) == "1 230 000");
+  CHECK(format_number(9.996) == "10.0");
+  CHECK(format_number(999.6) == "1000");
+  CHECK(format_number(0.03125) == "0.0312");
+  CHECK(format_number(-2.5) == "-2.50");
+  CHECK(format_count(15000000) == "15 000 000");
+  CHECK(format_count(126) == "126");
+  CHECK(format_count(0) == "0");
+}
+
+TEST_CASE("quantities combine their dimensions at no cost") {
+  static_assert(sizeof(BytesPerSecond) == sizeof(double));
+  static_assert(std::is_same_v<decltype(Bytes{1} / BytesPerSecond{1}), Seconds>);
+  static_assert(std::is_same_v<decltype(Watts{1} * Seconds{1}), Joules>);
+  static_assert(std::is_same_v<decltype(Flops{1} / Flops{1}), double>);
+  static_assert(!std::is_convertible_v<double, Seconds> && !std::is_convertible_v<Seconds, double>);
+  CHECK((Bytes{8} / BytesPerSecond{4}).raw() == 2.0);
+  CHECK((1.0 / Seconds{4}).raw() == 0.25);
+}
