@@ -178,6 +178,9 @@ int run_verb(const Verb& verb, std::vector<std::string> words) {
   } catch (const CLI::CallForHelp&) {
     std::fputs(full_help(app, verb).c_str(), stdout);
     return 0;
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string message = error.what();
+    return fail("option '" + message.substr(0, message.find(':')) + "' needs a value", &verb);
   } catch (const CLI::ParseError& error) {
     return fail(placed_message(app, verb, error), &verb);
   }

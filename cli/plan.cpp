@@ -92,6 +92,24 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   return overrides;
 }
 
+/// Problems of the quick form speak of its options: "--gpus many" instead of "--set hardware.gpus=many".
+std::vector<Diagnostic> in_option_words(const ConfigError& error, const Arguments& arguments) {
+  std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
+  for (Diagnostic& diagnostic : diagnostics) {
+    for (const QuickOption& quick : quick_options) {
+      const std::string value = arguments.one(quick.option);
+      if (diagnostic.file == "--set " + std::string{quick.key} + "=" + value && arguments.has(quick.option)) {
+        diagnostic.file = std::string{quick.option} + " " + value;
+      }
+      const std::string_view key = quick.key.substr(quick.key.find('.') + 1);
+      if (diagnostic.file == "command line" && diagnostic.message.starts_with("missing key '" + std::string{key} + "'")) {
+        diagnostic.message += "; give " + std::string{quick.option};
+      }
+    }
+  }
+  return diagnostics;
+}
+
 Outcome answer(const Arguments& arguments, bool explained) {
   const std::vector<std::string> files = arguments.many("");
   const Sources sources = Sources::standard();
@@ -99,9 +117,15 @@ Outcome answer(const Arguments& arguments, bool explained) {
     throw ConfigError{"name a scenario file, or --model, --gpu and --gpus (see 'headroom plan --help')"};
   }
   const std::vector<std::string> overrides = overrides_of(arguments, files.empty());
-  Scenario scenario = files.empty() ? scenario_from_overrides(overrides, sources)
-                                    : load_scenario(files.front(), overrides, sources);
-  const Plan plan = make_plan(std::move(scenario), explained);
+  const Plan plan = [&] {
+    try {
+      return make_plan(files.empty() ? scenario_from_overrides(overrides, sources)
+                                     : load_scenario(files.front(), overrides, sources),
+                       explained);
+    } catch (const ConfigError& error) {
+      throw ConfigError{in_option_words(error, arguments)};
+    }
+  }();
   Outcome outcome;
   if (arguments.one("--format", "text") == "json") {
     outcome.out = plan_json(plan);

@@ -431,12 +431,9 @@ std::vector<std::string_view> ConfigTable::keys() const {
 }
 
 void ConfigTable::finish() {
-  std::vector<std::string_view> known;
-  for (const std::string& key : asked_) {
-    if (!has(key)) {
-      known.push_back(key);  // a key that is there already is no correction
-    }
-  }
+  // Keys that are absent come first: one that is there already is the less likely correction.
+  std::vector<std::string_view> known(asked_.begin(), asked_.end());
+  std::stable_partition(known.begin(), known.end(), [&](std::string_view key) { return !has(key); });
   for (const auto& [key, entry] : table_->entries) {
     if (!asked_.contains(key)) {
       problem_at_key(key, "unknown key " + quoted(key) + where() + suggestion(key, known));

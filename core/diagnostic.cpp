@@ -109,7 +109,9 @@ std::optional<std::string> closest(std::string_view word, std::span<const std::s
   for (const std::string_view candidate : candidates) {
     const int distance = edit_distance(word, candidate);
     // A word that shares no letter position with the candidate is no typing slip ("tp" for "pp" is).
-    if (distance < best && distance < static_cast<int>(std::max(word.size(), candidate.size()))) {
+    const bool better = distance < best || (distance == best && result && !word.empty() && !candidate.empty() &&
+                                            result->front() != word.front() && candidate.front() == word.front());
+    if (better && distance < static_cast<int>(std::max(word.size(), candidate.size()))) {
       best = distance;
       result = std::string{candidate};
     }

@@ -58,7 +58,8 @@ class ConfigError : public std::runtime_error {
 /// Optimal string alignment distance (Boytsov 2011, section 2.1.2): insert, delete, substitute, swap neighbours.
 [[nodiscard]] int edit_distance(std::string_view a, std::string_view b);
 
-/// The candidate nearest to `word` when its distance is at most max(2, length/3); ties go to the first.
+/// The candidate nearest to `word` when its distance is at most max(2, length/3); ties go to the one with
+/// the same first letter, then to the first.
 [[nodiscard]] std::optional<std::string> closest(std::string_view word, std::span<const std::string_view> candidates);
 
 /// "; did you mean 'x'?" or an empty string.

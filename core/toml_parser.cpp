@@ -124,6 +124,8 @@ std::string lower_first(std::string_view text) {
   constexpr std::string_view prefix = "Error while parsing ";
   if (result.starts_with(prefix)) {
     result = "while parsing " + result.substr(prefix.size());
+  } else if (!result.empty() && result.front() >= 'A' && result.front() <= 'Z') {
+    result.front() = static_cast<char>(result.front() - 'A' + 'a');
   }
   return result;
 }

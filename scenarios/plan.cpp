@@ -192,7 +192,8 @@ std::string verdict_text(Verdict verdict, double broke, double limit) {
       return "global batch " + number(broke) + " does not divide by dp x micro_batch = " + number(limit);
     case Verdict::micro_batches_too_few:
       return number(broke) + " micro-batches do not divide by pp " + number(limit) + ", which interleaving needs";
-    case Verdict::experts_not_divisible: return number(broke) + " experts do not divide by ep " + number(limit);
+    case Verdict::experts_not_divisible:
+      return broke <= 1.0 ? "ep " + number(limit) + " on a model without experts" : number(broke) + " experts do not divide by ep " + number(limit);
     case Verdict::expert_groups_misfit:
       return "dp x cp x tp = " + number(broke) + " does not divide by ep x etp = " + number(limit);
     case Verdict::out_of_memory:

@@ -195,8 +195,7 @@ class ScenarioReader {
 
   void read_strategy(TrainScenario& train) {
     static const ConfigValue nothing;
-    const bool stated = root_.has("strategy");
-    ConfigTable table = stated ? root_.table("strategy") : ConfigTable{nothing, "strategy", diagnostics_};
+    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
     Strategy& s = train.strategy;
     s.tp = axis<std::uint16_t>(table, "tp", 4096);
     s.pp = axis<std::uint16_t>(table, "pp", 4096);
@@ -285,7 +284,7 @@ class ScenarioReader {
     }
     table.finish();
     static const ConfigValue nothing;
-    ConfigTable strategy = root_.has("strategy") ? root_.table("strategy") : ConfigTable{nothing, "strategy", diagnostics_};
+    ConfigTable strategy = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
     w.tp = axis<std::int64_t>(strategy, "tp", 4096);
     w.pp = axis<std::int64_t>(strategy, "pp", 4096);
     strategy.finish();

@@ -143,6 +143,9 @@ RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& di
   RunFile runs;
   runs.file = file;
   runs.header = csv.header();
+  if (runs.header.empty()) {
+    return runs;  // the reader has said so
+  }
   if (csv.column("dp") && csv.column("global_batch")) {
     runs.form = RowForm::training;
   } else if (csv.column("engine") && csv.column("isl")) {
