@@ -18,9 +18,9 @@ TrainingWorkload workload() {
 }
 
 const CompiledTraining& compiled() {
-  static const CompiledTraining c = compile(ModelLibrary::standard().find("llama3-70b"),
-                                            Catalog::standard().device("h100-sxm-80gb"),
-                                            find_rough_stack("rough-train"), workload());
+  static const CompiledTraining c =
+      compile(ModelLibrary::standard().find("llama3-70b"), Catalog::standard().device("h100-sxm-80gb"),
+              find_rough_stack("rough-train"), workload());
   return c;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/fit_rough.hpp>
-
 #include <headroom/core/statistics.hpp>
 
 #include <algorithm>
@@ -89,9 +88,10 @@ RoughFit fit_rough(std::span<const RunFile> files, const Sources& sources) {
   std::map<std::string, std::vector<Sample>> by_key;
   for (const RunFile& file : files) {
     for (const RunRow& row : file.rows) {
-      const std::string key = file.form == RowForm::training && !row.doubted && row.broken.empty() && is_time(row.metric)
-                                  ? model.share_key(row.run)
-                                  : std::string{};
+      const std::string key =
+          file.form == RowForm::training && !row.doubted && row.broken.empty() && is_time(row.metric)
+              ? model.share_key(row.run)
+              : std::string{};
       if (!key.empty()) {
         by_key[key].push_back({&row, 1.0});
       }

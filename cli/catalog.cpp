@@ -249,7 +249,7 @@ constexpr std::string_view examples =
 
 }  // namespace
 
-const Verb catalog_verb{"catalog", "list, show, diff and lint hardware, prices and models", "ACTION [ID...]", 3,
-                        options,   examples, run};
+const Verb catalog_verb{
+    "catalog", "list, show, diff and lint hardware, prices and models", "ACTION [ID...]", 3, options, examples, run};
 
 }  // namespace headroom::cli

@@ -17,7 +17,9 @@ constexpr std::array options{
     Option{"--format", OptionKind::one, "text|toml", "a table, or the [sustained] tables ready to paste"},
 };
 
-std::string percent(double fraction) { return std::isfinite(fraction) ? format_number(100.0 * fraction) : "-"; }
+std::string percent(double fraction) {
+  return std::isfinite(fraction) ? format_number(100.0 * fraction) : "-";
+}
 
 std::string fit_text(const RoughFit& fit) {
   Table table{{"generation/recipe", "share of peak", "rows", "sources", "mape %", "left out %"}};
@@ -29,8 +31,9 @@ std::string fit_text(const RoughFit& fit) {
     table.row({share.key, format_number(share.share), std::to_string(share.rows), "", "", ""});
   }
   return table.text(0) + "\n" + std::to_string(fit.left_out_rows) +
-         " rows of left-out sources: half lie within a factor of " + format_number(1.0 + fit.width50) + ", 80 % within " +
-         format_number(1.0 + fit.width80) + ", 90 % within " + format_number(1.0 + fit.width90) + "\n";
+         " rows of left-out sources: half lie within a factor of " + format_number(1.0 + fit.width50) +
+         ", 80 % within " + format_number(1.0 + fit.width80) + ", 90 % within " + format_number(1.0 + fit.width90) +
+         "\n";
 }
 
 std::string fit_toml(const RoughFit& fit) {
@@ -93,7 +96,7 @@ constexpr std::string_view examples =
 
 }  // namespace
 
-const Verb fit_verb{"fit", "fit the rough stack's sustained shares from measured rows", "FILE.csv", 10000, options,
-                    examples, run};
+const Verb fit_verb{
+    "fit", "fit the rough stack's sustained shares from measured rows", "FILE.csv", 10000, options, examples, run};
 
 }  // namespace headroom::cli

@@ -18,18 +18,19 @@ constexpr int usage_error = 2;
 
 const std::array<const Verb*, 5> verbs{&plan_verb, &explain_verb, &validate_verb, &catalog_verb, &fit_verb};
 
-constexpr std::string_view front_page =
-    "headroom: what a GPU workload will need and do, before any GPU is rented\n\n";
+constexpr std::string_view front_page = "headroom: what a GPU workload will need and do, before any GPU is rented\n\n";
 
 std::string overview() {
   std::string text{front_page};
   text += "usage: headroom VERB [OPTIONS]\n\n";
   for (const Verb* verb : verbs) {
-    text += "  " + std::string{verb->name} + std::string(12 - verb->name.size(), ' ') + std::string{verb->summary} + "\n";
+    text +=
+        "  " + std::string{verb->name} + std::string(12 - verb->name.size(), ' ') + std::string{verb->summary} + "\n";
   }
   text +=
       "\nexamples:\n"
-      "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch 1024\n"
+      "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch "
+      "1024\n"
       "  headroom explain scenarios/train/llama3-70b-512xh100.toml\n"
       "  headroom validate\n\n"
       "see 'headroom VERB --help'\n";

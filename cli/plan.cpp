@@ -102,7 +102,8 @@ std::vector<Diagnostic> in_option_words(const ConfigError& error, const Argument
         diagnostic.file = std::string{quick.option} + " " + value;
       }
       const std::string_view key = quick.key.substr(quick.key.find('.') + 1);
-      if (diagnostic.file == "command line" && diagnostic.message.starts_with("missing key '" + std::string{key} + "'")) {
+      if (diagnostic.file == "command line" &&
+          diagnostic.message.starts_with("missing key '" + std::string{key} + "'")) {
         diagnostic.message += "; give " + std::string{quick.option};
       }
     }
@@ -136,20 +137,28 @@ Outcome answer(const Arguments& arguments, bool explained) {
   return outcome;
 }
 
-Outcome run_plan(const Arguments& arguments) { return answer(arguments, false); }
-Outcome run_explain(const Arguments& arguments) { return answer(arguments, true); }
+Outcome run_plan(const Arguments& arguments) {
+  return answer(arguments, false);
+}
+Outcome run_explain(const Arguments& arguments) {
+  return answer(arguments, true);
+}
 
 constexpr std::string_view plan_examples =
     "  headroom plan scenarios/train/llama3-70b-512xh100.toml\n"
     "  headroom plan scenarios/train/llama3-70b-512xh100.toml --set strategy.tp=4 --format json\n"
-    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch 1024\n"
+    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch "
+    "1024\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64\n";
 
 }  // namespace
 
-const Verb plan_verb{"plan",  "what a workload needs, how long it takes, what it costs", "SCENARIO.toml", 1,
-                     options, plan_examples, run_plan};
-const Verb explain_verb{"explain", "the same with formula, inputs, sources and share of every term", "SCENARIO.toml", 1,
-                        options,   plan_examples, run_explain};
+const Verb plan_verb{
+    "plan",  "what a workload needs, how long it takes, what it costs", "SCENARIO.toml", 1, options, plan_examples,
+    run_plan};
+const Verb explain_verb{"explain",       "the same with formula, inputs, sources and share of every term",
+                        "SCENARIO.toml", 1,
+                        options,         plan_examples,
+                        run_explain};
 
 }  // namespace headroom::cli

@@ -6,7 +6,9 @@
 namespace headroom::cli {
 namespace {
 
-double raw(double value) { return value; }
+double raw(double value) {
+  return value;
+}
 template <int S, int B, int F, int D, int J>
 double raw(Quantity<S, B, F, D, J> value) {
   return value.raw();

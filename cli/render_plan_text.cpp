@@ -8,7 +8,9 @@
 namespace headroom::cli {
 namespace {
 
-std::string percent(double fraction) { return format_number(100.0 * fraction) + " %"; }
+std::string percent(double fraction) {
+  return format_number(100.0 * fraction) + " %";
+}
 
 std::string strategy_text(const Strategy& s) {
   std::string text = "tp " + std::to_string(s.tp) + ", pp " + std::to_string(s.pp) + ", dp " + std::to_string(s.dp);
@@ -67,15 +69,15 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   std::string text = t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
                      std::string{name_of(t.work.precision)} + ", sequence " +
                      format_count(static_cast<double>(t.work.shape.seq_len)) + ", global batch " +
-                     format_count(static_cast<double>(t.work.shape.global_batch)) + "\n" +
-                     strategy_text(p.strategy) + "\n\n";
+                     format_count(static_cast<double>(t.work.shape.global_batch)) + "\n" + strategy_text(p.strategy) +
+                     "\n\n";
   const bool fits = p.estimate.verdict == Verdict::feasible;
   if (!fits && p.estimate.verdict != Verdict::out_of_memory) {
     return text + "impossible: " + p.verdict + "\n" + notes_text(plan);
   }
   if (fits) {
-    text += "fits: " + format(p.memory.mid) + " of " + format(capacity) + " per GPU (" +
-            format(p.memory.low) + " to " + format(p.memory.high) + ")\n";
+    text += "fits: " + format(p.memory.mid) + " of " + format(capacity) + " per GPU (" + format(p.memory.low) + " to " +
+            format(p.memory.high) + ")\n";
   } else {
     text += p.verdict + "\n";
     for (const Remedy& remedy : p.remedies) {
@@ -97,7 +99,9 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   answer.row({"tokens/s per GPU", interval_text(p.tokens_per_s_per_gpu)});
   answer.row({"MFU", interval_text(p.mfu, 100.0) + " %"});
   if (t.tokens > 0.0) {
-    answer.row({(t.tokens < 1e12 ? format_number(t.tokens / 1e9) + " G" : format_number(t.tokens / 1e12) + " T") + " tokens", interval_text(p.duration)});
+    answer.row(
+        {(t.tokens < 1e12 ? format_number(t.tokens / 1e9) + " G" : format_number(t.tokens / 1e12) + " T") + " tokens",
+         interval_text(p.duration)});
     answer.row({"GPU-hours", interval_text(p.gpu_hours)});
   }
   if (plan.scenario.money.price) {
@@ -110,7 +114,8 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   text += "binds: " + p.binds + "\n\n" + time_table(p.estimate) + "\n" + memory_table(p.estimate.memory, capacity);
   text += notes_text(plan);
   if (!plan.scenario.money.price) {
-    text += "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list prices')\n";
+    text +=
+        "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list prices')\n";
   } else {
     text += "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
   }
@@ -127,10 +132,10 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
                      " requests in flight, " + std::to_string(w.isl) + " tokens in, " + std::to_string(w.osl) +
                      " out\n\n";
   if (p.estimate.verdict != Verdict::feasible) {
-    text += p.estimate.verdict == Verdict::out_of_memory ? p.verdict + " (weights " +
-                    format(p.estimate.memory[MemoryTerm::weights]) + ", one sequence's KV " +
-                    format(p.estimate.memory[MemoryTerm::kv_cache]) + ")\n"
-                                                          : "impossible: " + p.verdict + "\n";
+    text += p.estimate.verdict == Verdict::out_of_memory
+                ? p.verdict + " (weights " + format(p.estimate.memory[MemoryTerm::weights]) + ", one sequence's KV " +
+                      format(p.estimate.memory[MemoryTerm::kv_cache]) + ")\n"
+                : "impossible: " + p.verdict + "\n";
     for (const std::string& change : p.changes) {
       text += (&change == &p.changes.front() ? "smallest change that fits:  " : ", ") + change;
     }
@@ -150,7 +155,8 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   text += answer.text() + "binds: " + p.binds + "\n\n" + memory_table(p.estimate.memory, capacity);
   text += notes_text(plan);
   if (!plan.scenario.money.price) {
-    text += "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list prices')\n";
+    text +=
+        "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list prices')\n";
   } else {
     text += "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
   }

@@ -12,7 +12,9 @@
 namespace headroom::cli {
 namespace {
 
-std::string percent(double fraction) { return std::isfinite(fraction) ? format_number(100.0 * fraction, 3) : "-"; }
+std::string percent(double fraction) {
+  return std::isfinite(fraction) ? format_number(100.0 * fraction, 3) : "-";
+}
 
 std::string exact(double value) {
   if (!std::isfinite(value)) {
@@ -112,11 +114,10 @@ std::string validation_text(const Validation& validation) {
   table.left(1);
   for (const GroupScore& g : validation.groups) {
     // A group with one metric says the same twice.
-    const bool repeats = !g.metric.empty() && std::any_of(validation.groups.begin(), validation.groups.end(),
-                                                          [&](const GroupScore& whole) {
-                                                            return whole.group == g.group && whole.metric.empty() &&
-                                                                   whole.n == g.n;
-                                                          });
+    const bool repeats = !g.metric.empty() &&
+                         std::any_of(validation.groups.begin(), validation.groups.end(), [&](const GroupScore& whole) {
+                           return whole.group == g.group && whole.metric.empty() && whole.n == g.n;
+                         });
     if (repeats) {
       continue;
     }

@@ -20,9 +20,7 @@ std::string Table::text(std::size_t indent) const {
       widths[i] = std::max(widths[i], shown_width(row[i]));
     }
   }
-  const auto is_left = [&](std::size_t i) {
-    return i == 0 || std::find(left_.begin(), left_.end(), i) != left_.end();
-  };
+  const auto is_left = [&](std::size_t i) { return i == 0 || std::find(left_.begin(), left_.end(), i) != left_.end(); };
   const auto line = [&](const std::vector<std::string>& cells) {
     std::string text(indent, ' ');
     for (std::size_t i = 0; i < cells.size(); ++i) {

@@ -14,7 +14,8 @@ constexpr std::array options{
     Option{"--format", OptionKind::one, "text|json|csv", "text (groups), json (rows and groups), csv (rows)"},
     Option{"--where", OptionKind::many, "EXPR", "keep rows: column=a|b, !=, <=, >=, options.KEY; repeats (and)"},
     Option{"--weight-by", OptionKind::many, "COLUMNS", "rows that agree in these columns (a,b,c) count as one"},
-    Option{"--budget", OptionKind::one, "FILE", "TOML with [[bar]] group, metric, coverage, mape, median; exit 1 if missed"},
+    Option{"--budget", OptionKind::one, "FILE",
+           "TOML with [[bar]] group, metric, coverage, mape, median; exit 1 if missed"},
 };
 
 std::vector<std::string> split_columns(const std::vector<std::string>& lists) {
@@ -84,7 +85,7 @@ constexpr std::string_view examples =
 
 }  // namespace
 
-const Verb validate_verb{"validate", "predicted against measured, per row and per group", "FILE.csv", 10000,
-                         options,    examples, run};
+const Verb validate_verb{
+    "validate", "predicted against measured, per row and per group", "FILE.csv", 10000, options, examples, run};
 
 }  // namespace headroom::cli

@@ -14,7 +14,7 @@ namespace headroom::cli {
 enum class OptionKind : std::uint8_t { flag, one, many };
 
 struct Option {
-  std::string_view name;   ///< "--format"
+  std::string_view name;  ///< "--format"
   OptionKind kind;
   std::string_view value;  ///< "text|json": a list of choices when it holds '|', else the name of the value
   std::string_view help;

@@ -3,6 +3,8 @@
 
 namespace headroom::cli {
 
-std::string_view version() noexcept { return "Headroom " HEADROOM_VERSION; }
+std::string_view version() noexcept {
+  return "Headroom " HEADROOM_VERSION;
+}
 
 }  // namespace headroom::cli

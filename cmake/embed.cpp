@@ -37,8 +37,8 @@ std::vector<Input> read_inputs(const std::string& list_file) {
       kind_follows = false;
     } else {
       const std::filesystem::path path{line};
-      inputs.push_back({kind, path.stem().string(), kind + "/" + path.filename().string(),
-                        headroom::read_file(line).text});
+      inputs.push_back(
+          {kind, path.stem().string(), kind + "/" + path.filename().string(), headroom::read_file(line).text});
     }
   }
   return inputs;

@@ -48,9 +48,7 @@ struct BaseLink {
   Position at;
 };
 
-ConfigValue load(const ConfigSource& source,
-                 const BaseResolver& resolve,
-                 std::vector<std::string>& chain) {
+ConfigValue load(const ConfigSource& source, const BaseResolver& resolve, std::vector<std::string>& chain) {
   ConfigValue root = parse_toml(source.text, source.file);
   const ConfigValue* base = root.find("base");
   if (base == nullptr) {
@@ -187,9 +185,13 @@ const std::string& ConfigTable::file() const noexcept {
   return table_->file ? *table_->file : none;
 }
 
-std::string ConfigTable::where() const { return path_.empty() ? "" : " in [" + path_ + "]"; }
+std::string ConfigTable::where() const {
+  return path_.empty() ? "" : " in [" + path_ + "]";
+}
 
-bool ConfigTable::has(std::string_view key) const noexcept { return table_->find(key) != nullptr; }
+bool ConfigTable::has(std::string_view key) const noexcept {
+  return table_->find(key) != nullptr;
+}
 
 const ConfigValue* ConfigTable::value(std::string_view key) {
   asked_.emplace(key);
@@ -268,8 +270,8 @@ std::optional<std::int64_t> ConfigTable::maybe_integer(std::string_view key, Ran
     return std::nullopt;
   }
   if (found->integer < range.low || found->integer > range.high) {
-    problem(key, "'" + std::string{key} + "' is " + std::to_string(found->integer) + "; it must be " +
-                     range_text(range));
+    problem(key,
+            "'" + std::string{key} + "' is " + std::to_string(found->integer) + "; it must be " + range_text(range));
     return std::nullopt;
   }
   return found->integer;
@@ -289,8 +291,7 @@ std::optional<double> ConfigTable::maybe_number(std::string_view key, Range<doub
     problem(key, "'" + std::string{key} + "' must be a number, not " + std::string{kind_name(found->kind)});
     return std::nullopt;
   }
-  const double number =
-      found->kind == ConfigValue::Kind::integer ? static_cast<double>(found->integer) : found->number;
+  const double number = found->kind == ConfigValue::Kind::integer ? static_cast<double>(found->integer) : found->number;
   if (!std::isfinite(number)) {
     problem(key, "'" + std::string{key} + "' is not a finite number");
     return std::nullopt;

@@ -23,8 +23,8 @@ struct ConfigValue {
   std::int64_t integer = 0;
   double number = 0.0;
   std::string text;
-  std::vector<ConfigValue> items;     ///< array
-  std::vector<ConfigEntry> entries;   ///< table
+  std::vector<ConfigValue> items;    ///< array
+  std::vector<ConfigEntry> entries;  ///< table
 
   std::shared_ptr<const std::string> file;  ///< shared by all values of one file
   Position at;                              ///< of the value

@@ -38,9 +38,9 @@ bool CsvReader::next() {
       return true;
     }
     if (!fields_.empty()) {
-      diagnostics_->add(file_, {row_line_, 1},
-                        "row has " + std::to_string(fields_.size()) + " fields; the header has " +
-                            std::to_string(header_.size()));
+      diagnostics_->add(
+          file_, {row_line_, 1},
+          "row has " + std::to_string(fields_.size()) + " fields; the header has " + std::to_string(header_.size()));
     }
   }
   return false;

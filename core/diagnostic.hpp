@@ -68,7 +68,11 @@ class ConfigError : public std::runtime_error {
 /// The user's text in quotes, cut at 60 characters, control characters and invalid UTF-8 shown as \xNN.
 [[nodiscard]] std::string quoted(std::string_view text);
 /// The same; without these a std::string, constant or not, would find std::quoted by its namespace.
-[[nodiscard]] inline std::string quoted(const std::string& text) { return quoted(std::string_view{text}); }
-[[nodiscard]] inline std::string quoted(std::string& text) { return quoted(std::string_view{text}); }
+[[nodiscard]] inline std::string quoted(const std::string& text) {
+  return quoted(std::string_view{text});
+}
+[[nodiscard]] inline std::string quoted(std::string& text) {
+  return quoted(std::string_view{text});
+}
 
 }  // namespace headroom

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
-
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/embedded.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -50,7 +49,9 @@ DataStore::Entry entry_of(const fs::path& file) {
   return {file.stem().string(), std::move(source.file), std::move(source.text)};
 }
 
-std::optional<DataStore::Entry> find_in_folder(const std::string& folder, std::string_view kind, std::string_view wanted) {
+std::optional<DataStore::Entry> find_in_folder(const std::string& folder,
+                                               std::string_view kind,
+                                               std::string_view wanted) {
   const std::vector<fs::path> files = files_of(folder, kind);
   for (const fs::path& file : files) {
     if (normalised(file.stem().string()) == wanted) {

@@ -57,7 +57,9 @@ class TreeBuilder {
   TreeBuilder(std::string_view text, const rapidjson::MemoryStream& stream, const std::string& file)
       : text_{text}, stream_{stream}, file_{std::make_shared<const std::string>(file)}, lines_{text} {}
 
-  bool Null() { return scalar(ConfigValue::Kind::null, [](ConfigValue&) {}); }
+  bool Null() {
+    return scalar(ConfigValue::Kind::null, [](ConfigValue&) {});
+  }
   bool Bool(bool value) {
     return scalar(ConfigValue::Kind::boolean, [&](ConfigValue& v) { v.boolean = value; });
   }
@@ -189,11 +191,12 @@ ConfigValue parse_json(std::string_view text, const std::string& file) {
   rapidjson::MemoryStream stream{text.data(), text.size()};
   TreeBuilder builder{text, stream, file};
   rapidjson::Reader reader;
-  constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
-                             rapidjson::kParseFullPrecisionFlag;
+  constexpr unsigned flags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseFullPrecisionFlag;
   const rapidjson::ParseResult result = reader.Parse<flags>(stream, builder);
   if (result.IsError()) {
-    std::string message = builder.too_deep ? "nested deeper than 256 levels" : rapidjson::GetParseError_En(result.Code());
+    std::string message =
+        builder.too_deep ? "nested deeper than 256 levels" : rapidjson::GetParseError_En(result.Code());
     if (!message.empty() && message.back() == '.') {
       message.pop_back();
     }
@@ -201,8 +204,8 @@ ConfigValue parse_json(std::string_view text, const std::string& file) {
   }
   builder.problems.throw_if_any();
   if (builder.root.kind != ConfigValue::Kind::table) {
-    throw ConfigError{{Diagnostic{file, builder.root.at, "the root must be an object, not " +
-                                                             std::string{kind_name(builder.root.kind)}}}};
+    throw ConfigError{{Diagnostic{file, builder.root.at,
+                                  "the root must be an object, not " + std::string{kind_name(builder.root.kind)}}}};
   }
   return std::move(builder.root);
 }

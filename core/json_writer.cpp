@@ -50,10 +50,18 @@ void JsonWriter::close([[maybe_unused]] bool object, char bracket) {
   text_ += bracket;
 }
 
-void JsonWriter::begin_object() { open(true, '{'); }
-void JsonWriter::end_object() { close(true, '}'); }
-void JsonWriter::begin_array() { open(false, '['); }
-void JsonWriter::end_array() { close(false, ']'); }
+void JsonWriter::begin_object() {
+  open(true, '{');
+}
+void JsonWriter::end_object() {
+  close(true, '}');
+}
+void JsonWriter::begin_array() {
+  open(false, '[');
+}
+void JsonWriter::end_array() {
+  close(false, ']');
+}
 
 void JsonWriter::key(std::string_view name) {
   assert(!levels_.empty() && levels_.back().object && !after_key_);

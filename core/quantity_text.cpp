@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/quantity_text.hpp>
-
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/quantity_text.hpp>
 
 #include <array>
 #include <charconv>
@@ -44,10 +43,12 @@ struct Example {
 };
 
 constexpr std::array examples{
-    Example{{0, 1, 0, 0, 0}, "80 GiB"},     Example{{-1, 1, 0, 0, 0}, "400 Gb/s"}, Example{{0, 0, 1, 0, 0}, "2 TFLOP"},
-    Example{{-1, 0, 1, 0, 0}, "989 TFLOP/s"}, Example{{1, 0, 0, 0, 0}, "1.5 ms"},  Example{{0, 0, 0, 1, 0}, "1000 $"},
-    Example{{-1, 0, 0, 1, 0}, "2.99 $/h"},  Example{{0, 0, 0, 0, 1}, "3 kWh"},     Example{{-1, 0, 0, 0, 1}, "700 W"},
-    Example{{-1, 0, 0, 0, 0}, "1830 MHz"},  Example{{0, 0, 0, 1, -1}, "0.12 $/kWh"},
+    Example{{0, 1, 0, 0, 0}, "80 GiB"},      Example{{-1, 1, 0, 0, 0}, "400 Gb/s"},
+    Example{{0, 0, 1, 0, 0}, "2 TFLOP"},     Example{{-1, 0, 1, 0, 0}, "989 TFLOP/s"},
+    Example{{1, 0, 0, 0, 0}, "1.5 ms"},      Example{{0, 0, 0, 1, 0}, "1000 $"},
+    Example{{-1, 0, 0, 1, 0}, "2.99 $/h"},   Example{{0, 0, 0, 0, 1}, "3 kWh"},
+    Example{{-1, 0, 0, 0, 1}, "700 W"},      Example{{-1, 0, 0, 0, 0}, "1830 MHz"},
+    Example{{0, 0, 0, 1, -1}, "0.12 $/kWh"},
 };
 
 constexpr Dimension over(Dimension a, Dimension b) {
@@ -123,7 +124,7 @@ std::string unit_suggestion(std::string_view unit) {
     std::string_view wrong, right;
   };
   constexpr std::array slips{
-      Slip{"GBps", "GB/s"},      Slip{"Gbps", "Gb/s"},       Slip{"TBps", "TB/s"},     Slip{"TFLOPS", "TFLOP/s"},
+      Slip{"GBps", "GB/s"},      Slip{"Gbps", "Gb/s"},       Slip{"TBps", "TB/s"},      Slip{"TFLOPS", "TFLOP/s"},
       Slip{"TFLOPs", "TFLOP/s"}, Slip{"PFLOPS", "PFLOP/s"},  Slip{"GFLOPS", "GFLOP/s"}, Slip{"TOPS", "TOP/s"},
       Slip{"Tflops", "TFLOP/s"}, Slip{"TFLOP/S", "TFLOP/s"}, Slip{"gb", "GB"},          Slip{"gib", "GiB"},
       Slip{"GIB", "GiB"},        Slip{"Gb/S", "Gb/s"},       Slip{"KB", "kB"},          Slip{"KiB/S", "KiB/s"},
@@ -169,8 +170,12 @@ std::string scaled_text(double value, std::span<const Scaled> ladder) {
 
 }  // namespace
 
-std::span<const Prefix> prefixes() noexcept { return prefix_table; }
-std::span<const Unit> units() noexcept { return unit_table; }
+std::span<const Prefix> prefixes() noexcept {
+  return prefix_table;
+}
+std::span<const Unit> units() noexcept {
+  return unit_table;
+}
 
 std::string_view example_of(Dimension dimension) noexcept {
   for (const Example& example : examples) {
@@ -271,7 +276,7 @@ std::string format(Bytes value) {
 }
 
 std::string format(BytesPerSecond value) {
-  constexpr std::array ladder{Scaled{1.0, "B/s"}, Scaled{1e3, "kB/s"},  Scaled{1e6, "MB/s"},
+  constexpr std::array ladder{Scaled{1.0, "B/s"},  Scaled{1e3, "kB/s"},  Scaled{1e6, "MB/s"},
                               Scaled{1e9, "GB/s"}, Scaled{1e12, "TB/s"}, Scaled{1e15, "PB/s"}};
   return scaled_text(value.raw(), ladder);
 }
@@ -293,11 +298,13 @@ std::string format(Dollars value) {
   return scaled_text(value.raw(), ladder);
 }
 
-std::string format(DollarsPerSecond value) { return format_number(value.raw() * 3600.0) + " $/h"; }
+std::string format(DollarsPerSecond value) {
+  return format_number(value.raw() * 3600.0) + " $/h";
+}
 
 std::string format(Joules value) {
-  constexpr std::array ladder{Scaled{1.0, "J"},   Scaled{3600.0, "Wh"}, Scaled{3.6e6, "kWh"},
-                              Scaled{3.6e9, "MWh"}, Scaled{3.6e12, "GWh"}};
+  constexpr std::array ladder{Scaled{1.0, "J"}, Scaled{3600.0, "Wh"}, Scaled{3.6e6, "kWh"}, Scaled{3.6e9, "MWh"},
+                              Scaled{3.6e12, "GWh"}};
   return scaled_text(value.raw(), ladder);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantities as people write them ("3.35 TB/s", "80 GiB", "400 Gb/s", "2.99 $/h"): the only prefix table of the project.
+// Quantities as people write them ("3.35 TB/s", "80 GiB", "400 Gb/s", "2.99 $/h"): the only prefix table of the
+// project.
 #pragma once
 
 #include <headroom/core/quantity.hpp>

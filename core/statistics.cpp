@@ -61,7 +61,9 @@ double quantile(std::span<const double> values, double q) {
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-double median(std::span<const double> values) { return quantile(values, 0.5); }
+double median(std::span<const double> values) {
+  return quantile(values, 0.5);
+}
 
 double mean(std::span<const double> values) {
   return values.empty() ? nan : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -107,14 +109,12 @@ double kendall_tau(std::span<const double> a, std::span<const double> b) {
   }
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
-    return a[i] < a[j] || (a[i] == a[j] && b[i] < b[j]);
-  });
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t i, std::size_t j) { return a[i] < a[j] || (a[i] == a[j] && b[i] < b[j]); });
   const double all = 0.5 * static_cast<double>(n) * static_cast<double>(n - 1);
   const double tied_a = tied_pairs(n, [&](std::size_t i, std::size_t j) { return a[order[i]] == a[order[j]]; });
-  const double tied_both = tied_pairs(n, [&](std::size_t i, std::size_t j) {
-    return a[order[i]] == a[order[j]] && b[order[i]] == b[order[j]];
-  });
+  const double tied_both = tied_pairs(
+      n, [&](std::size_t i, std::size_t j) { return a[order[i]] == a[order[j]] && b[order[i]] == b[order[j]]; });
   std::vector<double> sorted(n);
   std::transform(order.begin(), order.end(), sorted.begin(), [&](std::size_t i) { return b[i]; });
   std::vector<double> scratch(n);

@@ -12,7 +12,8 @@ namespace headroom {
 [[nodiscard]] double median(std::span<const double> values);
 [[nodiscard]] double mean(std::span<const double> values);
 
-/// The quantile under weights: the smallest value at which the share q of the weight is reached. NaN for an empty sample.
+/// The quantile under weights: the smallest value at which the share q of the weight is reached. NaN for an empty
+/// sample.
 [[nodiscard]] double weighted_quantile(std::span<const double> values, std::span<const double> weights, double q);
 [[nodiscard]] double weighted_median(std::span<const double> values, std::span<const double> weights);
 

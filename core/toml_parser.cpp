@@ -74,8 +74,9 @@ class Screen {
       } else {
         const auto byte = static_cast<unsigned char>(c);
         if (byte >= 0x7f || (byte < 0x20 && c != '\n' && c != '\t' && c != '\r')) {
-          throw ConfigError{{Diagnostic{file_, at_, "unexpected character " + quoted(text_.substr(i_, 1)) +
-                                                        "; outside strings and comments only ASCII may stand"}}};
+          throw ConfigError{{Diagnostic{file_, at_,
+                                        "unexpected character " + quoted(text_.substr(i_, 1)) +
+                                            "; outside strings and comments only ASCII may stand"}}};
         }
         step();
       }

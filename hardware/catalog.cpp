@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks entries up by any spelling, parses them once, and knows which spellings no plan can be made for.
 #include <headroom/hardware/catalog.hpp>
-
 #include <headroom/hardware/catalog_reader.hpp>
 
 #include <algorithm>
@@ -138,7 +137,9 @@ struct Catalog::Cache {
 
 Catalog::Catalog(DataStore store) : store_{std::move(store)}, cache_{std::make_shared<Cache>()} {}
 
-Catalog Catalog::standard() { return Catalog{DataStore{embedded::embedded_catalog(), DataStore::user_folders()}}; }
+Catalog Catalog::standard() {
+  return Catalog{DataStore{embedded::embedded_catalog(), DataStore::user_folders()}};
+}
 
 const Device& Catalog::device(std::string_view spelling) const {
   const std::lock_guard lock{cache_->mutex};
@@ -236,6 +237,8 @@ constexpr std::array refused_rows{
 };
 // clang-format on
 
-std::span<const RefusedSpelling> refused_gpus() noexcept { return refused_rows; }
+std::span<const RefusedSpelling> refused_gpus() noexcept {
+  return refused_rows;
+}
 
 }  // namespace headroom

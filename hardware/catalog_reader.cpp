@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers of node types, clusters and price lists.
 #include <headroom/hardware/catalog_reader.hpp>
-
 #include <headroom/hardware/sourced_reader.hpp>
 
 namespace headroom {

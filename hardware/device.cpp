@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a SKU, and says what is missing when a plan asks for a number that the catalog does not have.
 #include <headroom/hardware/device.hpp>
-
 #include <headroom/hardware/sourced_reader.hpp>
 
 namespace headroom {
 namespace {
 
 constexpr std::array<std::string_view, 3> vendors{"nvidia", "amd", "intel"};
-constexpr std::array<std::string_view, 14> generations{
-    "volta", "turing", "ampere", "ada",    "hopper", "blackwell",  "blackwell-ultra",
-    "cdna2", "cdna3",  "cdna4",  "gaudi2", "gaudi3", "battlemage", "cpu"};
+constexpr std::array<std::string_view, 14> generations{"volta",     "turing",          "ampere",     "ada",   "hopper",
+                                                       "blackwell", "blackwell-ultra", "cdna2",      "cdna3", "cdna4",
+                                                       "gaudi2",    "gaudi3",          "battlemage", "cpu"};
 constexpr std::array<std::string_view, 2> power_scopes{"gpu", "superchip"};
 constexpr Range<std::int64_t> years{2010, 2100};
 

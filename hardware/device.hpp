@@ -29,7 +29,9 @@ enum class Rate : std::uint8_t { fp64, tf32, fp16, bf16, fp8, int8, fp4, fp32_ve
 inline constexpr std::size_t rate_count = static_cast<std::size_t>(Rate::count);
 inline constexpr std::array<std::string_view, rate_count> rate_names{"fp64", "tf32", "fp16",        "bf16",       "fp8",
                                                                      "int8", "fp4",  "fp32_vector", "fp64_vector"};
-[[nodiscard]] constexpr std::string_view name_of(Rate rate) { return rate_names[static_cast<std::size_t>(rate)]; }
+[[nodiscard]] constexpr std::string_view name_of(Rate rate) {
+  return rate_names[static_cast<std::size_t>(rate)];
+}
 
 enum class DeviceKind : std::uint8_t { gpu, accelerator, cpu };
 inline constexpr std::array<std::string_view, 3> device_kind_names{"gpu", "accelerator", "cpu"};

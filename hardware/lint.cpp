@@ -83,15 +83,14 @@ constexpr std::array bandwidth_slips{
 };
 // clang-format on
 
-bool near(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance * std::abs(b); }
+bool near(double a, double b, double tolerance) {
+  return std::abs(a - b) <= tolerance * std::abs(b);
+}
 
 /// "per_gpu is 900 GB/s, 2.00 x the 450 GB/s of links x link_rate: both directions were counted?"
 template <class Q>
-std::string compared(std::string_view name,
-                     Q value,
-                     Q expected,
-                     std::string_view of_what,
-                     std::span<const Slip> slips) {
+std::string compared(
+    std::string_view name, Q value, Q expected, std::string_view of_what, std::span<const Slip> slips) {
   const double ratio = value / expected;
   std::string text = std::string{name} + " is " + format(value) + ", " + format_number(ratio) + " x the " +
                      format(expected) + " of " + std::string{of_what};
@@ -113,7 +112,9 @@ const std::optional<Sourced<FlopsPerSecond>>& sixteen_bit(const RateTable& table
   return bf16 ? bf16 : rate_of(table, Rate::fp16);
 }
 
-bool plausible_clock(Hertz clock) { return clock >= Hertz{0.5e9} && clock <= Hertz{4e9}; }
+bool plausible_clock(Hertz clock) {
+  return clock >= Hertz{0.5e9} && clock <= Hertz{4e9};
+}
 
 /// Modules of a CPU with one or more GPUs, whose data sheets print figures of the module.
 bool is_superchip(const Device& device) {
@@ -186,9 +187,9 @@ void dtype_ladder(const Device& device, const Catalog*, LintReport& report) {
     }
     const double ratio = peak->value / reference->value;
     if (at_least ? ratio < factor * 0.95 : !near(ratio, factor, 0.05)) {
-      report.add({spot(*peak), spot(*reference)},
-                 std::string{name_of(rate)} + " peak is " + format_number(ratio) + " x " + std::string{name} +
-                     " instead of " + (at_least ? "at least " : "") + format_number(factor));
+      report.add({spot(*peak), spot(*reference)}, std::string{name_of(rate)} + " peak is " + format_number(ratio) +
+                                                      " x " + std::string{name} + " instead of " +
+                                                      (at_least ? "at least " : "") + format_number(factor));
     }
   };
   const auto& half = sixteen_bit(device.peak);
@@ -274,14 +275,16 @@ void node_links_match_rate(const Node& node, const Catalog* catalog, LintReport&
 }
 
 void check_pair(const std::optional<Sourced<BytesPerSecond>>& per_gpu,
-                const std::optional<Sourced<BytesPerSecond>>& per_pair, LinkTopology topology, LintReport& report) {
+                const std::optional<Sourced<BytesPerSecond>>& per_pair,
+                LinkTopology topology,
+                LintReport& report) {
   if (!per_gpu || !per_pair) {
     return;
   }
   const double ratio = per_pair->value / per_gpu->value;
   if (ratio > 1.001) {
-    report.add({spot(*per_pair), spot(*per_gpu)}, "per_pair " + format(per_pair->value) + " is above per_gpu " +
-                                                      format(per_gpu->value));
+    report.add({spot(*per_pair), spot(*per_gpu)},
+               "per_pair " + format(per_pair->value) + " is above per_gpu " + format(per_gpu->value));
   } else if (topology == LinkTopology::fabric_switch && !near(ratio, 1.0, 0.001)) {
     report.add({spot(*per_pair), spot(*per_gpu)}, "behind a switch a pair gets all of per_gpu, " +
                                                       format(per_gpu->value) + ", not " + format(per_pair->value));
@@ -351,8 +354,8 @@ void clock_plausible(const Device& device, const Catalog*, LintReport& report) {
 }
 
 /// "GPU 'x' is in no catalog; did you mean 'y'?" when nothing is called so.
-void check_exists(const Catalog* catalog, std::string_view folder, std::string_view word, std::string_view id,
-                  LintReport& report) {
+void check_exists(
+    const Catalog* catalog, std::string_view folder, std::string_view word, std::string_view id, LintReport& report) {
   if (catalog->store().find(folder, id)) {
     return;
   }
@@ -406,8 +409,8 @@ void price_plausible(const PriceList& prices, const Catalog*, LintReport& report
   for (const PriceOffer& offer : prices.offers) {
     const double hourly = offer.price.value * hour / Dollars{1.0};
     if (hourly < 0.02 || hourly > 20.0) {
-      report.add({spot(offer.price)}, format(offer.price.value) + " is no price of one GPU" +
-                                          (hourly > 20.0 ? ": the whole node's?" : ""));
+      report.add({spot(offer.price)},
+                 format(offer.price.value) + " is no price of one GPU" + (hourly > 20.0 ? ": the whole node's?" : ""));
     }
   }
 }
@@ -500,7 +503,9 @@ std::string excuse(const Device::LintException& exception, std::vector<LintFindi
 
 }  // namespace
 
-std::span<const LintCheck> lint_checks() noexcept { return check_list; }
+std::span<const LintCheck> lint_checks() noexcept {
+  return check_list;
+}
 
 std::vector<LintFinding> lint_device(const Device& device) {
   std::vector<LintFinding> findings = lint(device, nullptr, &Row::device);

@@ -59,8 +59,8 @@ void report_clashes(Claims& claims, std::vector<LintFinding>& findings) {
 
 /// All entries of one kind.
 template <class Read, class Lint>
-void lint_kind(const Catalog& catalog, const std::string& folder, Read read, Lint lint,
-               std::vector<LintFinding>& findings) {
+void lint_kind(
+    const Catalog& catalog, const std::string& folder, Read read, Lint lint, std::vector<LintFinding>& findings) {
   Claims claims;
   for (const std::string& id : catalog.store().ids(folder)) {
     try {
@@ -90,9 +90,12 @@ std::vector<LintFinding> lint_catalog(const Catalog& catalog) {
   const auto cluster = [&](const std::string& id) -> const Cluster& { return catalog.cluster(id); };
   const auto prices = [&](const std::string& id) -> const PriceList& { return catalog.prices(id); };
   lint_kind(catalog, "gpus", device, lint_device, findings);
-  lint_kind(catalog, "nodes", node, [&](const Node& n) { return lint_node(n, catalog); }, findings);
-  lint_kind(catalog, "clusters", cluster, [&](const Cluster& c) { return lint_cluster(c, catalog); }, findings);
-  lint_kind(catalog, "prices", prices, [&](const PriceList& p) { return lint_prices(p, catalog); }, findings);
+  lint_kind(
+      catalog, "nodes", node, [&](const Node& n) { return lint_node(n, catalog); }, findings);
+  lint_kind(
+      catalog, "clusters", cluster, [&](const Cluster& c) { return lint_cluster(c, catalog); }, findings);
+  lint_kind(
+      catalog, "prices", prices, [&](const PriceList& p) { return lint_prices(p, catalog); }, findings);
   return findings;
 }
 

@@ -42,7 +42,9 @@ class LintReport {
   std::vector<LintFinding>* findings_;
 };
 
-inline double raw_of(std::int64_t value) { return static_cast<double>(value); }
+inline double raw_of(std::int64_t value) {
+  return static_cast<double>(value);
+}
 template <int S, int B, int F, int D, int J>
 double raw_of(Quantity<S, B, F, D, J> value) {
   return value.raw();

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source tags and the heading of a catalog file.
-#include <headroom/hardware/sourced_reader.hpp>
-
 #include <headroom/core/embedded.hpp>
+#include <headroom/hardware/sourced_reader.hpp>
 
 #include <filesystem>
 
 namespace headroom {
 namespace {
 
-std::string stem_of(const std::string& file) { return std::filesystem::path{file}.stem().string(); }
+std::string stem_of(const std::string& file) {
+  return std::filesystem::path{file}.stem().string();
+}
 
 /// A bare value as it would stand after `value =`, so that the remedy can be pasted.
 std::string as_toml(const ConfigValue& value) {
@@ -20,7 +21,9 @@ std::string as_toml(const ConfigValue& value) {
   }
 }
 
-bool written_in(const ConfigValue& value, const std::string& file) { return !value.file || *value.file == file; }
+bool written_in(const ConfigValue& value, const std::string& file) {
+  return !value.file || *value.file == file;
+}
 
 /// Whether an overlay states the value anew and `key` is still its base's: that source does not speak for that value.
 bool left_by_base(const ConfigValue& number, std::string_view key) {
@@ -71,8 +74,7 @@ std::optional<SourceTags::Opened> SourceTags::open(ConfigTable& table, std::stri
       for (const auto& entry : tags_) {
         known.push_back(entry.first);
       }
-      opened.table.problem("source",
-                           "source " + quoted(*tag) + " is no tag of [sources]" + suggestion(*tag, known));
+      opened.table.problem("source", "source " + quoted(*tag) + " is no tag of [sources]" + suggestion(*tag, known));
     }
   }
   opened.table.value("source");

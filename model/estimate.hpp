@@ -12,8 +12,22 @@ namespace headroom {
 
 /// Where the step's time goes. Terms a form does not price stay zero; `sustained` says what its rates already hold.
 enum class Term : std::uint8_t {
-  gemm, attention, elementwise, recompute, head, optimizer,
-  tp_comm, cp_comm, ep_comm, pp_comm, dp_comm, host, bubble, straggler, data, count
+  gemm,
+  attention,
+  elementwise,
+  recompute,
+  head,
+  optimizer,
+  tp_comm,
+  cp_comm,
+  ep_comm,
+  pp_comm,
+  dp_comm,
+  host,
+  bubble,
+  straggler,
+  data,
+  count
 };
 inline constexpr std::size_t term_count = static_cast<std::size_t>(Term::count);
 inline constexpr std::array<std::string_view, term_count> term_names{
@@ -39,8 +53,17 @@ struct Breakdown {
 
 /// Where a GPU's memory goes.
 enum class MemoryTerm : std::uint8_t {
-  weights, gradients, optimizer, activations, recompute_workspace, logits, gather_buffers, kv_cache, fragmentation,
-  framework, count
+  weights,
+  gradients,
+  optimizer,
+  activations,
+  recompute_workspace,
+  logits,
+  gather_buffers,
+  kv_cache,
+  fragmentation,
+  framework,
+  count
 };
 inline constexpr std::size_t memory_term_count = static_cast<std::size_t>(MemoryTerm::count);
 inline constexpr std::array<std::string_view, memory_term_count> memory_term_names{
@@ -78,15 +101,15 @@ struct Interval {
 /// Why a plan cannot be, or feasible. The number that broke it is in Estimate::broke and Estimate::limit.
 enum class Verdict : std::uint8_t {
   feasible,
-  gpus_not_divisible,       ///< gpus / (tp pp cp)
-  heads_not_divisible,      ///< heads / tp
-  kv_heads_not_divisible,   ///< kv_heads against tp: neither divides the other
-  layers_too_few,           ///< pp vpp above layers
-  sequence_not_divisible,   ///< seq_len / cp, or / tp with sequence parallelism
-  batch_not_divisible,      ///< global_batch / (dp micro_batch)
-  micro_batches_too_few,    ///< an interleaved schedule needs a multiple of pp
-  experts_not_divisible,    ///< experts / ep
-  expert_groups_misfit,     ///< ep against dp cp tp
+  gpus_not_divisible,      ///< gpus / (tp pp cp)
+  heads_not_divisible,     ///< heads / tp
+  kv_heads_not_divisible,  ///< kv_heads against tp: neither divides the other
+  layers_too_few,          ///< pp vpp above layers
+  sequence_not_divisible,  ///< seq_len / cp, or / tp with sequence parallelism
+  batch_not_divisible,     ///< global_batch / (dp micro_batch)
+  micro_batches_too_few,   ///< an interleaved schedule needs a multiple of pp
+  experts_not_divisible,   ///< experts / ep
+  expert_groups_misfit,    ///< ep against dp cp tp
   out_of_memory,
   misses_target,
   count

@@ -43,11 +43,13 @@ static_assert(precision_rows.size() == precision_count);
 [[nodiscard]] constexpr const PrecisionRow& row_of(Precision precision) {
   return precision_rows[static_cast<std::size_t>(precision)];
 }
-[[nodiscard]] constexpr std::string_view name_of(Precision precision) { return row_of(precision).name; }
+[[nodiscard]] constexpr std::string_view name_of(Precision precision) {
+  return row_of(precision).name;
+}
 
 inline constexpr std::array<std::string_view, 7> training_precision_names{"fp32", "tf32",  "fp16", "bf16",
                                                                           "fp8",  "mxfp8", "nvfp4"};
-inline constexpr std::array<std::string_view, precision_count> precision_names{
-    "fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8", "int4"};
+inline constexpr std::array<std::string_view, precision_count> precision_names{"fp32",  "tf32",  "fp16", "bf16", "fp8",
+                                                                               "mxfp8", "nvfp4", "int8", "int4"};
 
 }  // namespace headroom

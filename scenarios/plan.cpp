@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/scenarios/plan.hpp>
-
 #include <headroom/scenarios/money.hpp>
+#include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/remedy.hpp>
 
 #include <algorithm>
@@ -11,9 +10,13 @@
 namespace headroom {
 namespace {
 
-double count(std::int64_t n) { return static_cast<double>(n); }
+double count(std::int64_t n) {
+  return static_cast<double>(n);
+}
 
-std::string percent(double fraction) { return format_number(100.0 * fraction, 2) + " %"; }
+std::string percent(double fraction) {
+  return format_number(100.0 * fraction, 2) + " %";
+}
 
 std::string joined(const std::vector<std::string>& parts, std::string_view between) {
   std::string text;
@@ -63,9 +66,9 @@ TrainPlan plan_training(const TrainScenario& t, const Money& money, bool explain
                          " (the fastest of 1, 2, 4, 8 that fits)");
   }
   if (t.recompute_open) {
-    plan.notes.push_back("strategy.recompute = " +
-                         std::string{recompute_names[static_cast<std::size_t>(answer.strategy.recompute)]} +
-                         " (the fastest that fits)");
+    plan.notes.push_back(
+        "strategy.recompute = " + std::string{recompute_names[static_cast<std::size_t>(answer.strategy.recompute)]} +
+        " (the fastest that fits)");
   }
   const Estimate& e = answer.estimate;
   answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
@@ -104,8 +107,8 @@ TrainPlan plan_training(const TrainScenario& t, const Money& money, bool explain
     answer.gpu_hours = widened(gpus * (answer.duration.mid / hour), width);
   }
   if (money.price) {
-    answer.cost_per_million_tokens = widened(
-        cost_per_million(gpus * *money.price, Hertz{answer.tokens_per_s.mid}), width);
+    answer.cost_per_million_tokens =
+        widened(cost_per_million(gpus * *money.price, Hertz{answer.tokens_per_s.mid}), width);
     if (t.tokens > 0.0) {
       answer.cost = widened(rent(*money.price, gpus, answer.duration.mid), width);
     }
@@ -160,8 +163,8 @@ ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explaine
   answer.binds = e.decode_memory_bound ? "decode reads weights and KV cache: memory bandwidth binds"
                                        : "decode is compute-bound at this batch";
   if (money.price) {
-    answer.cost_per_million_output_tokens = widened(
-        cost_per_million(count(s.work.gpus) * *money.price, Hertz{e.output_tokens_per_s}), width);
+    answer.cost_per_million_output_tokens =
+        widened(cost_per_million(count(s.work.gpus) * *money.price, Hertz{e.output_tokens_per_s}), width);
   }
   return answer;
 }
@@ -193,7 +196,8 @@ std::string verdict_text(Verdict verdict, double broke, double limit) {
     case Verdict::micro_batches_too_few:
       return number(broke) + " micro-batches do not divide by pp " + number(limit) + ", which interleaving needs";
     case Verdict::experts_not_divisible:
-      return broke <= 1.0 ? "ep " + number(limit) + " on a model without experts" : number(broke) + " experts do not divide by ep " + number(limit);
+      return broke <= 1.0 ? "ep " + number(limit) + " on a model without experts"
+                          : number(broke) + " experts do not divide by ep " + number(limit);
     case Verdict::expert_groups_misfit:
       return "dp x cp x tp = " + number(broke) + " does not divide by ep x etp = " + number(limit);
     case Verdict::out_of_memory:

@@ -31,7 +31,7 @@ struct TrainPlan {
   Interval<double> model_flops_per_gpu;  ///< FLOP/s
   Interval<Seconds> duration;            ///< zero when no token count was given
   Interval<double> gpu_hours;
-  Interval<Dollars> cost;                ///< zero without a price
+  Interval<Dollars> cost;  ///< zero without a price
   Interval<Dollars> cost_per_million_tokens;
 };
 

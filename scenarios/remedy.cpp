@@ -28,8 +28,8 @@ std::vector<Change> possible_changes(const Strategy& s, std::int64_t domain) {
                        [=](Strategy& x) { x.recompute = static_cast<Recompute>(mode); }});
   }
   for (int zero = s.zero + 1; zero <= 3; ++zero) {
-    changes.push_back({"strategy.zero = " + std::to_string(zero),
-                       [=](Strategy& x) { x.zero = static_cast<std::uint8_t>(zero); }});
+    changes.push_back(
+        {"strategy.zero = " + std::to_string(zero), [=](Strategy& x) { x.zero = static_cast<std::uint8_t>(zero); }});
   }
   // dp gives way: the number of GPUs stays.
   for (std::uint32_t factor = 2; factor <= 64; factor *= 2) {

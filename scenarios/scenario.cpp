@@ -66,7 +66,8 @@ class ScenarioReader {
   Architecture read_model() {
     const ConfigValue* model = root_.value("model");
     if (model == nullptr) {
-      root_.problem("model", "missing key 'model', the id of a preset or a [model] table (see 'headroom catalog list models')");
+      root_.problem("model",
+                    "missing key 'model', the id of a preset or a [model] table (see 'headroom catalog list models')");
       return {};
     }
     if (model->kind == ConfigValue::Kind::table) {
@@ -76,7 +77,8 @@ class ScenarioReader {
     if (id.empty()) {
       return {};
     }
-    return look_up(root_, "model", id, [&](const std::string& s) { return sources_.models.find(s); }).value_or(Architecture{});
+    return look_up(root_, "model", id, [&](const std::string& s) { return sources_.models.find(s); })
+        .value_or(Architecture{});
   }
 
   Architecture read_inline_model(const ConfigValue& model) {
@@ -135,7 +137,8 @@ class ScenarioReader {
     const std::string gpu = table.text("gpu");
     result.gpus = table.integer("gpus", {1, 10'000'000});
     if (!gpu.empty()) {
-      if (auto device = look_up(table, "gpu", gpu, [&](const std::string& s) -> Device { return sources_.catalog.device(s); })) {
+      if (auto device =
+              look_up(table, "gpu", gpu, [&](const std::string& s) -> Device { return sources_.catalog.device(s); })) {
         result.device = *device;
         gpu_id_ = device->id;
       }
@@ -312,18 +315,21 @@ class ScenarioReader {
   }
 
   void read_price_list(ConfigTable& table, const std::string& id, Market market, const std::string& gpu) {
-    const auto list = look_up(table, "prices", id, [&](const std::string& s) -> PriceList { return sources_.catalog.prices(s); });
+    const auto list =
+        look_up(table, "prices", id, [&](const std::string& s) -> PriceList { return sources_.catalog.prices(s); });
     if (!list || gpu.empty()) {
       return;
     }
     for (const PriceOffer& offer : list->offers) {
       if (offer.market == market && sources_.catalog.device(offer.gpu).id == gpu) {
-        scenario_.money = {offer.price.value, list->name + ", " + std::string{market_names[static_cast<std::size_t>(market)]} + ", " + list->date};
+        scenario_.money = {
+            offer.price.value,
+            list->name + ", " + std::string{market_names[static_cast<std::size_t>(market)]} + ", " + list->date};
         return;
       }
     }
-    table.problem("prices", "price list '" + list->id + "' has no " + std::string{market_names[static_cast<std::size_t>(market)]} +
-                                " offer for " + gpu);
+    table.problem("prices", "price list '" + list->id + "' has no " +
+                                std::string{market_names[static_cast<std::size_t>(market)]} + " offer for " + gpu);
   }
 
   Diagnostics diagnostics_;
@@ -337,7 +343,9 @@ class ScenarioReader {
 
 }  // namespace
 
-Sources Sources::standard() { return {Catalog::standard(), ModelLibrary::standard()}; }
+Sources Sources::standard() {
+  return {Catalog::standard(), ModelLibrary::standard()};
+}
 
 Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources) {
   return ScenarioReader{root, file, sources}.run();

@@ -31,7 +31,9 @@ struct Roofline {
 }
 
 /// 2 m n k.
-[[nodiscard]] constexpr Flops gemm_flops(double m, double n, double k) noexcept { return Flops{2.0 * m * n * k}; }
+[[nodiscard]] constexpr Flops gemm_flops(double m, double n, double k) noexcept {
+  return Flops{2.0 * m * n * k};
+}
 /// Both operands read and the result written once, of one element size.
 [[nodiscard]] constexpr Bytes gemm_bytes(double m, double n, double k, double bytes_per_element) noexcept {
   return Bytes{bytes_per_element * (m * k + k * n + m * n)};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/cost/rough_stack.hpp>
-
 #include <headroom/core/embedded.hpp>
+#include <headroom/model/cost/rough_stack.hpp>
 
 namespace headroom {
 namespace embedded {

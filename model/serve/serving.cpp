@@ -7,7 +7,9 @@
 namespace headroom {
 namespace {
 
-double count(std::int64_t n) noexcept { return static_cast<double>(n); }
+double count(std::int64_t n) noexcept {
+  return static_cast<double>(n);
+}
 
 struct Rates {
   FlopsPerSecond matrix;  ///< sustained, of the weights' recipe
@@ -15,7 +17,9 @@ struct Rates {
   BytesPerSecond memory;
 };
 
-bool divisible(std::int64_t number, std::int64_t by) noexcept { return by > 0 && number % by == 0; }
+bool divisible(std::int64_t number, std::int64_t by) noexcept {
+  return by > 0 && number % by == 0;
+}
 
 /// The first rule that the layout breaks.
 bool legal(const Architecture& arch, const ServingWorkload& w, ServingEstimate& e) noexcept {
@@ -149,8 +153,7 @@ ServingEstimate serve(const Architecture& arch,
     const double idle = std::pow(1.0 - count(arch.moe->top_k) / count(arch.moe->experts), batch);
     met = parameters.total - idle * count(arch.moe_layers()) * count(arch.moe->experts) * parameters.expert;
   }
-  const Bytes read = weight_bytes(met, w.weights) / tp +
-                     batch * context * e.kv_per_token * kv_share(arch, w.tp);
+  const Bytes read = weight_bytes(met, w.weights) / tp + batch * context * e.kv_per_token * kv_share(arch, w.tp);
   const Flops step{batch * (2.0 * parameters.active_matrices + attention_width * context)};
   const Seconds read_time = read / rates.memory;
   const Seconds compute_time = step / tp / rates.matrix;

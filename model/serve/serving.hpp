@@ -28,14 +28,14 @@ struct ServingEstimate {
   double broke = 0.0;
   double limit = 0.0;
   std::int64_t replicas = 1;
-  std::int64_t batch = 1;             ///< sequences decoding together on one replica
-  std::int64_t max_sequences = 0;     ///< a replica's KV cache holds, at isl + osl tokens each
-  Bytes kv_per_token{};               ///< of the whole model
-  MemoryBreakdown memory;             ///< of one GPU
-  Seconds ttft{};                     ///< one prompt alone
-  Seconds tpot{};                     ///< one decode step of the batch
+  std::int64_t batch = 1;          ///< sequences decoding together on one replica
+  std::int64_t max_sequences = 0;  ///< a replica's KV cache holds, at isl + osl tokens each
+  Bytes kv_per_token{};            ///< of the whole model
+  MemoryBreakdown memory;          ///< of one GPU
+  Seconds ttft{};                  ///< one prompt alone
+  Seconds tpot{};                  ///< one decode step of the batch
   bool decode_memory_bound = true;
-  double output_tokens_per_s = 0.0;   ///< whole system, at the concurrency
+  double output_tokens_per_s = 0.0;  ///< whole system, at the concurrency
   double requests_per_s = 0.0;
 };
 

@@ -36,14 +36,14 @@ Bytes layer_activations(const ActivationShape& s) noexcept {
   if (s.recompute == Recompute::full) {
     return Bytes{2.0 * s.hidden * sharded};  // the layer's input alone, section 5
   }
-  const double norms = 2.0 * 2.0 * s.hidden * sharded;                             // inputs of the two norms
-  const double qkv_input = 2.0 * s.hidden * sharded;                               // input of the qkv projection
-  const double qkv = 2.0 * (s.query_width + 2.0 * s.kv_width) * tokens / s.tp;     // q, k, v
-  const double projection = 2.0 * s.query_width * tokens / s.tp;                   // input of the output projection
-  const double attention_mask = mask * s.hidden * sharded;                         // dropout after attention
-  const double mlp_input = 2.0 * s.hidden * sharded;                               // input of the first MLP matrix
-  const double mlp_inner = (s.gated ? 3.0 : 2.0) * 2.0 * s.ffn * tokens / s.tp;    // around the nonlinearity
-  const double mlp_mask = mask * s.hidden * sharded;                               // dropout after the MLP
+  const double norms = 2.0 * 2.0 * s.hidden * sharded;                           // inputs of the two norms
+  const double qkv_input = 2.0 * s.hidden * sharded;                             // input of the qkv projection
+  const double qkv = 2.0 * (s.query_width + 2.0 * s.kv_width) * tokens / s.tp;   // q, k, v
+  const double projection = 2.0 * s.query_width * tokens / s.tp;                 // input of the output projection
+  const double attention_mask = mask * s.hidden * sharded;                       // dropout after attention
+  const double mlp_input = 2.0 * s.hidden * sharded;                             // input of the first MLP matrix
+  const double mlp_inner = (s.gated ? 3.0 : 2.0) * 2.0 * s.ffn * tokens / s.tp;  // around the nonlinearity
+  const double mlp_mask = mask * s.hidden * sharded;                             // dropout after the MLP
   double scores = 0.0;
   if (s.flash_attention) {
     scores = 4.0 * s.heads * tokens / s.tp;  // the softmax's log-sum, fp32 (Dao et al. 2022, algorithm 1)

@@ -4,7 +4,9 @@
 namespace headroom {
 namespace {
 
-bool divides(std::int64_t divisor, std::int64_t number) noexcept { return divisor > 0 && number % divisor == 0; }
+bool divides(std::int64_t divisor, std::int64_t number) noexcept {
+  return divisor > 0 && number % divisor == 0;
+}
 
 Legality broken(Verdict verdict, std::int64_t number, std::int64_t limit) noexcept {
   return {verdict, static_cast<double>(number), static_cast<double>(limit)};

@@ -7,7 +7,9 @@
 namespace headroom {
 namespace {
 
-double count(std::int64_t n) noexcept { return static_cast<double>(n); }
+double count(std::int64_t n) noexcept {
+  return static_cast<double>(n);
+}
 
 /// Bytes per parameter of a 4-bit NormalFloat base with double quantisation (Dettmers et al. 2023, section 3).
 constexpr double nf4_bytes = 0.5 + 0.5 / 8.0;
@@ -51,8 +53,8 @@ MemoryBreakdown stage_memory(const CompiledTraining& c,
   const double expert_ranks = std::max(1.0, data_ranks * s.tp / (static_cast<double>(s.ep) * s.etp));
   // Tied tables stand on both ends of a pipeline and once without one.
   const bool own_head = q.last && (!c.tied || !q.first);
-  const double dense = t.layer_parameters * q.layers                                 //
-                       + (q.first ? t.embedding_parameters : 0.0)                    //
+  const double dense = t.layer_parameters * q.layers               //
+                       + (q.first ? t.embedding_parameters : 0.0)  //
                        + (own_head ? t.head_parameters : 0.0);
   const double experts = t.expert_parameters * q.layers;
   const StateMemory own = state_memory(dense, c.work.states, s.zero, data_ranks);
@@ -62,8 +64,7 @@ MemoryBreakdown stage_memory(const CompiledTraining& c,
   m[MemoryTerm::weights] = own.weights + routed.weights;
   m[MemoryTerm::gradients] = own.gradients + routed.gradients;
   m[MemoryTerm::optimizer] = own.optimizer + routed.optimizer;
-  m[MemoryTerm::activations] =
-      t.activations * layers_in_flight(q.layers, q.stage, s.pp, s.vpp, q.micro_batches);
+  m[MemoryTerm::activations] = t.activations * layers_in_flight(q.layers, q.stage, s.pp, s.vpp, q.micro_batches);
   m[MemoryTerm::recompute_workspace] = t.workspace;
   if (q.last) {
     m[MemoryTerm::logits] = t.logits;
@@ -85,53 +86,80 @@ void record_memory(const CompiledTraining& c, const LayerTable& t, const Strateg
     const auto bytes = [&](MemoryTerm term) { return m[term].raw(); };
     const double ranks = static_cast<double>(s.dp) * s.cp;
     const std::string zero = "ZeRO " + std::to_string(s.zero) + ", chosen";
-    r.line("parameters of one rank and layer", "attention/tp + norms + MLP/tp, experts/(ep etp)", "one row of table 1, Shoeybi et al. 2019",
-           t.layer_parameters + t.expert_parameters, Shown::count,
-           {{"parameters", c.parameters, Shown::count, c.sources.architecture}, {"tp", double(s.tp), Shown::count, "strategy"}});
+    r.line("parameters of one rank and layer", "attention/tp + norms + MLP/tp, experts/(ep etp)",
+           "one row of table 1, Shoeybi et al. 2019", t.layer_parameters + t.expert_parameters, Shown::count,
+           {{"parameters", c.parameters, Shown::count, c.sources.architecture},
+            {"tp", double(s.tp), Shown::count, "strategy"}});
     r.line("weights", "w P (z3: / n)", "Rajbhandari et al. 2020, figure 1", bytes(MemoryTerm::weights), Shown::bytes,
-           {{"w", c.work.states.weights, Shown::count, "bytes per parameter of the recipe"}, {"n", ranks, Shown::count, "dp cp"}, {"z", double(s.zero), Shown::count, zero}});
-    r.line("gradients", "g P (z2: / n)", "Rajbhandari et al. 2020, figure 1", bytes(MemoryTerm::gradients), Shown::bytes,
-           {{"g", c.work.states.gradients, Shown::count, "bytes per parameter of the recipe"}, {"n", ranks, Shown::count, "dp cp"}});
-    r.line("optimizer", "o P (z1: / n)", "Rajbhandari et al. 2020, figure 1", bytes(MemoryTerm::optimizer), Shown::bytes,
-           {{"o", c.work.states.optimizer, Shown::count, "bytes per parameter of the recipe"}, {"n", ranks, Shown::count, "dp cp"}});
-    r.line("activations", "A x layers in flight", "Korthikanti et al. 2022, equations 1 to 5", bytes(MemoryTerm::activations), Shown::bytes,
-           {{"A", t.activations.raw(), Shown::bytes, "one layer and micro-batch"}, {"in flight", bytes(MemoryTerm::activations) / t.activations.raw(), Shown::count, "1F1B or interleaved schedule"}});
+           {{"w", c.work.states.weights, Shown::count, "bytes per parameter of the recipe"},
+            {"n", ranks, Shown::count, "dp cp"},
+            {"z", double(s.zero), Shown::count, zero}});
+    r.line("gradients", "g P (z2: / n)", "Rajbhandari et al. 2020, figure 1", bytes(MemoryTerm::gradients),
+           Shown::bytes,
+           {{"g", c.work.states.gradients, Shown::count, "bytes per parameter of the recipe"},
+            {"n", ranks, Shown::count, "dp cp"}});
+    r.line("optimizer", "o P (z1: / n)", "Rajbhandari et al. 2020, figure 1", bytes(MemoryTerm::optimizer),
+           Shown::bytes,
+           {{"o", c.work.states.optimizer, Shown::count, "bytes per parameter of the recipe"},
+            {"n", ranks, Shown::count, "dp cp"}});
+    r.line("activations", "A x layers in flight", "Korthikanti et al. 2022, equations 1 to 5",
+           bytes(MemoryTerm::activations), Shown::bytes,
+           {{"A", t.activations.raw(), Shown::bytes, "one layer and micro-batch"},
+            {"in flight", bytes(MemoryTerm::activations) / t.activations.raw(), Shown::count,
+             "1F1B or interleaved schedule"}});
     if (t.workspace.raw() > 0.0) {
-      r.line("recompute workspace", "one layer in full", "Korthikanti et al. 2022, section 5", bytes(MemoryTerm::recompute_workspace), Shown::bytes, {});
+      r.line("recompute workspace", "one layer in full", "Korthikanti et al. 2022, section 5",
+             bytes(MemoryTerm::recompute_workspace), Shown::bytes, {});
     }
     if (bytes(MemoryTerm::logits) > 0.0) {
-      r.line("logits", "(8 V/t + 6 h) T", "Megatron-LM, vocabulary-parallel cross-entropy: 16-bit, fp32 and gradient", bytes(MemoryTerm::logits), Shown::bytes,
-             {{"V", c.vocab, Shown::count, c.sources.architecture}});
+      r.line("logits", "(8 V/t + 6 h) T", "Megatron-LM, vocabulary-parallel cross-entropy: 16-bit, fp32 and gradient",
+             bytes(MemoryTerm::logits), Shown::bytes, {{"V", c.vocab, Shown::count, c.sources.architecture}});
     }
     if (s.zero >= 3) {
-      r.line("gather buffers", "2 layers x w", "Zhao et al. 2023, section 3.3: one layer computed, one prefetched", bytes(MemoryTerm::gather_buffers), Shown::bytes, {});
+      r.line("gather buffers", "2 layers x w", "Zhao et al. 2023, section 3.3: one layer computed, one prefetched",
+             bytes(MemoryTerm::gather_buffers), Shown::bytes, {});
     }
-    r.line("fragmentation", "f x allocated", "", bytes(MemoryTerm::fragmentation), Shown::bytes, {{"f", c.fragmentation, Shown::fraction, c.sources.fragmentation}});
-    r.line("framework", "constant", "", bytes(MemoryTerm::framework), Shown::bytes, {{"context, communicators", c.framework.raw(), Shown::bytes, c.sources.framework}});
+    r.line("fragmentation", "f x allocated", "", bytes(MemoryTerm::fragmentation), Shown::bytes,
+           {{"f", c.fragmentation, Shown::fraction, c.sources.fragmentation}});
+    r.line("framework", "constant", "", bytes(MemoryTerm::framework), Shown::bytes,
+           {{"context, communicators", c.framework.raw(), Shown::bytes, c.sources.framework}});
     r.line("memory of the fullest stage", "sum, against the capacity", "", m.total().raw(), Shown::bytes,
-           {{"capacity", c.capacity.raw(), Shown::bytes, c.sources.capacity}, {"stage", double(e.stage), Shown::count, "0 is the first"}});
+           {{"capacity", c.capacity.raw(), Shown::bytes, c.sources.capacity},
+            {"stage", double(e.stage), Shown::count, "0 is the first"}});
   }
 }
 
 template <class Recorder>
-void record_time(const CompiledTraining& c, const LayerTable& t, const Strategy& s, const Estimate& e, double layers, Recorder& r) {
+void record_time(
+    const CompiledTraining& c, const LayerTable& t, const Strategy& s, const Estimate& e, double layers, Recorder& r) {
   if constexpr (Recorder::records) {
     const double m = e.micro_batches;
     const double tokens = static_cast<double>(s.micro_batch) * c.seq_len / s.cp;
     r.line("gemm", "m L/p T 2 P_layer (1 + b) / (t R)", rough_form, e.time[Term::gemm].raw(), Shown::seconds,
-           {{"m", m, Shown::count, "micro-batches: global_batch / (dp micro_batch)"}, {"L/p", layers, Shown::count, "layers of the slowest stage"},
-            {"T", tokens, Shown::count, "micro_batch seq_len / cp"}, {"2 P_layer", c.gemm_per_token.raw(), Shown::flops, c.sources.architecture},
-            {"b", c.gemm_backward, Shown::count, "backward / forward"}, {"R", c.gemm_rate.raw(), Shown::flops_per_second, c.sources.sustained}, {"peak", c.gemm_peak.raw(), Shown::flops_per_second, c.sources.peak}});
-    r.line("attention", "m L/p T 4 s q k (1 + b) / (t R)", "scores and values; k = 1/2 where a fused kernel skips the causal half (Dao 2023, section 3.1)",
+           {{"m", m, Shown::count, "micro-batches: global_batch / (dp micro_batch)"},
+            {"L/p", layers, Shown::count, "layers of the slowest stage"},
+            {"T", tokens, Shown::count, "micro_batch seq_len / cp"},
+            {"2 P_layer", c.gemm_per_token.raw(), Shown::flops, c.sources.architecture},
+            {"b", c.gemm_backward, Shown::count, "backward / forward"},
+            {"R", c.gemm_rate.raw(), Shown::flops_per_second, c.sources.sustained},
+            {"peak", c.gemm_peak.raw(), Shown::flops_per_second, c.sources.peak}});
+    r.line("attention", "m L/p T 4 s q k (1 + b) / (t R)",
+           "scores and values; k = 1/2 where a fused kernel skips the causal half (Dao 2023, section 3.1)",
            e.time[Term::attention].raw(), Shown::seconds,
-           {{"4 s q k", c.attention_per_token.raw(), Shown::flops, c.sources.architecture}, {"b", c.attention_backward, Shown::count, "backward / forward"}, {"R", c.wide_rate.raw(), Shown::flops_per_second, c.sources.sustained}});
+           {{"4 s q k", c.attention_per_token.raw(), Shown::flops, c.sources.architecture},
+            {"b", c.attention_backward, Shown::count, "backward / forward"},
+            {"R", c.wide_rate.raw(), Shown::flops_per_second, c.sources.sustained}});
     if (t.recompute.raw() > 0.0) {
-      r.line("recompute", "one forward more of what is recomputed", "Korthikanti et al. 2022, section 5", e.time[Term::recompute].raw(), Shown::seconds, {});
+      r.line("recompute", "one forward more of what is recomputed", "Korthikanti et al. 2022, section 5",
+             e.time[Term::recompute].raw(), Shown::seconds, {});
     }
     r.line("head", "m T 2 h V (1 + b) / (t R)", "on the last stage", e.time[Term::head].raw(), Shown::seconds,
            {{"2 h V", c.head_per_token.raw(), Shown::flops, c.sources.architecture}});
-    r.line("bubble", "(p - 1)/v x one micro-batch of the slowest stage", "Narayanan et al. 2021, section 2.2", e.time[Term::bubble].raw(), Shown::seconds,
-           {{"p", double(s.pp), Shown::count, "strategy"}, {"v", double(s.vpp), Shown::count, "strategy"}, {"bubble / step", e.bubble_fraction, Shown::fraction, ""}});
+    r.line("bubble", "(p - 1)/v x one micro-batch of the slowest stage", "Narayanan et al. 2021, section 2.2",
+           e.time[Term::bubble].raw(), Shown::seconds,
+           {{"p", double(s.pp), Shown::count, "strategy"},
+            {"v", double(s.vpp), Shown::count, "strategy"},
+            {"bubble / step", e.bubble_fraction, Shown::fraction, ""}});
     r.line("step", "sum", "", e.step.raw(), Shown::seconds, {});
   }
 }
@@ -224,8 +252,7 @@ CompiledTraining compile(const Architecture& arch,
   c.head_per_token = Flops{2.0 * head_matrix};
   c.gemm_backward = work.method == Method::full ? 2.0 : 1.0;
   c.attention_backward = work.flash_attention ? 2.5 : 2.0;
-  c.model_flops_per_token =
-      Flops{6.0 * parameters.active_matrices + 12.0 * c.layers * c.query_width * c.seq_len};
+  c.model_flops_per_token = Flops{6.0 * parameters.active_matrices + 12.0 * c.layers * c.query_width * c.seq_len};
 
   const bool narrow = row_of(work.precision).compute_bytes <= 2.0;
   const Precision wide = narrow && work.precision != Precision::fp16 ? Precision::bf16 : work.precision;
@@ -249,8 +276,8 @@ CompiledTraining compile(const Architecture& arch,
   const FittedFraction* share = stack.share(device, work.precision);
   c.sources.architecture = arch.source;
   c.sources.peak = device.peak[static_cast<std::size_t>(rate)]->source;
-  c.sources.sustained = format_number(100.0 * share->value) + " % of the dense " + std::string{name_of(rate)} +
-                        " peak; " + share->source;
+  c.sources.sustained =
+      format_number(100.0 * share->value) + " % of the dense " + std::string{name_of(rate)} + " peak; " + share->source;
   c.sources.capacity = device.capacity().source;
   c.sources.fragmentation = stack.fragmentation.source;
   c.sources.framework = stack.framework_source;

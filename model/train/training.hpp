@@ -90,7 +90,7 @@ struct LayerTable {
   Bytes activations{};                       ///< kept per layer and micro-batch in flight
   Bytes workspace{};                         ///< one recomputed layer in full
   Bytes logits{};
-  double layer_parameters = 0;               ///< of one rank and mean layer, experts apart
+  double layer_parameters = 0;  ///< of one rank and mean layer, experts apart
   double expert_parameters = 0;
   double embedding_parameters = 0, head_parameters = 0;
 };
@@ -112,13 +112,10 @@ struct StateMemory {
   Bytes weights{}, gradients{}, optimizer{};
   [[nodiscard]] constexpr Bytes total() const noexcept { return weights + gradients + optimizer; }
 };
-[[nodiscard]] StateMemory state_memory(double parameters,
-                                       const StateBytes& bytes,
-                                       int zero,
-                                       double ranks) noexcept;
+[[nodiscard]] StateMemory state_memory(double parameters, const StateBytes& bytes, int zero, double ranks) noexcept;
 
-/// Activations of one layer and micro-batch, with the switches of Korthikanti et al. 2022, equations 1 to 4, extended to
-/// grouped queries, gated MLPs and context parallelism; see the .cpp for the terms.
+/// Activations of one layer and micro-batch, with the switches of Korthikanti et al. 2022, equations 1 to 4, extended
+/// to grouped queries, gated MLPs and context parallelism; see the .cpp for the terms.
 struct ActivationShape {
   double micro_batch = 1, seq_len = 1, hidden = 1, query_width = 1, kv_width = 1, heads = 1, ffn = 1;
   double tp = 1, cp = 1;

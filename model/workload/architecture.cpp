@@ -4,7 +4,9 @@
 namespace headroom {
 namespace {
 
-double as_double(std::int64_t count) noexcept { return static_cast<double>(count); }
+double as_double(std::int64_t count) noexcept {
+  return static_cast<double>(count);
+}
 
 void read_moe(ConfigTable table, Architecture& architecture) {
   Moe moe;
@@ -70,11 +72,10 @@ ParameterCount count_parameters(const Architecture& arch) noexcept {
   count.active = count.total - moe_layers * (experts_held - experts_met);
 
   const double mlp_matrices = matrices_of_mlp * h * as_double(arch.ffn_hidden);
-  const double expert_matrices =
-      arch.moe ? matrices_of_mlp * h * as_double(arch.moe->expert_ffn_hidden) *
-                     as_double(arch.moe->top_k + arch.moe->shared_experts) +
-                     h * as_double(arch.moe->experts)
-               : 0.0;
+  const double expert_matrices = arch.moe ? matrices_of_mlp * h * as_double(arch.moe->expert_ffn_hidden) *
+                                                    as_double(arch.moe->top_k + arch.moe->shared_experts) +
+                                                h * as_double(arch.moe->experts)
+                                          : 0.0;
   count.active_matrices = as_double(arch.layers) * attention_matrices  //
                           + dense_layers * mlp_matrices                //
                           + moe_layers * expert_matrices               //

@@ -59,18 +59,18 @@ struct Architecture {
 
 /// Parameters by place, one term a line in the .cpp. Counts are doubles: 1e12 parameters are exact in them.
 struct ParameterCount {
-  double embedding = 0.0;          ///< token and position tables
+  double embedding = 0.0;  ///< token and position tables
   double attention_per_layer = 0.0;
   double norms_per_layer = 0.0;
   double dense_mlp = 0.0;          ///< one dense layer's MLP
   double expert = 0.0;             ///< one expert
   double router_and_shared = 0.0;  ///< one MoE layer's router and shared experts
   double final_norm = 0.0;
-  double head = 0.0;               ///< 0 when tied
-  double layers = 0.0;             ///< all layers together
+  double head = 0.0;    ///< 0 when tied
+  double layers = 0.0;  ///< all layers together
   double total = 0.0;
-  double active = 0.0;             ///< what one token meets: top-k experts instead of all
-  double active_matrices = 0.0;    ///< active weights that multiply: no norms, biases, tables; the head included
+  double active = 0.0;           ///< what one token meets: top-k experts instead of all
+  double active_matrices = 0.0;  ///< active weights that multiply: no norms, biases, tables; the head included
 };
 [[nodiscard]] ParameterCount count_parameters(const Architecture& architecture) noexcept;
 

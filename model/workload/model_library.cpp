@@ -12,7 +12,9 @@ ModelLibrary ModelLibrary::standard() {
   return ModelLibrary{DataStore{embedded::embedded_models(), DataStore::user_folders()}};
 }
 
-bool ModelLibrary::knows(std::string_view spelling) const { return store_.find("models", spelling).has_value(); }
+bool ModelLibrary::knows(std::string_view spelling) const {
+  return store_.find("models", spelling).has_value();
+}
 
 std::string ModelLibrary::unknown(std::string_view spelling) const {
   const std::vector<std::string> names = store_.spellings("models");

@@ -85,8 +85,8 @@ class RowReader {
       if (value && !measured && csv_.fields()[*value].empty()) {
         csv_.diagnostics().add(csv_.file(), csv_.at(*value), "'value' is empty; a row is one measurement");
       } else if (measured) {
-        csv_.diagnostics().add(csv_.file(), csv_.at(*value), "'value' is " + quoted(csv_.fields()[*value]) +
-                                                                 "; it must be above zero");
+        csv_.diagnostics().add(csv_.file(), csv_.at(*value),
+                               "'value' is " + quoted(csv_.fields()[*value]) + "; it must be above zero");
       }
       return std::nullopt;
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/scenarios/validation/training_row.hpp>
-
 #include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/validation/training_row.hpp>
 
 #include <algorithm>
 
@@ -11,7 +10,9 @@ namespace {
 /// GPT-2's tokenizer, which every stack here shipped first; rows that matter state their own.
 constexpr std::int64_t default_vocabulary = 50257;
 
-RowPrediction unsupported(std::string why) { return {RowStatus::unsupported, std::move(why), 0, 0, 0, 0}; }
+RowPrediction unsupported(std::string why) {
+  return {RowStatus::unsupported, std::move(why), 0, 0, 0, 0};
+}
 
 /// The cells a scorable row must have (design section 6); the names of those that are empty.
 std::string missing_cells(const RunConfiguration& run) {
@@ -133,7 +134,10 @@ struct Answer {
   bool known = false;
 };
 
-Answer in_unit(const CompiledTraining& c, const RunConfiguration& run, const Strategy& s, const Estimate& e,
+Answer in_unit(const CompiledTraining& c,
+               const RunConfiguration& run,
+               const Strategy& s,
+               const Estimate& e,
                std::string_view metric) {
   const double gpus = static_cast<double>(c.work.shape.gpus);
   const double tokens = static_cast<double>(c.work.shape.global_batch) * c.seq_len;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/scenarios/validation/validation.hpp>
-
 #include <headroom/core/embedded.hpp>
 #include <headroom/core/statistics.hpp>
+#include <headroom/scenarios/validation/validation.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -25,7 +24,9 @@ std::optional<double> number_of(std::string_view text) {
 
 bool passes(const RowFilter& filter, const RunFile& file, const RunRow& row) {
   const std::string value = cell(file, row, filter.column).value_or("");
-  const auto listed = [&] { return std::find(filter.values.begin(), filter.values.end(), value) != filter.values.end(); };
+  const auto listed = [&] {
+    return std::find(filter.values.begin(), filter.values.end(), value) != filter.values.end();
+  };
   switch (filter.op) {
     case RowFilter::Op::equal: return listed();
     case RowFilter::Op::unequal: return !listed();

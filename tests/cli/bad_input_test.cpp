@@ -86,7 +86,9 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-void write(const fs::path& path, const std::string& text) { std::ofstream{path, std::ios::binary} << text; }
+void write(const fs::path& path, const std::string& text) {
+  std::ofstream{path, std::ios::binary} << text;
+}
 
 }  // namespace
 

@@ -44,8 +44,8 @@ BaseResolver files(std::map<std::string, std::string, std::less<>> texts) {
 }  // namespace
 
 TEST_CASE("all problems of a file are told at once, in order of place") {
-  const std::string text = problems(
-      "schema = 1\ncapacity = 80\nbandwith = \"3 TB/s\"\nunits = -3\nkind = \"gpo\"\n", [](ConfigTable& t) {
+  const std::string text =
+      problems("schema = 1\ncapacity = 80\nbandwith = \"3 TB/s\"\nunits = -3\nkind = \"gpo\"\n", [](ConfigTable& t) {
         require_schema(t);
         t.quantity<Bytes>("capacity");
         t.quantity<BytesPerSecond>("bandwidth");
@@ -105,8 +105,9 @@ TEST_CASE("schema must be there and known") {
 }
 
 TEST_CASE("an overlay states only what differs, key by key") {
-  const ConfigValue root = load_with_bases({"top", "base = \"mid\"\n[a]\nx = 3\n"},
-                                           files({{"mid", "base = \"low\"\n[a]\ny = 20\n"}, {"low", "z = 100\n[a]\nx = 1\ny = 2\n"}}));
+  const ConfigValue root =
+      load_with_bases({"top", "base = \"mid\"\n[a]\nx = 3\n"},
+                      files({{"mid", "base = \"low\"\n[a]\ny = 20\n"}, {"low", "z = 100\n[a]\nx = 1\ny = 2\n"}}));
   CHECK(root.find("a")->find("x")->integer == 3);
   CHECK(root.find("a")->find("y")->integer == 20);
   CHECK(root.find("z")->integer == 100);
@@ -114,10 +115,12 @@ TEST_CASE("an overlay states only what differs, key by key") {
 }
 
 TEST_CASE("cyclic and unknown bases are refused where they are named") {
-  CHECK_THROWS_WITH_AS(static_cast<void>(load_with_bases({"top", "base = \"mid\"\n"}, files({{"mid", "x = 1\nbase = \"top\"\n"}, {"top", "base = \"mid\"\n"}}))),
-                       "mid:2:8: error: base 'top' leads back to top: bases form a cycle", ConfigError);
-  CHECK_THROWS_WITH_AS(static_cast<void>(load_with_bases({"top", "base = \"nobody\"\n"}, files({}))), "top:1:8: error: base 'nobody' is unknown",
-                       ConfigError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(load_with_bases({"top", "base = \"mid\"\n"},
+                                        files({{"mid", "x = 1\nbase = \"top\"\n"}, {"top", "base = \"mid\"\n"}}))),
+      "mid:2:8: error: base 'top' leads back to top: bases form a cycle", ConfigError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(load_with_bases({"top", "base = \"nobody\"\n"}, files({}))),
+                       "top:1:8: error: base 'nobody' is unknown", ConfigError);
 }
 
 TEST_CASE("--set reaches any key and reads TOML values, bare words as strings") {

@@ -28,10 +28,21 @@ std::string error(std::string_view text) {
 }  // namespace
 
 TEST_CASE("every prefix has its factor") {
-  const std::map<std::string_view, double> expected{
-      {"k", 1e3},          {"M", 1e6},          {"G", 1e9},           {"T", 1e12},         {"P", 1e15},
-      {"E", 1e18},         {"Ki", 1024.0},      {"Mi", 1048576.0},    {"Gi", 1073741824.0}, {"Ti", 1099511627776.0},
-      {"Pi", std::pow(2.0, 50)}, {"Ei", std::pow(2.0, 60)}, {"m", 1e-3}, {"u", 1e-6},      {"n", 1e-9}};
+  const std::map<std::string_view, double> expected{{"k", 1e3},
+                                                    {"M", 1e6},
+                                                    {"G", 1e9},
+                                                    {"T", 1e12},
+                                                    {"P", 1e15},
+                                                    {"E", 1e18},
+                                                    {"Ki", 1024.0},
+                                                    {"Mi", 1048576.0},
+                                                    {"Gi", 1073741824.0},
+                                                    {"Ti", 1099511627776.0},
+                                                    {"Pi", std::pow(2.0, 50)},
+                                                    {"Ei", std::pow(2.0, 60)},
+                                                    {"m", 1e-3},
+                                                    {"u", 1e-6},
+                                                    {"n", 1e-9}};
   CHECK(prefixes().size() == expected.size());
   for (const Prefix& prefix : prefixes()) {
     CAPTURE(prefix.symbol);

@@ -3,7 +3,6 @@
 #include <headroom/hardware/catalog.hpp>
 
 #include <doctest/doctest.h>
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +20,9 @@ using namespace headroom;
 
 namespace {
 
-Catalog embedded_only() { return Catalog{DataStore{embedded::embedded_catalog(), {}}}; }
+Catalog embedded_only() {
+  return Catalog{DataStore{embedded::embedded_catalog(), {}}};
+}
 
 /// A folder of the user's own, gone with the test.
 class UserFolder {
@@ -41,9 +42,7 @@ class UserFolder {
     std::ofstream{path_ / name} << text;
   }
   [[nodiscard]] Catalog catalog_without_embedded() const { return Catalog{DataStore{{}, {path_.string()}}}; }
-  [[nodiscard]] Catalog catalog() const {
-    return Catalog{DataStore{embedded::embedded_catalog(), {path_.string()}}};
-  }
+  [[nodiscard]] Catalog catalog() const { return Catalog{DataStore{embedded::embedded_catalog(), {path_.string()}}}; }
 
  private:
   std::filesystem::path path_;
@@ -265,8 +264,7 @@ TEST_CASE("unknown and circular bases are refused") {
 
 TEST_CASE("the user's own alias decides a spelling that is otherwise refused") {
   const UserFolder user;
-  user.write("gpus/our-a100.toml",
-             "schema = 1\nbase = \"a100-sxm-40gb\"\nid = \"our-a100\"\naliases = [\"A100\"]\n");
+  user.write("gpus/our-a100.toml", "schema = 1\nbase = \"a100-sxm-40gb\"\nid = \"our-a100\"\naliases = [\"A100\"]\n");
   CHECK(user.catalog().device("a100").id == "our-a100");
 }
 
@@ -356,9 +354,9 @@ price = { value = "3.6 $/h", source = "S" }
 TEST_CASE("the reference node is the vendor's own board first, then the larger, then the lower id") {
   const UserFolder user;
   const auto gpu = [&](const std::string& id, const std::string& fabric) {
-    user.write("gpus/" + id + ".toml",
-               "schema = 1\nid = \"" + id + "\"\nname = \"G\"\nvendor = \"nvidia\"\nkind = \"gpu\"\n" +
-                   "generation = \"hopper\"\nyear = 2022\n" + fabric);
+    user.write("gpus/" + id + ".toml", "schema = 1\nid = \"" + id +
+                                           "\"\nname = \"G\"\nvendor = \"nvidia\"\nkind = \"gpu\"\n" +
+                                           "generation = \"hopper\"\nyear = 2022\n" + fabric);
   };
   const std::string board = "[scale_up]\nlink = \"NVLink4\"\ntopology = \"switch\"\ndomain = 8\n";
   const std::string pair = "[scale_up]\nlink = \"NVLink4\"\ntopology = \"bridge\"\ndomain = 2\n";

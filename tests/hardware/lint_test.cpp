@@ -19,7 +19,9 @@ namespace {
 
 const std::string planted_folder = std::string{HEADROOM_SOURCE_DIR} + "/tests/hardware/planted";
 
-Catalog with_planted() { return Catalog{DataStore{embedded::embedded_catalog(), {planted_folder}}}; }
+Catalog with_planted() {
+  return Catalog{DataStore{embedded::embedded_catalog(), {planted_folder}}};
+}
 
 std::vector<std::filesystem::path> planted_files() {
   std::vector<std::filesystem::path> result;

@@ -31,9 +31,9 @@ TEST_CASE("the counts of safetensors indexes are met to the parameter") {
 TEST_CASE("presets resolve by the spellings of the field") {
   const ModelLibrary models = ModelLibrary::standard();
   CHECK(models.find("Meta-Llama-3-70B").id == "llama3-70b");
-  CHECK_THROWS_WITH_AS(models.find("lama3-70b"),
-                       "error: unknown model 'lama3-70b'; did you mean 'llama3-70b'? (see 'headroom catalog list models')",
-                       ConfigError);
+  CHECK_THROWS_WITH_AS(
+      models.find("lama3-70b"),
+      "error: unknown model 'lama3-70b'; did you mean 'llama3-70b'? (see 'headroom catalog list models')", ConfigError);
 }
 
 TEST_CASE("a mixture of experts meets only its top-k experts") {

@@ -65,7 +65,8 @@ TEST_CASE("M5: 70e9 weights are 140 GB in fp16 and 70 in int8 or fp8, 35 in int4
   CHECK(gpus_to_hold(weight_bytes(70e9, Precision::fp16), gpu80, 1.0) == 2);
 }
 
-TEST_CASE("M6: KV cache is 327 680 bytes a token at L80 kv8 d128 fp16, 80 GiB for 32 x 8192, 8x with 64 heads, half in fp8") {
+TEST_CASE(
+    "M6: KV cache is 327 680 bytes a token at L80 kv8 d128 fp16, 80 GiB for 32 x 8192, 8x with 64 heads, half in fp8") {
   const Bytes token = kv_bytes(llama_like(8), 2.0, 1, 1);
   CHECK(token.raw() == 327680.0);
   CHECK(kv_bytes(llama_like(8), 2.0, 32, 8192).raw() == 80.0 * 0x1p30);

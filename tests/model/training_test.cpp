@@ -33,7 +33,9 @@ Strategy strategy(int tp, int pp, std::int64_t gpus) {
   return s;
 }
 
-Estimate price(const CompiledTraining& c, const Strategy& s) { return evaluate(c, tabulate(c, key_of(s)), s); }
+Estimate price(const CompiledTraining& c, const Strategy& s) {
+  return evaluate(c, tabulate(c, key_of(s)), s);
+}
 
 }  // namespace
 
@@ -123,11 +125,13 @@ TEST_CASE("every rule of legality is broken by the strategy that breaks it") {
   CHECK(verdict([](Strategy& s) { s.vpp = 21; }) == Verdict::layers_too_few);
   CHECK(check(arch, {512, 8191, 1024}, strategy(8, 4, 512)).verdict == Verdict::sequence_not_divisible);
   CHECK(verdict([](Strategy& s) { s.micro_batch = 3; }) == Verdict::batch_not_divisible);
-  CHECK(check(arch, {512, 8192, 16}, [] {
-          Strategy s = strategy(8, 4, 512);
-          s.vpp = 2;
-          return s;
-        }()).verdict == Verdict::micro_batches_too_few);
+  CHECK(check(arch, {512, 8192, 16},
+              [] {
+                Strategy s = strategy(8, 4, 512);
+                s.vpp = 2;
+                return s;
+              }())
+            .verdict == Verdict::micro_batches_too_few);
   CHECK(verdict([](Strategy& s) { s.ep = 2; }) == Verdict::experts_not_divisible);
 }
 

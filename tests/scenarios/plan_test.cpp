@@ -17,14 +17,22 @@ const Sources& sources() {
 }
 
 Plan plan(std::vector<std::string> more = {}, bool explained = false) {
-  std::vector<std::string> overrides{"kind=train", "model=llama3-70b", "hardware.gpu=h100-sxm-80gb",
-                                     "hardware.gpus=512", "training.seq_len=8192", "training.global_batch=1024",
-                                     "training.precision=bf16", "strategy.tp=8", "strategy.pp=4"};
+  std::vector<std::string> overrides{"kind=train",
+                                     "model=llama3-70b",
+                                     "hardware.gpu=h100-sxm-80gb",
+                                     "hardware.gpus=512",
+                                     "training.seq_len=8192",
+                                     "training.global_batch=1024",
+                                     "training.precision=bf16",
+                                     "strategy.tp=8",
+                                     "strategy.pp=4"};
   overrides.insert(overrides.end(), more.begin(), more.end());
   return make_plan(scenario_from_overrides(overrides, sources()), explained);
 }
 
-const TrainPlan& train(const Plan& p) { return std::get<TrainPlan>(p.answer); }
+const TrainPlan& train(const Plan& p) {
+  return std::get<TrainPlan>(p.answer);
+}
 
 }  // namespace
 
@@ -77,8 +85,8 @@ TEST_CASE("a blank micro-batch takes the fastest of 1, 2, 4, 8 that fits") {
   const TrainPlan open = train(plan());
   for (const int micro_batch : {1, 2, 4, 8}) {
     for (const char* recompute : {"none", "selective", "full"}) {
-      const Plan fixed = plan({"strategy.micro_batch=" + std::to_string(micro_batch),
-                               std::string{"strategy.recompute="} + recompute});
+      const Plan fixed =
+          plan({"strategy.micro_batch=" + std::to_string(micro_batch), std::string{"strategy.recompute="} + recompute});
       if (fixed.feasible()) {
         CHECK(open.estimate.step <= train(fixed).estimate.step);
       }
@@ -98,13 +106,13 @@ TEST_CASE("an inline model extends a preset") {
 
 TEST_CASE("serving: a 70B in bf16 does not fit one H100 and does on two") {
   const auto serve = [&](int gpus, int tp) {
-    return make_plan(scenario_from_overrides(
-                         std::vector<std::string>{"kind=serve", "model=llama3-70b", "hardware.gpu=h100-sxm-80gb",
-                                                  "hardware.gpus=" + std::to_string(gpus), "serving.isl=512",
-                                                  "serving.osl=128", "serving.concurrency=4", "serving.weights=bf16",
-                                                  "strategy.tp=" + std::to_string(tp)},
-                         sources()),
-                     false);
+    return make_plan(
+        scenario_from_overrides(std::vector<std::string>{"kind=serve", "model=llama3-70b", "hardware.gpu=h100-sxm-80gb",
+                                                         "hardware.gpus=" + std::to_string(gpus), "serving.isl=512",
+                                                         "serving.osl=128", "serving.concurrency=4",
+                                                         "serving.weights=bf16", "strategy.tp=" + std::to_string(tp)},
+                                sources()),
+        false);
   };
   const Plan one = serve(1, 1);
   CHECK_FALSE(one.feasible());
@@ -114,12 +122,13 @@ TEST_CASE("serving: a 70B in bf16 does not fit one H100 and does on two") {
 }
 
 TEST_CASE("a decode step never beats the read of its weights") {
-  const Plan p = make_plan(scenario_from_overrides(
-                               std::vector<std::string>{"kind=serve", "model=llama3-70b", "hardware.gpu=h100-sxm-80gb",
-                                                        "hardware.gpus=8", "serving.isl=2048", "serving.osl=256",
-                                                        "serving.concurrency=1", "serving.weights=bf16", "strategy.tp=8"},
-                               sources()),
-                           true);
+  const Plan p =
+      make_plan(scenario_from_overrides(
+                    std::vector<std::string>{"kind=serve", "model=llama3-70b", "hardware.gpu=h100-sxm-80gb",
+                                             "hardware.gpus=8", "serving.isl=2048", "serving.osl=256",
+                                             "serving.concurrency=1", "serving.weights=bf16", "strategy.tp=8"},
+                    sources()),
+                true);
   const ServePlan& s = std::get<ServePlan>(p.answer);
   const double read = (70553706496.0 - 0.0) * 2 / 8 / 3.35e12;
   CHECK(s.estimate.tpot.raw() > read);

@@ -21,7 +21,8 @@ constexpr std::string_view header =
 /// A dense row with some cells exchanged.
 struct Cells {
   std::string id = "a", source = "S", arch = "dense", gpu = "A100-SXM4-80GB", heads = "32", precision = "bf16";
-  std::string micro_batch = "1", recompute = "none", options, metric = "step_time_s", value = "10", notes, layers = "32";
+  std::string micro_batch = "1", recompute = "none", options, metric = "step_time_s", value = "10", notes,
+              layers = "32";
 };
 
 std::string row(const Cells& c) {
@@ -67,10 +68,11 @@ TEST_CASE("id, source and notes never reach the model") {
   CHECK(v.rows[0].prediction.status == RowStatus::ok);
 }
 
-TEST_CASE("rows in doubt are rejected, rows that lack a cell or a modelled device are unsupported, each with a reason") {
-  const Validation v = scored(row({.notes = "CHECK the unit"}) + row({.heads = ""}) +
-                              row({.gpu = "MIG:A30 (1x1g.6gb MIG)"}) + row({.gpu = "A100"}) + row({.arch = "cnn"}) +
-                              row({.precision = "int3"}) + row({.metric = "loss"}));
+TEST_CASE(
+    "rows in doubt are rejected, rows that lack a cell or a modelled device are unsupported, each with a reason") {
+  const Validation v =
+      scored(row({.notes = "CHECK the unit"}) + row({.heads = ""}) + row({.gpu = "MIG:A30 (1x1g.6gb MIG)"}) +
+             row({.gpu = "A100"}) + row({.arch = "cnn"}) + row({.precision = "int3"}) + row({.metric = "loss"}));
   CHECK(v.rows[0].prediction.status == RowStatus::rejected);
   CHECK(v.rows[0].prediction.why == "its notes say CHECK");
   CHECK(v.rows[1].prediction.why == "not published: heads");
@@ -184,7 +186,8 @@ TEST_CASE("a bar that is missed, or that names no rows, is told") {
 }
 
 TEST_CASE("serving and other rows are told apart by their header and not yet scored") {
-  std::istringstream stream{"id,source,gpu,engine,isl,osl,metric,value,unit,options,notes\nx,S,L4,vLLM,1,1,ttft_ms_mean,3,ms,,\n"};
+  std::istringstream stream{
+      "id,source,gpu,engine,isl,osl,metric,value,unit,options,notes\nx,S,L4,vLLM,1,1,ttft_ms_mean,3,ms,,\n"};
   Diagnostics diagnostics;
   const std::vector<RunFile> files{read_runs(stream, "s.csv", diagnostics)};
   diagnostics.throw_if_any();

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What scripts rely on: exit codes, valid JSON, the same bytes every time, and no half answers.
+#include "run_headroom.hpp"
+
+#include <headroom/core/json_reader.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string_view>
+
+using namespace headroom;
+using namespace headroom::test;
+
+namespace {
+
+constexpr std::array<std::string_view, 4> scenarios{
+    "scenarios/train/llama3-70b-512xh100.toml", "scenarios/train/llama2-7b-8xa100.toml",
+    "scenarios/train/gpt3-175b-selene.toml", "scenarios/serve/llama3-70b.toml"};
+constexpr std::string_view quick_form =
+    "plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch 1024";
+
+std::string text_at(const ConfigValue& root, std::string_view key) {
+  const ConfigValue* found = root.find(key);
+  return found == nullptr ? "(missing)" : found->text;
+}
+
+}  // namespace
+
+TEST_CASE("every scenario's JSON is valid and names its schema, answered or not") {
+  for (const std::string_view scenario : scenarios) {
+    CAPTURE(scenario);
+    for (const std::string_view change : {"", " --set hardware.gpus=1"}) {
+      const Run run = run_headroom("plan " + std::string{scenario} + " --format json" + std::string{change});
+      CHECK((run.code == 0 || run.code == 1));
+      CHECK(run.err.empty());
+      CHECK(text_at(parse_json(run.out, "stdout"), "schema") == "headroom.plan/1");
+    }
+  }
+}
+
+TEST_CASE("explain answers with JSON of the same schema") {
+  const Run run = run_headroom("explain " + std::string{scenarios[0]} + " --format json");
+  CHECK(run.code == 0);
+  CHECK(text_at(parse_json(run.out, "stdout"), "schema") == "headroom.plan/1");
+}
+
+TEST_CASE("validate answers with JSON of its own schema") {
+  const Run run = run_headroom("validate scenarios/published/nemo.csv --format json");
+  CHECK(run.code == 0);
+  CHECK(text_at(parse_json(run.out, "stdout"), "schema") == "headroom.validate/1");
+}
+
+TEST_CASE("the same question gets the same bytes") {
+  for (const std::string arguments :
+       {std::string{quick_form}, "explain " + std::string{scenarios[0]},
+        "plan " + std::string{scenarios[3]} + " --format json", std::string{"catalog list"}, std::string{"validate"}}) {
+    CAPTURE(arguments);
+    const Run first = run_headroom(arguments);
+    const Run second = run_headroom(arguments);
+    CHECK(first.code == 0);
+    CHECK(!first.out.empty());
+    CHECK(first.out == second.out);
+  }
+}
+
+TEST_CASE("-o writes to a file what stdout would have got, and nothing to stdout") {
+  const ScratchFolder folder;
+  const std::string file = (folder.path() / "answer.txt").string();
+  for (const std::string verb : {std::string{quick_form}, "plan " + std::string{scenarios[1]} + " --format json"}) {
+    CAPTURE(verb);
+    const Run plain = run_headroom(verb);
+    const Run written = run_headroom(verb + " -o '" + file + "'");
+    CHECK(written.code == plain.code);
+    CHECK(written.out.empty());
+    CHECK(read_text(file) == plain.out);
+  }
+}
+
+TEST_CASE("-o leaves an existing file alone when there is no answer") {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder.path() / "answer.txt";
+  std::ofstream{file} << "yesterday's answer\n";
+  CHECK(run_headroom("plan nobody.toml -o '" + file.string() + "'").code == 2);
+  CHECK(read_text(file) == "yesterday's answer\n");
+}
+
+TEST_CASE("exit codes: 0 answered, 1 no feasible plan or a missed budget, 2 usage or input") {
+  CHECK(run_headroom(std::string{quick_form}).code == 0);
+  CHECK(run_headroom(std::string{quick_form} + " --pp 512").code == 1);
+  const ScratchFolder folder;
+  std::ofstream{folder.path() / "strict.toml"} << "[[bar]]\ngroup = \"all\"\nmape = 0.0\n";
+  std::ofstream{folder.path() / "loose.toml"} << "[[bar]]\ngroup = \"all\"\ncoverage = 0.0\n";
+  const std::string validate = "validate scenarios/published/nemo.csv --budget '" + folder.path().string();
+  CHECK(run_headroom(validate + "/strict.toml'").code == 1);
+  CHECK(run_headroom(validate + "/loose.toml'").code == 0);
+  CHECK(run_headroom("").code == 2);
+  CHECK(run_headroom("plan").code == 2);
+  CHECK(run_headroom("plan --nonsense").code == 2);
+  CHECK(run_headroom(std::string{quick_form} + " --tp none").code == 2);
+}
+
+TEST_CASE("stdout stays empty until there is an answer") {
+  for (const std::string_view arguments :
+       {"", "plan", "plan scenarios/train/llama3-70b-512xh100.toml --set strategy.tp=none", "explain nobody.toml",
+        "validate nobody.csv", "catalog show nobody", "fit nobody.csv"}) {
+    CAPTURE(arguments);
+    const Run run = run_headroom(std::string{arguments});
+    CHECK(run.code == 2);
+    CHECK(run.out.empty());
+    CHECK(!run.err.empty());
+  }
+}
+
+TEST_CASE("help and version go to stdout and succeed") {
+  for (const std::string_view arguments : {"--help", "plan --help", "validate -h", "catalog --help", "--version"}) {
+    CAPTURE(arguments);
+    const Run run = run_headroom(std::string{arguments});
+    CHECK(run.code == 0);
+    CHECK(!run.out.empty());
+    CHECK(run.err.empty());
+  }
+}
+
+TEST_CASE("an answer that cannot be written is a failure, not a silent success") {
+  const Run file = run_headroom(std::string{quick_form} + " -o no/such/folder/answer.txt");
+  CHECK(file.code == 2);
+  CHECK(file.err == "headroom: error: no/such/folder/answer.txt cannot be written\n");
+  if (std::filesystem::exists("/dev/full")) {
+    CHECK(std::system(("'" HEADROOM_BINARY "' " + std::string{quick_form} + " >/dev/full 2>/dev/null").c_str()) != 0);
+  }
+}

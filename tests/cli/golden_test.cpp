@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a user sees, word for word: each tests/golden/*.transcript is run again and compared.
+// After a change of numbers or words: HEADROOM_UPDATE_GOLDEN=1 test_cli -tc='*transcript*', then read the difference.
+#include "run_headroom.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+using namespace headroom::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view prompt = "$ headroom";
+
+/// The transcript's commands run anew: "$ headroom ARGUMENTS", what it prints (stderr first), "? N" when N is not 0.
+std::string replayed(const std::string& transcript) {
+  std::string text;
+  std::istringstream lines{transcript};
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(prompt)) {
+      continue;
+    }
+    const Run run = run_headroom(line.substr(prompt.size()));
+    text += line + "\n" + run.err + run.out;
+    if (!text.ends_with('\n')) {
+      text += '\n';
+    }
+    if (run.code != 0) {
+      text += "? " + std::to_string(run.code) + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("every transcript is what the binary prints") {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator{fs::path{HEADROOM_SOURCE_DIR} / "tests/golden"}) {
+    if (entry.path().extension() == ".transcript") {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  CHECK(files.size() >= 8);
+  for (const fs::path& file : files) {
+    CAPTURE(file.filename().string());
+    const std::string expected = read_text(file);
+    CHECK(expected.starts_with(prompt));
+    const std::string actual = replayed(expected);
+    if (std::getenv("HEADROOM_UPDATE_GOLDEN") != nullptr) {
+      std::ofstream{file, std::ios::binary} << actual;
+    } else {
+      CHECK(actual == expected);
+    }
+  }
+}
