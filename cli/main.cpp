@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <deque>
@@ -141,21 +142,27 @@ std::string placed_message(CLI::App& app, const Verb& verb, const CLI::ParseErro
   return message;
 }
 
-/// Writes the answer where it was asked for; a broken pipe is no failure of ours.
+int cannot_write(const std::string& where) {
+  std::fputs(("headroom: error: " + where + " cannot be written\n").c_str(), stderr);
+  return usage_error;
+}
+
+/// Writes to stdout and answers `code`. A reader that has seen enough (`| head`) is no failure; a full disk is one.
+int print(const std::string& text, int code = 0) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written || errno == EPIPE ? code : cannot_write("stdout");
+}
+
+/// Writes the answer where it was asked for.
 int deliver(const Outcome& outcome, const std::string& file) {
   std::fputs(outcome.err.c_str(), stderr);
   if (file.empty()) {
-    std::fwrite(outcome.out.data(), 1, outcome.out.size(), stdout);
-    return outcome.code;
+    return print(outcome.out, outcome.code);
   }
   std::ofstream stream{file, std::ios::binary};
   stream << outcome.out;
   stream.close();
-  if (!stream) {
-    std::fputs(("headroom: error: " + file + " cannot be written\n").c_str(), stderr);
-    return usage_error;
-  }
-  return outcome.code;
+  return stream ? outcome.code : cannot_write(file);
 }
 
 int run_verb(const Verb& verb, std::vector<std::string> words) {
@@ -177,8 +184,7 @@ int run_verb(const Verb& verb, std::vector<std::string> words) {
     std::reverse(words.begin(), words.end());
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    std::fputs(full_help(app, verb).c_str(), stdout);
-    return 0;
+    return print(full_help(app, verb));
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string message = error.what();
     return fail("option '" + message.substr(0, message.find(':')) + "' needs a value", &verb);
@@ -199,12 +205,10 @@ int run(int argc, char** argv) {
     return usage_error;
   }
   if (words.front() == "-h" || words.front() == "--help" || words.front() == "help") {
-    std::fputs(overview().c_str(), stdout);
-    return 0;
+    return print(overview());
   }
   if (words.front() == "--version" || words.front() == "-V") {
-    std::fputs((std::string{version()} + "\n").c_str(), stdout);
-    return 0;
+    return print(std::string{version()} + "\n");
   }
   std::vector<std::string_view> names;
   for (const Verb* verb : verbs) {

@@ -130,3 +130,15 @@ TEST_CASE("an answer that cannot be written is a failure, not a silent success")
     CHECK(std::system(("'" HEADROOM_BINARY "' " + std::string{quick_form} + " >/dev/full 2>/dev/null").c_str()) != 0);
   }
 }
+
+TEST_CASE("a reader that stops early is no failure") {
+  // The pipe's reader is gone before the answer comes.
+  const ScratchFolder folder;
+  const std::string code = (folder.path() / "code").string();
+  const std::string err = (folder.path() / "err").string();
+  REQUIRE(std::system(("{ sleep 0.1; '" HEADROOM_BINARY "' catalog list 2>'" + err + "'; echo $? >'" + code +
+                       "'; } | true")
+                          .c_str()) == 0);
+  CHECK(read_text(code) == "0\n");
+  CHECK(read_text(err).empty());
+}
