@@ -127,7 +127,7 @@ RoughFit fit_rough(std::span<const RunFile> files, const Sources& sources) {
           std::vector<double> sizes_of_errors;
           for (const Sample& sample : samples) {
             if (sample.row->source == source) {
-              const double error = *log_error(model, *sample.row);
+              const double error = log_error(model, *sample.row).value_or(0.0);  // all others were dropped above
               left_out_logs.push_back(std::abs(error));
               left_out_weights.push_back(sample.weight);
               sizes_of_errors.push_back(std::abs(std::exp(error) - 1.0));

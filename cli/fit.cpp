@@ -40,6 +40,7 @@ std::string fit_toml(const RoughFit& fit) {
   std::string text;
   std::string generation;
   std::vector<const FittedShare*> ordered;
+  ordered.reserve(fit.shares.size());
   for (const FittedShare& share : fit.shares) {
     ordered.push_back(&share);
   }

@@ -45,6 +45,23 @@ void verdict(JsonWriter& json, Verdict value, double broke, double limit, const 
   }
 }
 
+void problem_members(JsonWriter& json, const std::vector<Problem>& problems) {
+  if (problems.empty()) {
+    return;
+  }
+  json.key("problems");
+  json.begin_array();
+  for (const Problem& problem : problems) {
+    json.compact_next();
+    json.begin_object();
+    json.member("verdict", name_of(problem.verdict));
+    json.member("text", std::string_view{problem.text});
+    json.member("way_out", std::string_view{problem.way_out});
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void strategy_members(JsonWriter& json, const Strategy& s) {
   json.member("tp", int{s.tp});
   json.member("pp", int{s.pp});
@@ -70,6 +87,7 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
   strategy_members(json, p.strategy);
   json.end_object();
   verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
+  problem_members(json, p.problems);
   json.key("remedies");
   json.begin_array();
   for (const Remedy& remedy : p.remedies) {
@@ -127,6 +145,7 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   json.member("tp", s.work.tp);
   json.member("pp", s.work.pp);
   verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
+  problem_members(json, p.problems);
   json.key("changes");
   json.begin_array();
   for (const std::string& change : p.changes) {

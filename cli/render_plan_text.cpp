@@ -64,6 +64,15 @@ std::string notes_text(const Plan& plan) {
   return text;
 }
 
+/// Every broken rule and its way out, a line each.
+std::string problems_text(const std::vector<Problem>& problems) {
+  std::string text;
+  for (const Problem& problem : problems) {
+    text += "impossible: " + problem.text + "; " + problem.way_out + "\n";
+  }
+  return text;
+}
+
 std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   const Bytes capacity = t.device.capacity().value;
   std::string text = t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
@@ -72,8 +81,8 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
                      format_count(static_cast<double>(t.work.shape.global_batch)) + "\n" + strategy_text(p.strategy) +
                      "\n\n";
   const bool fits = p.estimate.verdict == Verdict::feasible;
-  if (!fits && p.estimate.verdict != Verdict::out_of_memory) {
-    return text + "impossible: " + p.verdict + "\n" + notes_text(plan);
+  if (!p.problems.empty()) {
+    return text + problems_text(p.problems) + notes_text(plan);
   }
   if (fits) {
     text += "fits: " + format(p.memory.mid) + " of " + format(capacity) + " per GPU (" + format(p.memory.low) + " to " +
@@ -131,11 +140,12 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
                      std::to_string(p.estimate.replicas) + " replica(s); " + std::to_string(w.concurrency) +
                      " requests in flight, " + std::to_string(w.isl) + " tokens in, " + std::to_string(w.osl) +
                      " out\n\n";
+  if (!p.problems.empty()) {
+    return text + problems_text(p.problems) + notes_text(plan);
+  }
   if (p.estimate.verdict != Verdict::feasible) {
-    text += p.estimate.verdict == Verdict::out_of_memory
-                ? p.verdict + " (weights " + format(p.estimate.memory[MemoryTerm::weights]) + ", one sequence's KV " +
-                      format(p.estimate.memory[MemoryTerm::kv_cache]) + ")\n"
-                : "impossible: " + p.verdict + "\n";
+    text += p.verdict + " (weights " + format(p.estimate.memory[MemoryTerm::weights]) + ", one sequence's KV " +
+            format(p.estimate.memory[MemoryTerm::kv_cache]) + ")\n";
     for (const std::string& change : p.changes) {
       text += (&change == &p.changes.front() ? "smallest change that fits:  " : ", ") + change;
     }

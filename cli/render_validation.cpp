@@ -143,6 +143,7 @@ std::string validation_text(const Validation& validation) {
     text += "\nnot scored\n";
     Table why{{"", ""}};
     std::vector<std::pair<std::size_t, std::string>> ordered;
+    ordered.reserve(reasons.size());
     for (const auto& [reason, n] : reasons) {
       ordered.emplace_back(n, reason);
     }

@@ -12,6 +12,7 @@ std::size_t shown_width(std::string_view text) noexcept {
 
 std::string Table::text(std::size_t indent) const {
   std::vector<std::size_t> widths;
+  widths.reserve(header_.size());
   for (const std::string& title : header_) {
     widths.push_back(shown_width(title));
   }

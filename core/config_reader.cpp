@@ -94,7 +94,7 @@ ConfigValue override_value(std::string_view text, const std::string& name) {
     if (parsed.entries.size() == 1) {
       return std::move(parsed.entries.front().value);
     }
-  } catch (const ConfigError&) {
+  } catch (const ConfigError&) {  // NOLINT(bugprone-empty-catch): the exception is the answer.
     // No TOML value: a bare word such as a model's id, taken as a string below.
   }
   ConfigValue value;
@@ -425,6 +425,7 @@ std::vector<ConfigTable> ConfigTable::tables(std::string_view key) {
 
 std::vector<std::string_view> ConfigTable::keys() const {
   std::vector<std::string_view> result;
+  result.reserve(table_->entries.size());
   for (const auto& entry : table_->entries) {
     result.push_back(entry.key);
   }

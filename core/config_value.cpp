@@ -11,7 +11,8 @@ const ConfigValue* ConfigValue::find(std::string_view key) const noexcept {
 }
 
 ConfigValue* ConfigValue::find(std::string_view key) noexcept {
-  return const_cast<ConfigValue*>(std::as_const(*this).find(key));
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.key == key; });
+  return found == entries.end() ? nullptr : &found->value;
 }
 
 std::string_view kind_name(ConfigValue::Kind kind) noexcept {

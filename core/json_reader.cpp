@@ -75,7 +75,7 @@ class TreeBuilder {
   bool Double(double value) {
     return scalar(ConfigValue::Kind::number, [&](ConfigValue& v) { v.number = value; });
   }
-  bool RawNumber(const char*, rapidjson::SizeType, bool) { return false; }
+  static bool RawNumber(const char*, rapidjson::SizeType, bool) { return false; }
   bool String(const char* text, rapidjson::SizeType length, bool) {
     return scalar(ConfigValue::Kind::text, [&](ConfigValue& v) { v.text.assign(text, length); });
   }

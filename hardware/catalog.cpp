@@ -10,7 +10,7 @@
 
 // Generated from hardware/catalog by the host tool headroom_embed.
 namespace headroom::embedded {
-[[nodiscard]] EmbeddedIndex embedded_catalog() noexcept;
+[[nodiscard]] EmbeddedIndex embedded_catalog() noexcept;  // NOLINT(misc-use-internal-linkage)
 }
 
 namespace headroom {

@@ -126,7 +126,7 @@ Node read_node(const ConfigValue& document, const std::string& file, Diagnostics
 
 Cluster read_cluster(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {
   ConfigTable root{document, "", diagnostics};
-  Cluster cluster = with_heading<Cluster>(root, file);
+  auto cluster = with_heading<Cluster>(root, file);
   SourceTags tags{root};
   cluster.node = root.text("node");
   cluster.nodes = tags.count(root, "nodes");
@@ -142,7 +142,7 @@ Cluster read_cluster(const ConfigValue& document, const std::string& file, Diagn
 
 PriceList read_prices(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {
   ConfigTable root{document, "", diagnostics};
-  PriceList prices = with_heading<PriceList>(root, file);
+  auto prices = with_heading<PriceList>(root, file);
   SourceTags tags{root};
   prices.provider = root.text("provider");
   prices.date = root.text("date");

@@ -50,7 +50,7 @@ void read_power(ConfigTable table, SourceTags& tags, Device::Power& power) {
 void read_scale_up(ConfigTable table, SourceTags& tags, Device::ScaleUp& scale_up) {
   scale_up.link = table.text("link");
   // No "none" (leave the table out), and no node-only forms.
-  constexpr std::size_t first = static_cast<std::size_t>(LinkTopology::fabric_switch);
+  constexpr auto first = static_cast<std::size_t>(LinkTopology::fabric_switch);
   const auto names = std::span{link_topology_names}.subspan(first, 4);
   scale_up.topology = static_cast<LinkTopology>(table.choice("topology", names) + first);
   scale_up.domain = table.integer("domain", {2, 4096});

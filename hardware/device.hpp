@@ -120,6 +120,6 @@ struct Device {
 };
 
 /// Reads one SKU; every problem goes to `diagnostics`.
-[[nodiscard]] Device read_device(const ConfigValue& root, const std::string& file, Diagnostics& diagnostics);
+[[nodiscard]] Device read_device(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
 
 }  // namespace headroom

@@ -124,7 +124,7 @@ bool is_superchip(const Device& device) {
 
 template <class T>
 void sourced(const T& entry, const Catalog*, LintReport& report) {
-  for_each_number(entry, [&](std::string_view name, LintSpot at, double, const std::string& source) {
+  for_each_number(entry, [&](std::string_view name, const LintSpot& at, double, const std::string& source) {
     if (source.empty()) {
       report.add({at}, "'" + std::string{name} + "' has no source");
     }
@@ -136,7 +136,7 @@ void sourced(const T& entry, const Catalog*, LintReport& report) {
 
 template <class T>
 void positive_numbers(const T& entry, const Catalog*, LintReport& report) {
-  for_each_number(entry, [&](std::string_view name, LintSpot at, double value, const std::string&) {
+  for_each_number(entry, [&](std::string_view name, const LintSpot& at, double value, const std::string&) {
     if (!(value > 0.0) || !std::isfinite(value)) {
       report.add({at}, "'" + std::string{name} + "' must be above zero and finite");
     }
@@ -492,6 +492,7 @@ std::string excuse(const Device::LintException& exception, std::vector<LintFindi
     return {};
   }
   std::vector<std::string_view> names;
+  names.reserve(check_list.size());
   for (const LintCheck& check : check_list) {
     names.push_back(check.name);
   }

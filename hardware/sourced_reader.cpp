@@ -57,11 +57,13 @@ std::optional<SourceTags::Opened> SourceTags::open(ConfigTable& table, std::stri
     return std::nullopt;
   }
   const std::string name = "'" + std::string{key} + "'";
-  if (found->kind != ConfigValue::Kind::table) {
+  std::optional<ConfigTable> inside =
+      found->kind == ConfigValue::Kind::table ? table.maybe_table(key) : std::optional<ConfigTable>{};
+  if (!inside) {
     table.problem(key, name + " needs its source: write { value = " + as_toml(*found) + ", source = \"TAG\" }");
     return std::nullopt;
   }
-  Opened opened{*table.maybe_table(key), {}, false, found->at};
+  Opened opened{std::move(*inside), {}, false, found->at};
   if (!opened.table.has("source") || left_by_base(*found, "source")) {
     table.problem(key, name + " has no source: write { value = ..., source = \"TAG\" } with a tag of [sources]");
   } else if (const std::optional<std::string> tag = opened.table.maybe_text("source")) {
@@ -71,6 +73,7 @@ std::optional<SourceTags::Opened> SourceTags::open(ConfigTable& table, std::stri
       used_.insert(*tag);
     } else {
       std::vector<std::string_view> known;
+      known.reserve(tags_.size());
       for (const auto& entry : tags_) {
         known.push_back(entry.first);
       }

@@ -47,6 +47,65 @@ std::string largest_memory(const MemoryBreakdown& memory) {
   return std::string{memory_term_names[index]} + " " + format(*largest);
 }
 
+/// What was chosen for the user, and what the rough form does not see.
+void note_choices(const TrainScenario& t, const CompiledTraining& compiled, const Strategy& s, Plan& plan) {
+  if (t.micro_batch_open) {
+    plan.notes.push_back("strategy.micro_batch = " + std::to_string(s.micro_batch) +
+                         " (the fastest of 1, 2, 4, 8 that fits)");
+  }
+  if (t.recompute_open) {
+    plan.notes.push_back("strategy.recompute = " + std::string{recompute_names[static_cast<std::size_t>(s.recompute)]} +
+                         " (the fastest that fits)");
+  }
+  if (s.tp > t.domain) {
+    plan.notes.push_back("tp " + std::to_string(s.tp) + " leaves the scale-up domain of " + std::to_string(t.domain) +
+                         " GPUs: the rough form does not price what that costs");
+  }
+  const std::int64_t stages = std::int64_t{s.pp} * s.vpp;
+  if (compiled.layers > 0 && t.architecture.layers % stages != 0) {
+    plan.notes.push_back(std::to_string(t.architecture.layers) + " layers do not divide by pp x vpp " +
+                         std::to_string(stages) +
+                         ": the early stages take one more, and the largest stage sets the pace");
+  }
+}
+
+void judge_memory(const TrainScenario& t, const CompiledTraining& compiled, TrainPlan& answer, Plan& plan) {
+  const Estimate& e = answer.estimate;
+  if (e.verdict == Verdict::out_of_memory) {
+    answer.verdict += "; most of it is " + largest_memory(e.memory);
+    answer.remedies = find_remedies(compiled, answer.strategy, t.domain, 3);
+  } else if (answer.memory.high > compiled.capacity) {
+    plan.notes.emplace_back("memory: the upper end of the interval does not fit; keep a fallback such as recompute");
+  }
+}
+
+/// Rates, days and dollars of a step, each as wide as the form has earned.
+void price_run(
+    const TrainScenario& t, const Money& money, const CompiledTraining& compiled, double width, TrainPlan& answer) {
+  const Estimate& e = answer.estimate;
+  const double gpus = count(t.work.shape.gpus);
+  const double step_tokens = count(t.work.shape.global_batch) * compiled.seq_len;
+  answer.step = widened(e.step, width);
+  answer.tokens_per_s = widened(step_tokens / e.step.raw(), width);
+  answer.tokens_per_s_per_gpu = widened(step_tokens / e.step.raw() / gpus, width);
+  const FlopsPerSecond achieved = step_tokens * compiled.model_flops_per_token / e.step / gpus;
+  answer.model_flops_per_gpu = widened(achieved.raw(), width);
+  answer.mfu = widened(achieved / compiled.gemm_peak, width);
+  answer.mfu.high = std::min(answer.mfu.high, 1.0);
+  if (t.tokens > 0.0) {
+    answer.duration = widened(t.tokens / step_tokens * e.step, width);
+    answer.gpu_hours = widened(gpus * (answer.duration.mid / hour), width);
+  }
+  if (!money.price) {
+    return;
+  }
+  answer.cost_per_million_tokens =
+      widened(cost_per_million(gpus * *money.price, Hertz{answer.tokens_per_s.mid}), width);
+  if (t.tokens > 0.0) {
+    answer.cost = widened(rent(*money.price, gpus, answer.duration.mid), width);
+  }
+}
+
 TrainPlan plan_training(const TrainScenario& t, const Money& money, bool explained, Plan& plan) {
   const RoughStack stack = find_rough_stack("rough-train");
   const CompiledTraining compiled = compile(t.architecture, t.device, stack, t.work);
@@ -61,58 +120,19 @@ TrainPlan plan_training(const TrainScenario& t, const Money& money, bool explain
     answer.estimate = evaluate(compiled, table, answer.strategy);
   }
   plan.interval_source = stack.interval_source;
-  if (t.micro_batch_open) {
-    plan.notes.push_back("strategy.micro_batch = " + std::to_string(answer.strategy.micro_batch) +
-                         " (the fastest of 1, 2, 4, 8 that fits)");
-  }
-  if (t.recompute_open) {
-    plan.notes.push_back(
-        "strategy.recompute = " + std::string{recompute_names[static_cast<std::size_t>(answer.strategy.recompute)]} +
-        " (the fastest that fits)");
-  }
   const Estimate& e = answer.estimate;
   answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
-  if (e.verdict != Verdict::feasible && e.verdict != Verdict::out_of_memory) {
+  for (const Legality& rule : broken_rules(t.architecture, t.work.shape, answer.strategy)) {
+    answer.problems.push_back(problem_of(rule));
+  }
+  if (!answer.problems.empty()) {
     return answer;
   }
-  answer.memory = widened(e.memory.total(), stack.memory_interval);
-  if (e.verdict == Verdict::out_of_memory) {
-    answer.verdict += "; most of it is " + largest_memory(e.memory);
-    answer.remedies = find_remedies(compiled, answer.strategy, t.domain, 3);
-  } else if (answer.memory.high > compiled.capacity) {
-    plan.notes.emplace_back("memory: the upper end of the interval does not fit; keep a fallback such as recompute");
-  }
-  if (answer.strategy.tp > t.domain) {
-    plan.notes.push_back("tp " + std::to_string(answer.strategy.tp) + " leaves the scale-up domain of " +
-                         std::to_string(t.domain) + " GPUs: the rough form does not price what that costs");
-  }
-  if (compiled.layers > 0 && t.architecture.layers % (answer.strategy.pp * answer.strategy.vpp) != 0) {
-    plan.notes.push_back(std::to_string(t.architecture.layers) + " layers do not divide by pp x vpp " +
-                         std::to_string(answer.strategy.pp * answer.strategy.vpp) +
-                         ": the early stages take one more, and the largest stage sets the pace");
-  }
-  const double gpus = count(t.work.shape.gpus);
-  const double step_tokens = count(t.work.shape.global_batch) * compiled.seq_len;
-  const double width = stack.interval;
-  answer.step = widened(e.step, width);
-  answer.tokens_per_s = widened(step_tokens / e.step.raw(), width);
-  answer.tokens_per_s_per_gpu = widened(step_tokens / e.step.raw() / gpus, width);
-  const FlopsPerSecond achieved = step_tokens * compiled.model_flops_per_token / e.step / gpus;
-  answer.model_flops_per_gpu = widened(achieved.raw(), width);
-  answer.mfu = widened(achieved / compiled.gemm_peak, width);
-  answer.mfu.high = std::min(answer.mfu.high, 1.0);
   answer.binds = what_binds(e);
-  if (t.tokens > 0.0) {
-    answer.duration = widened(t.tokens / step_tokens * e.step, width);
-    answer.gpu_hours = widened(gpus * (answer.duration.mid / hour), width);
-  }
-  if (money.price) {
-    answer.cost_per_million_tokens =
-        widened(cost_per_million(gpus * *money.price, Hertz{answer.tokens_per_s.mid}), width);
-    if (t.tokens > 0.0) {
-      answer.cost = widened(rent(*money.price, gpus, answer.duration.mid), width);
-    }
-  }
+  answer.memory = widened(e.memory.total(), stack.memory_interval);
+  note_choices(t, compiled, answer.strategy, plan);
+  judge_memory(t, compiled, answer, plan);
+  price_run(t, money, compiled, stack.interval, answer);
   return answer;
 }
 
@@ -149,6 +169,9 @@ ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explaine
     answer.changes = serving_changes(s, stack);
   }
   if (e.verdict != Verdict::feasible) {
+    if (e.verdict != Verdict::out_of_memory) {
+      answer.problems.push_back(problem_of({e.verdict, e.broke, e.limit}));
+    }
     return answer;
   }
   const std::int64_t wanted = (s.work.concurrency + e.replicas - 1) / e.replicas;
@@ -177,35 +200,6 @@ bool Plan::feasible() const noexcept {
   }
   const auto* serve = std::get_if<ServePlan>(&answer);
   return serve != nullptr && serve->estimate.verdict == Verdict::feasible;
-}
-
-std::string verdict_text(Verdict verdict, double broke, double limit) {
-  const auto number = [](double value) { return format_count(value); };
-  switch (verdict) {
-    case Verdict::feasible: return "fits";
-    case Verdict::gpus_not_divisible:
-      return number(broke) + " GPUs are not dp x tp x pp x cp: tp x pp x cp is " + number(limit);
-    case Verdict::heads_not_divisible: return number(broke) + " heads do not divide by tp " + number(limit);
-    case Verdict::kv_heads_not_divisible:
-      return number(broke) + " key-value heads and tp " + number(limit) + ": neither divides the other";
-    case Verdict::layers_too_few: return number(broke) + " layers are fewer than the " + number(limit) + " stages";
-    case Verdict::sequence_not_divisible:
-      return "sequence length " + number(broke) + " does not divide by the " + number(limit) + " ranks that share it";
-    case Verdict::batch_not_divisible:
-      return "global batch " + number(broke) + " does not divide by dp x micro_batch = " + number(limit);
-    case Verdict::micro_batches_too_few:
-      return number(broke) + " micro-batches do not divide by pp " + number(limit) + ", which interleaving needs";
-    case Verdict::experts_not_divisible:
-      return broke <= 1.0 ? "ep " + number(limit) + " on a model without experts"
-                          : number(broke) + " experts do not divide by ep " + number(limit);
-    case Verdict::expert_groups_misfit:
-      return "dp x cp x tp = " + number(broke) + " does not divide by ep x etp = " + number(limit);
-    case Verdict::out_of_memory:
-      return "does not fit: needs " + format(Bytes{broke}) + " of " + format(Bytes{limit}) + " per GPU";
-    case Verdict::misses_target: return "misses the target: " + number(broke) + " against " + number(limit);
-    case Verdict::count: break;
-  }
-  return "unknown";
 }
 
 Strategy close_open_axes(const CompiledTraining& compiled,

@@ -17,12 +17,20 @@ struct Remedy {
   Bytes memory{};
 };
 
+/// A rule that the strategy breaks.
+struct Problem {
+  Verdict verdict = Verdict::feasible;
+  std::string text;     ///< with the numbers that broke it
+  std::string way_out;  ///< the nearest values that obey
+};
+
 struct TrainPlan {
   Strategy strategy;  ///< open axes filled
   Estimate estimate;
-  std::vector<Remedy> remedies;  ///< when it does not fit: the smallest change first
-  std::string verdict;           ///< one sentence: "fits", or the number that broke it
-  std::string binds;             ///< what the time goes to
+  std::vector<Remedy> remedies;   ///< when it does not fit: the smallest change first
+  std::string verdict;            ///< one sentence: "fits", or the number that broke it
+  std::vector<Problem> problems;  ///< every rule the strategy breaks; empty when it only does not fit
+  std::string binds;              ///< what the time goes to
   Interval<Seconds> step;
   Interval<Bytes> memory;
   Interval<double> tokens_per_s;
@@ -38,6 +46,7 @@ struct TrainPlan {
 struct ServePlan {
   ServingEstimate estimate;
   std::string verdict;
+  std::vector<Problem> problems;
   std::string binds;
   std::vector<std::string> changes;  ///< the smallest change that makes it fit
   Interval<Seconds> ttft;
@@ -60,6 +69,9 @@ struct Plan {
 
 /// One sentence for a verdict and its two numbers: "heads 64 do not divide by tp 6".
 [[nodiscard]] std::string verdict_text(Verdict verdict, double broke, double limit);
+
+/// A broken rule in words: "64 heads do not divide by tp 6", "use tp 4 or 8".
+[[nodiscard]] Problem problem_of(const Legality& rule);
 
 /// mid x (1 + w) above and mid / (1 + w) below: symmetric in the logarithm.
 template <class Q>

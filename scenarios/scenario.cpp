@@ -28,11 +28,11 @@ class ScenarioReader {
       }
       diagnostics_.throw_if_any();  // without a kind the rest of the keys cannot be judged
     }
-    if (*kind == 2) {
+    if (kind == 2U) {
       root_.problem("kind", "kind 'batch' is not answered by this version; 'train' and 'serve' are");
       diagnostics_.throw_if_any();
     }
-    if (*kind == 0) {
+    if (kind == 0U) {
       read_train();
     } else {
       read_serve();

@@ -4,7 +4,7 @@
 
 namespace headroom {
 namespace embedded {
-EmbeddedIndex embedded_models() noexcept;
+EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
 }
 
 namespace {

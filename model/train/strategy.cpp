@@ -12,42 +12,74 @@ Legality broken(Verdict verdict, std::int64_t number, std::int64_t limit) noexce
   return {verdict, static_cast<double>(number), static_cast<double>(limit)};
 }
 
-}  // namespace
-
-Legality check(const Architecture& arch, const TrainingShape& shape, const Strategy& s) noexcept {
+/// Hands every broken rule to `report` until it answers false. A rule that needs a sound tp or dp waits for one.
+template <class Report>
+void walk_rules(const Architecture& arch, const TrainingShape& shape, const Strategy& s, Report report) {
   const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
-  if (model_ranks * s.dp != shape.gpus) {
-    return broken(Verdict::gpus_not_divisible, shape.gpus, model_ranks);
+  const bool sound_dp = model_ranks * s.dp == shape.gpus;
+  if (!sound_dp && !report(broken(Verdict::gpus_not_divisible, shape.gpus, model_ranks))) {
+    return;
   }
-  if (!divides(s.tp, arch.heads)) {
-    return broken(Verdict::heads_not_divisible, arch.heads, s.tp);
+  const bool sound_tp = divides(s.tp, arch.heads);
+  if (!sound_tp && !report(broken(Verdict::heads_not_divisible, arch.heads, s.tp))) {
+    return;
   }
   // Fewer key-value heads than tp ranks are replicated, which needs whole copies.
-  if (!divides(s.tp, arch.kv_heads) && !divides(arch.kv_heads, s.tp)) {
-    return broken(Verdict::kv_heads_not_divisible, arch.kv_heads, s.tp);
+  if (sound_tp && !divides(s.tp, arch.kv_heads) && !divides(arch.kv_heads, s.tp) &&
+      !report(broken(Verdict::kv_heads_not_divisible, arch.kv_heads, s.tp))) {
+    return;
   }
   // Embedding and loss may stand for a layer each on the end stages, as in Megatron's uneven splits.
-  if (std::int64_t{s.pp} * s.vpp > arch.layers + 2) {
-    return broken(Verdict::layers_too_few, arch.layers, std::int64_t{s.pp} * s.vpp);
+  const std::int64_t stages = std::int64_t{s.pp} * s.vpp;
+  if (stages > arch.layers + 2 && !report(broken(Verdict::layers_too_few, arch.layers, stages))) {
+    return;
   }
-  const std::int64_t sequence_ranks = std::int64_t{s.cp} * (s.sequence_parallel ? s.tp : 1);
-  if (!divides(sequence_ranks, shape.seq_len)) {
-    return broken(Verdict::sequence_not_divisible, shape.seq_len, sequence_ranks);
+  const std::int64_t sequence_ranks = std::int64_t{s.cp} * (s.sequence_parallel && sound_tp ? s.tp : 1);
+  if (!divides(sequence_ranks, shape.seq_len) &&
+      !report(broken(Verdict::sequence_not_divisible, shape.seq_len, sequence_ranks))) {
+    return;
+  }
+  const std::int64_t experts = arch.moe ? arch.moe->experts : 1;
+  if (s.ep > 1 && !divides(s.ep, experts) && !report(broken(Verdict::experts_not_divisible, experts, s.ep))) {
+    return;
+  }
+  if (!sound_dp) {
+    return;
   }
   const std::int64_t batch_ranks = std::int64_t{s.dp} * s.micro_batch;
   if (!divides(batch_ranks, shape.global_batch)) {
-    return broken(Verdict::batch_not_divisible, shape.global_batch, batch_ranks);
+    if (!report(broken(Verdict::batch_not_divisible, shape.global_batch, batch_ranks))) {
+      return;
+    }
+  } else if (s.vpp > 1 && !divides(s.pp, shape.global_batch / batch_ranks) &&
+             !report(broken(Verdict::micro_batches_too_few, shape.global_batch / batch_ranks, s.pp))) {
+    return;
   }
-  if (s.vpp > 1 && !divides(s.pp, shape.global_batch / batch_ranks)) {
-    return broken(Verdict::micro_batches_too_few, shape.global_batch / batch_ranks, s.pp);
+  const std::int64_t expert_ranks = std::int64_t{s.dp} * s.cp * s.tp;
+  const std::int64_t expert_group = std::int64_t{s.ep} * s.etp;
+  if (s.ep > 1 && !divides(expert_group, expert_ranks)) {
+    report(broken(Verdict::expert_groups_misfit, expert_ranks, expert_group));
   }
-  if (s.ep > 1 && (!arch.moe || !divides(s.ep, arch.moe->experts))) {
-    return broken(Verdict::experts_not_divisible, arch.moe ? arch.moe->experts : 1, s.ep);
-  }
-  if (s.ep > 1 && !divides(std::int64_t{s.ep} * s.etp, std::int64_t{s.dp} * s.cp * s.tp)) {
-    return broken(Verdict::expert_groups_misfit, std::int64_t{s.dp} * s.cp * s.tp, std::int64_t{s.ep} * s.etp);
-  }
-  return {};
+}
+
+}  // namespace
+
+Legality check(const Architecture& arch, const TrainingShape& shape, const Strategy& s) noexcept {
+  Legality first;
+  walk_rules(arch, shape, s, [&](const Legality& rule) {
+    first = rule;
+    return false;
+  });
+  return first;
+}
+
+std::vector<Legality> broken_rules(const Architecture& arch, const TrainingShape& shape, const Strategy& s) {
+  std::vector<Legality> all;
+  walk_rules(arch, shape, s, [&](const Legality& rule) {
+    all.push_back(rule);
+    return true;
+  });
+  return all;
 }
 
 }  // namespace headroom

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -43,6 +44,11 @@ struct Legality {
 [[nodiscard]] Legality check(const Architecture& architecture,
                              const TrainingShape& shape,
                              const Strategy& strategy) noexcept;
+
+/// Every rule the strategy breaks, for the reader of an answer; no rule is reported that only follows from another.
+[[nodiscard]] std::vector<Legality> broken_rules(const Architecture& architecture,
+                                                 const TrainingShape& shape,
+                                                 const Strategy& strategy);
 
 /// Sequences one optimizer step takes: micro_batch x accumulation x dp.
 [[nodiscard]] constexpr std::int64_t effective_batch(std::int64_t micro_batch,

@@ -275,7 +275,9 @@ CompiledTraining compile(const Architecture& arch,
   const Rate rate = row_of(work.precision).rate;
   const FittedFraction* share = stack.share(device, work.precision);
   c.sources.architecture = arch.source;
-  c.sources.peak = device.peak[static_cast<std::size_t>(rate)]->source;
+  if (const auto& peak = device.peak[static_cast<std::size_t>(rate)]) {
+    c.sources.peak = peak->source;
+  }
   c.sources.sustained =
       format_number(100.0 * share->value) + " % of the dense " + std::string{name_of(rate)} + " peak; " + share->source;
   c.sources.capacity = device.capacity().source;

@@ -3,7 +3,7 @@
 
 namespace headroom {
 namespace embedded {
-EmbeddedIndex embedded_models() noexcept;
+EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
 }
 
 ModelLibrary::ModelLibrary(DataStore store) : store_{std::move(store)} {}

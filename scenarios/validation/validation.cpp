@@ -11,7 +11,7 @@
 
 namespace headroom {
 namespace embedded {
-EmbeddedIndex embedded_published() noexcept;
+EmbeddedIndex embedded_published() noexcept;  // NOLINT(misc-use-internal-linkage)
 }
 
 namespace {
@@ -166,6 +166,7 @@ std::vector<GroupScore> score_groups(const std::vector<ScoredRow>& rows) {
     }
   }
   std::vector<GroupScore> scores;
+  scores.reserve(members.size());
   for (const auto& [key, list] : members) {
     scores.push_back(score(key.first, key.second, list));
   }

@@ -49,6 +49,26 @@ TEST_CASE("days, GPU-hours and dollars follow from the step") {
   CHECK(t.step.mid < t.step.high);
 }
 
+TEST_CASE("every broken rule is told with values that obey, and none that only follows from another") {
+  // 64 heads: 4 and 8 divide, 6 does not. 512 is no multiple of 6 x 4; 504 and 528 are. The batch and the sequence
+  // would only complain about the dp and the tp that are wrong already.
+  const Plan both = plan({"strategy.tp=6"});
+  const std::vector<Problem>& problems = train(both).problems;
+  REQUIRE(problems.size() == 2);
+  CHECK(problems[0].verdict == Verdict::gpus_not_divisible);
+  CHECK(problems[0].way_out == "use 504 or 528 GPUs, or other ranks");
+  CHECK(problems[1].verdict == Verdict::heads_not_divisible);
+  CHECK(problems[1].way_out == "use tp 4 or 8");
+  const auto only = [](std::vector<std::string> overrides) {
+    const Plan p = plan(std::move(overrides));
+    return train(p).problems.size() == 1 ? train(p).problems[0].way_out : "not one problem";
+  };
+  CHECK(only({"training.global_batch=1000"}) == "use global_batch 992 or 1008");
+  CHECK(only({"training.seq_len=8191"}) == "use seq_len 8184 or 8192");
+  CHECK(only({"strategy.pp=64", "strategy.vpp=2", "training.global_batch=64"}) == "keep pp x vpp at or below 82");
+  CHECK(train(plan()).problems.empty());
+}
+
 TEST_CASE("a plan that does not fit offers the smallest change that fits, and it does") {
   const Plan p = plan({"strategy.pp=1", "strategy.micro_batch=4", "strategy.recompute=none"});
   const TrainPlan& t = train(p);

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A verdict in words: the numbers that broke it, and the nearest values that would not.
+#include <headroom/scenarios/plan.hpp>
+
+namespace headroom {
+namespace {
+
+/// "4 or 8": the nearest divisors of `number` around `near`.
+std::string nearest_divisors(std::int64_t number, std::int64_t near) {
+  std::int64_t below = near;
+  while (below > 1 && number % below != 0) {
+    --below;
+  }
+  std::int64_t above = near;
+  while (above < number && number % above != 0) {
+    ++above;
+  }
+  const std::string smaller = format_count(static_cast<double>(below));
+  return above >= number || above == below ? smaller : smaller + " or " + format_count(static_cast<double>(above));
+}
+
+/// "992 or 1008": the nearest multiples of `step` around `number`.
+std::string nearest_multiples(std::int64_t number, std::int64_t step) {
+  const std::int64_t below = number / step * step;
+  const std::string above = format_count(static_cast<double>(below + step));
+  return below == 0 ? above : format_count(static_cast<double>(below)) + " or " + above;
+}
+
+/// The nearest values that obey a broken rule.
+std::string way_out(const Legality& rule) {
+  const auto number = static_cast<std::int64_t>(rule.broke);
+  const auto limit = static_cast<std::int64_t>(rule.limit);
+  switch (rule.verdict) {
+    case Verdict::gpus_not_divisible: return "use " + nearest_multiples(number, limit) + " GPUs, or other ranks";
+    case Verdict::heads_not_divisible:
+    case Verdict::kv_heads_not_divisible: return "use tp " + nearest_divisors(number, limit);
+    case Verdict::layers_too_few: return "keep pp x vpp at or below " + std::to_string(number + 2);
+    case Verdict::sequence_not_divisible: return "use seq_len " + nearest_multiples(number, limit);
+    case Verdict::batch_not_divisible: return "use global_batch " + nearest_multiples(number, limit);
+    case Verdict::micro_batches_too_few:
+      return "use vpp 1, or a global_batch of " + nearest_multiples(number, limit) + " micro-batches";
+    case Verdict::experts_not_divisible: return "use ep " + nearest_divisors(number, limit);
+    case Verdict::expert_groups_misfit: return "use ep x etp " + nearest_divisors(number, limit);
+    case Verdict::feasible:
+    case Verdict::out_of_memory:
+    case Verdict::misses_target:
+    case Verdict::count: break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string verdict_text(Verdict verdict, double broke, double limit) {
+  const auto number = [](double value) { return format_count(value); };
+  switch (verdict) {
+    case Verdict::feasible: return "fits";
+    case Verdict::gpus_not_divisible:
+      return number(broke) + " GPUs are not dp x tp x pp x cp: tp x pp x cp is " + number(limit);
+    case Verdict::heads_not_divisible: return number(broke) + " heads do not divide by tp " + number(limit);
+    case Verdict::kv_heads_not_divisible:
+      return number(broke) + " key-value heads and tp " + number(limit) + ": neither divides the other";
+    case Verdict::layers_too_few: return number(broke) + " layers are fewer than the " + number(limit) + " stages";
+    case Verdict::sequence_not_divisible:
+      return "sequence length " + number(broke) + " does not divide by the " + number(limit) + " ranks that share it";
+    case Verdict::batch_not_divisible:
+      return "global batch " + number(broke) + " does not divide by dp x micro_batch = " + number(limit);
+    case Verdict::micro_batches_too_few:
+      return number(broke) + " micro-batches do not divide by pp " + number(limit) + ", which interleaving needs";
+    case Verdict::experts_not_divisible:
+      return broke <= 1.0 ? "ep " + number(limit) + " on a model without experts"
+                          : number(broke) + " experts do not divide by ep " + number(limit);
+    case Verdict::expert_groups_misfit:
+      return "dp x cp x tp = " + number(broke) + " does not divide by ep x etp = " + number(limit);
+    case Verdict::out_of_memory:
+      return "does not fit: needs " + format(Bytes{broke}) + " of " + format(Bytes{limit}) + " per GPU";
+    case Verdict::misses_target: return "misses the target: " + number(broke) + " against " + number(limit);
+    case Verdict::count: break;
+  }
+  return "unknown";
+}
+
+Problem problem_of(const Legality& rule) {
+  return {rule.verdict, verdict_text(rule.verdict, rule.broke, rule.limit), way_out(rule)};
+}
+
+}  // namespace headroom
