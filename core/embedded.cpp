@@ -80,28 +80,39 @@ std::string normalised(std::string_view spelling) {
 }
 
 DataStore::DataStore(EmbeddedIndex index, std::vector<std::string> folders)
-    : index_{index}, folders_{std::move(folders)} {}
+    : index_{index}, folders_{std::move(folders)} {
+  for (std::string& folder : folders_) {
+    if (const fs::path path{folder}; path.has_parent_path() && !path.has_filename()) {
+      folder = path.parent_path().string();  // "mine/" and "mine" are one folder
+    }
+  }
+}
 
 std::vector<std::string> DataStore::user_folders() {
   std::vector<std::string> folders;
-  const auto add = [&](const fs::path& folder) {
-    std::error_code status;
-    if (fs::is_directory(folder, status)) {
-      folders.push_back(folder.string());
-    }
-  };
+  std::error_code status;
   if (const char* listed = std::getenv("HEADROOM_DATA_DIR")) {
     std::string_view rest = listed;
     while (!rest.empty()) {
       const std::size_t colon = std::min(rest.find(':'), rest.size());
-      add(fs::path{rest.substr(0, colon)});
+      const fs::path folder{rest.substr(0, colon)};
+      if (!folder.empty() && !fs::is_directory(folder, status)) {
+        throw ConfigError("HEADROOM_DATA_DIR names " + quoted(folder.string()) + ", which is no folder");
+      }
+      if (!folder.empty()) {
+        folders.push_back(folder.string());
+      }
       rest.remove_prefix(std::min(colon + 1, rest.size()));
     }
   }
+  fs::path own;
   if (const char* config = std::getenv("XDG_CONFIG_HOME"); config != nullptr && *config != '\0') {
-    add(fs::path{config} / "headroom");
+    own = fs::path{config} / "headroom";
   } else if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
-    add(fs::path{home} / ".config" / "headroom");
+    own = fs::path{home} / ".config" / "headroom";
+  }
+  if (fs::is_directory(own, status)) {
+    folders.push_back(own.string());
   }
   return folders;
 }

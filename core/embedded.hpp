@@ -41,7 +41,7 @@ class DataStore {
   /// `folders` hold KIND/ID.toml and come before the embedded files; earlier folders win.
   DataStore(EmbeddedIndex index, std::vector<std::string> folders);
 
-  /// The folders of HEADROOM_DATA_DIR and the user's configuration that exist.
+  /// The folders of HEADROOM_DATA_DIR (ConfigError for one that is none) and the user's configuration, if there is one.
   [[nodiscard]] static std::vector<std::string> user_folders();
 
   struct Entry {

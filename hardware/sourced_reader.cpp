@@ -14,11 +14,10 @@ std::string stem_of(const std::string& file) {
 
 /// A bare value as it would stand after `value =`, so that the remedy can be pasted.
 std::string as_toml(const ConfigValue& value) {
-  switch (value.kind) {
-    case ConfigValue::Kind::text: return '"' + value.text + '"';
-    case ConfigValue::Kind::integer: return std::to_string(value.integer);
-    default: return "\"80 GiB\"";
+  if (value.kind == ConfigValue::Kind::text) {
+    return '"' + value.text + '"';
   }
+  return value.kind == ConfigValue::Kind::integer ? std::to_string(value.integer) : "\"80 GiB\"";
 }
 
 bool written_in(const ConfigValue& value, const std::string& file) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What scripts rely on: exit codes, valid JSON, the same bytes every time, and no half answers.
-#include "run_headroom.hpp"
-
 #include <headroom/core/json_reader.hpp>
 
 #include <doctest/doctest.h>
 
+#include "run_headroom.hpp"
 #include <array>
 #include <string_view>
 
@@ -52,7 +51,7 @@ TEST_CASE("validate answers with JSON of its own schema") {
 }
 
 TEST_CASE("the same question gets the same bytes") {
-  for (const std::string arguments :
+  for (const std::string& arguments :
        {std::string{quick_form}, "explain " + std::string{scenarios[0]},
         "plan " + std::string{scenarios[3]} + " --format json", std::string{"catalog list"}, std::string{"validate"}}) {
     CAPTURE(arguments);
@@ -67,7 +66,7 @@ TEST_CASE("the same question gets the same bytes") {
 TEST_CASE("-o writes to a file what stdout would have got, and nothing to stdout") {
   const ScratchFolder folder;
   const std::string file = (folder.path() / "answer.txt").string();
-  for (const std::string verb : {std::string{quick_form}, "plan " + std::string{scenarios[1]} + " --format json"}) {
+  for (const std::string& verb : {std::string{quick_form}, "plan " + std::string{scenarios[1]} + " --format json"}) {
     CAPTURE(verb);
     const Run plain = run_headroom(verb);
     const Run written = run_headroom(verb + " -o '" + file + "'");
@@ -136,9 +135,9 @@ TEST_CASE("a reader that stops early is no failure") {
   const ScratchFolder folder;
   const std::string code = (folder.path() / "code").string();
   const std::string err = (folder.path() / "err").string();
-  REQUIRE(std::system(("{ sleep 0.1; '" HEADROOM_BINARY "' catalog list 2>'" + err + "'; echo $? >'" + code +
-                       "'; } | true")
-                          .c_str()) == 0);
+  REQUIRE(
+      std::system(("{ sleep 0.1; '" HEADROOM_BINARY "' catalog list 2>'" + err + "'; echo $? >'" + code + "'; } | true")
+                      .c_str()) == 0);
   CHECK(read_text(code) == "0\n");
   CHECK(read_text(err).empty());
 }

@@ -21,7 +21,7 @@ constexpr std::string_view header =
 /// A dense row with some cells exchanged.
 struct Cells {
   std::string id = "a", source = "S", arch = "dense", gpu = "A100-SXM4-80GB", heads = "32", precision = "bf16";
-  std::string micro_batch = "1", recompute = "none", options, metric = "step_time_s", value = "10", notes,
+  std::string micro_batch = "1", recompute = "none", options{}, metric = "step_time_s", value = "10", notes{},
               layers = "32";
 };
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of several places an entry comes from.
+#include <headroom/core/diagnostic.hpp>
+#include <headroom/core/embedded.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+using namespace headroom;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array<EmbeddedFile, 1> files{{{"gpus", "one", "gpus/one.toml", "from = \"binary\""}}};
+constexpr std::array<EmbeddedAlias, 1> aliases{{{"gpus", "one", 0}}};
+
+/// Two folders of the user's, both with an entry of the embedded one's id.
+struct TwoFolders {
+  fs::path root = fs::temp_directory_path() / ("headroom-embedded-" + std::to_string(std::rand()));
+  TwoFolders() {
+    for (const char* name : {"upper", "lower"}) {
+      fs::create_directories(root / name / "gpus");
+      std::ofstream{root / name / "gpus" / "one.toml"} << "from = \"" << name << "\"";
+    }
+  }
+  ~TwoFolders() { fs::remove_all(root); }
+  TwoFolders(const TwoFolders&) = delete;
+  TwoFolders& operator=(const TwoFolders&) = delete;
+};
+
+}  // namespace
+
+TEST_CASE("earlier folders win, and what lies below an entry is found however its folder is spelled") {
+  const TwoFolders user;
+  for (const std::string end : {"", "/", "//"}) {
+    CAPTURE(end);
+    const DataStore store{{files, aliases},
+                          {(user.root / "upper").string() + end, (user.root / "lower").string() + end}};
+    const auto top = store.find("gpus", "One");
+    REQUIRE(top);
+    CHECK(top->text == "from = \"upper\"");
+    const auto middle = store.find_below("gpus", "one", top->file);
+    REQUIRE(middle);
+    CHECK(middle->text == "from = \"lower\"");
+    const auto bottom = store.find_below("gpus", "one", middle->file);
+    REQUIRE(bottom);
+    CHECK(bottom->text == "from = \"binary\"");
+    CHECK_FALSE(store.find_below("gpus", "one", bottom->file));
+  }
+}
+
+TEST_CASE("a folder that HEADROOM_DATA_DIR names must be there") {
+  const TwoFolders user;
+  const char* before = std::getenv("HEADROOM_DATA_DIR");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("HEADROOM_DATA_DIR", ((user.root / "upper").string() + "::" + (user.root / "lower").string()).c_str(), 1);
+  CHECK(DataStore::user_folders().at(0) == (user.root / "upper").string());
+  CHECK(DataStore::user_folders().at(1) == (user.root / "lower").string());
+  setenv("HEADROOM_DATA_DIR", (user.root / "mistyped").c_str(), 1);
+  CHECK_THROWS_AS(static_cast<void>(DataStore::user_folders()), ConfigError);
+  before == nullptr ? unsetenv("HEADROOM_DATA_DIR") : setenv("HEADROOM_DATA_DIR", kept.c_str(), 1);
+}
