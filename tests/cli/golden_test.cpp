@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a user sees, word for word: each tests/golden/*.transcript is run again and compared.
 // After a change of numbers or words: HEADROOM_UPDATE_GOLDEN=1 test_cli -tc='*transcript*', then read the difference.
-#include "run_headroom.hpp"
-
 #include <doctest/doctest.h>
 
+#include "run_headroom.hpp"
 #include <algorithm>
 #include <string_view>
 #include <vector>

@@ -54,9 +54,9 @@ inline Run run_headroom(const std::string& arguments, const std::filesystem::pat
   const ScratchFolder home;
   const std::string out = (home.path() / "out").string();
   const std::string err = (home.path() / "err").string();
-  const std::string command = "cd '" + folder.string() + "' && exec env -u HEADROOM_DATA_DIR -u XDG_CONFIG_HOME HOME='" +
-                              home.path().string() + "' '" + HEADROOM_BINARY + "' " + arguments + " >'" + out +
-                              "' 2>'" + err + "'";
+  const std::string command = "cd '" + folder.string() +
+                              "' && exec env -u HEADROOM_DATA_DIR -u XDG_CONFIG_HOME HOME='" + home.path().string() +
+                              "' '" + HEADROOM_BINARY + "' " + arguments + " >'" + out + "' 2>'" + err + "'";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
 }
