@@ -4,6 +4,7 @@
 #include <headroom/cli/verb.hpp>
 #include <headroom/hardware/lint.hpp>
 #include <headroom/model/workload/model_library.hpp>
+#include <headroom/model/workload/parameters.hpp>
 
 #include <algorithm>
 #include <array>

@@ -260,6 +260,27 @@ std::vector<std::string> ConfigTable::texts(std::string_view key) {
   return result;
 }
 
+std::vector<std::int64_t> ConfigTable::integers(std::string_view key) {
+  std::vector<std::int64_t> result;
+  const ConfigValue* found = take(key, true, "an array of integers");
+  if (found == nullptr) {
+    return result;
+  }
+  if (found->kind != ConfigValue::Kind::array) {
+    problem(key, "'" + std::string{key} + "' must be an array of integers");
+    return result;
+  }
+  for (const ConfigValue& item : found->items) {
+    if (item.kind != ConfigValue::Kind::integer) {
+      diagnostics_->add(item.file ? *item.file : file(), item.at,
+                        "'" + std::string{key} + "' must hold integers, not " + std::string{kind_name(item.kind)});
+    } else {
+      result.push_back(item.integer);
+    }
+  }
+  return result;
+}
+
 std::optional<std::int64_t> ConfigTable::maybe_integer(std::string_view key, Range<std::int64_t> range) {
   const ConfigValue* found = take(key, false, "");
   if (found == nullptr) {

@@ -65,7 +65,8 @@ class ConfigTable {
 
   std::string text(std::string_view key);
   std::optional<std::string> maybe_text(std::string_view key);
-  std::vector<std::string> texts(std::string_view key);  ///< array of strings; missing = empty
+  std::vector<std::string> texts(std::string_view key);      ///< array of strings; missing = empty
+  std::vector<std::int64_t> integers(std::string_view key);  ///< array of integers; missing = a diagnostic
   std::int64_t integer(std::string_view key, Range<std::int64_t> range = positive);
   std::optional<std::int64_t> maybe_integer(std::string_view key, Range<std::int64_t> range = positive);
   std::optional<double> maybe_number(std::string_view key, Range<double> range);

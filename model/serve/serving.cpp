@@ -117,7 +117,7 @@ std::int64_t gpus_to_hold(Bytes bytes, Bytes capacity, double fraction) noexcept
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(bytes / (fraction * capacity))));
 }
 
-Bytes kv_bytes(const Architecture& architecture, double bytes_per_element, double sequences, double tokens) noexcept {
+Bytes kv_bytes(const Architecture& architecture, double bytes_per_element, double sequences, double tokens) {
   return Bytes{kv_elements_per_token(architecture) * bytes_per_element * sequences * tokens};
 }
 
@@ -140,9 +140,8 @@ ServingEstimate serve(const Architecture& arch,
 
   const ParameterCount parameters = count_parameters(arch);
   const double tp = count(w.tp);
-  const double attention_width = 4.0 * count(arch.layers) * count(arch.heads * arch.head_dim);
   const Flops prompt{count(w.isl) * 2.0 * parameters.active_matrices};
-  const Flops prompt_scores{0.5 * attention_width * count(w.isl) * count(w.isl)};
+  const Flops prompt_scores{0.5 * count(w.isl) * score_flops(arch, count(w.isl))};
   e.ttft = prompt / tp / rates.matrix + prompt_scores / tp / rates.wide;
 
   // A decode step reads every weight that some sequence of the batch meets, and the cache of all of them.
@@ -151,10 +150,11 @@ ServingEstimate serve(const Architecture& arch,
   double met = parameters.active;
   if (arch.moe) {
     const double idle = std::pow(1.0 - count(arch.moe->top_k) / count(arch.moe->experts), batch);
-    met = parameters.total - idle * count(arch.moe_layers()) * count(arch.moe->experts) * parameters.expert;
+    met = parameters.total - idle * parameters.experts;
   }
-  const Bytes read = weight_bytes(met, w.weights) / tp + batch * context * e.kv_per_token * kv_share(arch, w.tp);
-  const Flops step{batch * (2.0 * parameters.active_matrices + attention_width * context)};
+  const Bytes read = weight_bytes(met, w.weights) / tp +
+                     batch * Bytes{kv_elements(arch, context) * row_of(w.kv).weight_bytes} * kv_share(arch, w.tp);
+  const Flops step{batch * (2.0 * parameters.active_matrices + score_flops(arch, context))};
   const Seconds read_time = read / rates.memory;
   const Seconds compute_time = step / tp / rates.matrix;
   e.decode_memory_bound = read_time >= compute_time;

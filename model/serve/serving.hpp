@@ -7,7 +7,7 @@
 #include <headroom/model/estimate.hpp>
 #include <headroom/model/explain.hpp>
 #include <headroom/model/precision.hpp>
-#include <headroom/model/workload/architecture.hpp>
+#include <headroom/model/workload/parameters.hpp>
 
 #include <cstdint>
 
@@ -57,6 +57,6 @@ struct ServingEstimate {
 [[nodiscard]] Bytes kv_bytes(const Architecture& architecture,
                              double bytes_per_element,
                              double sequences,
-                             double tokens) noexcept;
+                             double tokens);
 
 }  // namespace headroom

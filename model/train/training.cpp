@@ -210,6 +210,28 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
 
 }  // namespace
 
+namespace {
+
+/// Means over the layers, which need not be alike: what the rough form prices.
+void compile_layers(const Architecture& arch, CompiledTraining& c) {
+  double ffn = 0.0;
+  for (const Block& block : arch.blocks()) {
+    const BlockParameters p = block_parameters(arch, block);
+    c.split_parameters += (p.mixer + p.dense_ffn + p.shared_experts) / c.layers;
+    c.whole_parameters += (p.mixer_replicated + p.norms + p.router) / c.layers;
+    c.expert_parameters += p.experts / c.layers;
+    c.score_flops += Flops{score_flops(arch, block, c.seq_len) / c.layers};
+    if (block.feed_forward == FeedForward::dense) {
+      ffn += count(block.ffn_hidden);
+    } else if (block.feed_forward == FeedForward::moe && arch.moe) {
+      ffn += count(arch.moe->top_k * arch.moe->expert_ffn_hidden + arch.moe->shared_ffn_hidden);
+    }
+  }
+  c.ffn = ffn / c.layers;
+}
+
+}  // namespace
+
 CompiledTraining compile(const Architecture& arch,
                          const Device& device,
                          const RoughStack& stack,
@@ -222,37 +244,25 @@ CompiledTraining compile(const Architecture& arch,
   c.query_width = count(arch.heads * arch.head_dim);
   c.kv_width = count(arch.kv_heads * arch.head_dim);
   c.heads = count(arch.heads);
-  c.ffn = count(arch.ffn_hidden);
   c.vocab = count(arch.vocab);
   c.seq_len = count(work.shape.seq_len);
   c.layers = count(arch.layers);
-  c.moe_layers = count(arch.moe_layers());
   c.gated = arch.gated_mlp;
   c.tied = arch.tied_embeddings;
-  if (arch.moe) {
-    c.expert_ffn = count(arch.moe->expert_ffn_hidden);
-    c.top_k = count(arch.moe->top_k);
-    c.shared_experts = count(arch.moe->shared_experts);
-    c.experts = count(arch.moe->experts);
-  }
-  c.attention_parameters = parameters.attention_per_layer;
-  c.norm_parameters = parameters.norms_per_layer;
-  c.dense_mlp_parameters = parameters.dense_mlp;
-  c.expert_parameters = parameters.expert;
-  c.routed_parameters = parameters.router_and_shared;
+  compile_layers(arch, c);
   c.embedding_parameters = parameters.embedding;
-  c.head_parameters = c.vocab * c.hidden + parameters.final_norm;
+  c.head_parameters = parameters.final_norm + (arch.tied_embeddings ? c.vocab * c.hidden : parameters.head);
   c.parameters = parameters.total;
   c.active_parameters = parameters.active;
 
   const double head_matrix = c.vocab * c.hidden;
   c.gemm_per_token = Flops{2.0 * (parameters.active_matrices - head_matrix) / c.layers};
   const bool halves = work.flash_attention && arch.kind == ArchitectureKind::decoder;
-  c.attention_per_token = Flops{4.0 * c.seq_len * c.query_width * (halves ? 0.5 : 1.0)};
+  c.attention_per_token = (halves ? 0.5 : 1.0) * c.score_flops;
   c.head_per_token = Flops{2.0 * head_matrix};
   c.gemm_backward = work.method == Method::full ? 2.0 : 1.0;
   c.attention_backward = work.flash_attention ? 2.5 : 2.0;
-  c.model_flops_per_token = Flops{6.0 * parameters.active_matrices + 12.0 * c.layers * c.query_width * c.seq_len};
+  c.model_flops_per_token = Flops{6.0 * parameters.active_matrices} + 3.0 * c.layers * c.score_flops;
 
   const bool narrow = row_of(work.precision).compute_bytes <= 2.0;
   const Precision wide = narrow && work.precision != Precision::fp16 ? Precision::bf16 : work.precision;
@@ -293,8 +303,6 @@ LayerKey key_of(const Strategy& s) noexcept {
 LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) noexcept {
   const double tokens = static_cast<double>(k.micro_batch) * c.seq_len / k.cp;
   const double t = k.tp;
-  const double dense_share = 1.0 - c.moe_layers / c.layers;
-  const double moe_share = c.moe_layers / c.layers;
 
   LayerTable table;
   const Seconds gemm = c.gemm_per_token * tokens / t / c.gemm_rate;
@@ -315,8 +323,7 @@ LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) noexcept {
   shape.query_width = c.query_width;
   shape.kv_width = c.kv_width;
   shape.heads = c.heads;
-  // Each token fills top_k expert buffers and the shared experts'.
-  shape.ffn = dense_share * c.ffn + moe_share * (c.top_k + c.shared_experts) * c.expert_ffn;
+  shape.ffn = c.ffn;  // each token fills top_k expert buffers and the shared experts'
   shape.tp = t;
   shape.cp = k.cp;
   shape.gated = c.gated;
@@ -333,11 +340,8 @@ LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) noexcept {
   // bytes; the head's input, its normed copy and its gradient: 3 x 2 h.
   table.logits = Bytes{tokens * (8.0 * c.vocab / t + 6.0 * c.hidden)};
 
-  table.layer_parameters = c.attention_parameters / t                  //
-                           + c.norm_parameters                         //
-                           + dense_share * c.dense_mlp_parameters / t  //
-                           + moe_share * c.routed_parameters;
-  table.expert_parameters = moe_share * c.experts * c.expert_parameters / (static_cast<double>(k.ep) * k.etp);
+  table.layer_parameters = c.split_parameters / t + c.whole_parameters;
+  table.expert_parameters = c.expert_parameters / (static_cast<double>(k.ep) * k.etp);
   table.embedding_parameters = c.embedding_parameters / t;
   table.head_parameters = c.head_parameters / t;
   return table;

@@ -7,6 +7,7 @@
 #include <headroom/model/explain.hpp>
 #include <headroom/model/precision.hpp>
 #include <headroom/model/train/strategy.hpp>
+#include <headroom/model/workload/parameters.hpp>
 
 #include <cstdint>
 #include <string>
@@ -48,13 +49,14 @@ struct TrainingSources {
 struct CompiledTraining {
   // Shape
   double hidden = 0, query_width = 0, kv_width = 0, heads = 0, ffn = 0, vocab = 0, seq_len = 0;
-  double layers = 0, moe_layers = 0, expert_ffn = 0, top_k = 0, shared_experts = 0, experts = 0;
+  double layers = 0;
   bool gated = false, tied = false;
-  // Parameters
-  double attention_parameters = 0, norm_parameters = 0, dense_mlp_parameters = 0, expert_parameters = 0;
-  double routed_parameters = 0, embedding_parameters = 0, head_parameters = 0, parameters = 0, active_parameters = 0;
+  // Parameters: of a mean layer split over tp, whole on every rank, in experts; of the ends; of everything
+  double split_parameters = 0, whole_parameters = 0, expert_parameters = 0;
+  double embedding_parameters = 0, head_parameters = 0, parameters = 0, active_parameters = 0;
   // FLOP of one token and one layer, forward (means over dense and MoE layers)
   Flops gemm_per_token{}, attention_per_token{}, head_per_token{};
+  Flops score_flops{};  ///< scores and values of a mean layer and token over the whole sequence
   /// Model FLOP of one token, forward and backward, causal attention not halved (Chowdhery et al. 2022, appendix B).
   Flops model_flops_per_token{};
   double gemm_backward = 2.0;       ///< backward / forward FLOP of layer GEMMs: 2; 1 with frozen weights

@@ -1,90 +1,239 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/workload/architecture.hpp>
 
+#include <algorithm>
+
 namespace headroom {
 namespace {
 
-double as_double(std::int64_t count) noexcept {
-  return static_cast<double>(count);
+/// No width of a network comes near this; products of two stay exact.
+constexpr Range<std::int64_t> size{1, std::int64_t{1} << 30};
+constexpr Range<std::int64_t> size_or_none{0, std::int64_t{1} << 30};
+
+std::string number(std::int64_t n) {
+  return std::to_string(n);
 }
 
-void read_moe(ConfigTable table, Architecture& architecture) {
+void read_moe(ConfigTable table, Architecture& arch) {
   Moe moe;
-  moe.experts = table.integer("experts");
-  moe.top_k = table.integer("top_k");
-  moe.expert_ffn_hidden = table.integer("expert_ffn_hidden");
-  moe.shared_experts = table.maybe_integer("shared_experts", not_negative).value_or(0);
-  moe.dense_layers = table.maybe_integer("dense_layers", not_negative).value_or(0);
+  moe.experts = table.integer("experts", size);
+  moe.top_k = table.integer("top_k", size);
+  moe.expert_ffn_hidden = table.integer("expert_ffn_hidden", size);
+  moe.shared_ffn_hidden = table.maybe_integer("shared_ffn_hidden", size_or_none).value_or(0);
+  moe.dense_layers = table.maybe_integer("dense_layers", size_or_none).value_or(0);
+  moe.every = table.maybe_integer("every", size).value_or(1);
+  moe.shared_gate = table.maybe_boolean("shared_gate").value_or(false);
+  moe.router_bias = table.maybe_boolean("router_bias").value_or(false);
+  moe.expert_biases = table.maybe_boolean("expert_biases").value_or(false);
   if (moe.top_k > moe.experts) {
-    table.problem("top_k", "'top_k' is " + std::to_string(moe.top_k) + ", more than the " +
-                               std::to_string(moe.experts) + " experts");
+    table.problem("top_k", "'top_k' is " + number(moe.top_k) + ", more than the " + number(moe.experts) + " experts");
   }
-  if (moe.dense_layers > architecture.layers) {
-    table.problem("dense_layers", "'dense_layers' is " + std::to_string(moe.dense_layers) + ", more than the " +
-                                      std::to_string(architecture.layers) + " layers");
+  if (moe.dense_layers > arch.layers) {
+    table.problem("dense_layers", "'dense_layers' is " + number(moe.dense_layers) + ", more than the " +
+                                      number(arch.layers) + " layers");
   }
   table.finish();
-  architecture.moe = moe;
+  arch.moe = moe;
+}
+
+void read_mla(ConfigTable table, Architecture& arch) {
+  Mla mla;
+  mla.q_rank = table.maybe_integer("q_rank", size_or_none).value_or(0);
+  mla.kv_rank = table.integer("kv_rank", size);
+  mla.nope_dim = table.integer("nope_dim", size);
+  mla.rope_dim = table.integer("rope_dim", size_or_none);
+  mla.value_dim = table.integer("value_dim", size);
+  mla.index_heads = table.maybe_integer("index_heads", size_or_none).value_or(0);
+  mla.index_dim = table.maybe_integer("index_dim", size_or_none).value_or(0);
+  table.finish();
+  arch.mla = mla;
+}
+
+void read_recurrent(ConfigTable table, Architecture& arch) {
+  Recurrent r;
+  r.heads = table.integer("heads", size);
+  r.head_dim = table.integer("head_dim", size);
+  r.groups = table.maybe_integer("groups", size).value_or(1);
+  r.state = table.integer("state", size);
+  r.conv_kernel = table.maybe_integer("conv_kernel", size).value_or(4);
+  r.step_rank = table.maybe_integer("step_rank", size_or_none).value_or(0);
+  table.finish();
+  arch.recurrent = r;
+}
+
+void read_patches(ConfigTable table, Architecture& arch) {
+  Patches p;
+  p.image = table.integer("image", size);
+  p.patch = table.integer("patch", {1, 32768});
+  p.channels = table.maybe_integer("channels", {1, 32768}).value_or(3);
+  p.classes = table.maybe_integer("classes", size_or_none).value_or(0);
+  p.class_token = table.maybe_boolean("class_token").value_or(true);
+  if (p.image % p.patch != 0) {
+    table.problem("patch", "'image' " + number(p.image) + " does not divide by 'patch' " + number(p.patch));
+  }
+  table.finish();
+  arch.patches = p;
+}
+
+/// The usual block, before dense first layers, windows and variants.
+Block usual_block(const Architecture& arch) {
+  Block block;
+  block.mixer = arch.mla && arch.mixer == Mixer::attention ? Mixer::mla : arch.mixer;
+  block.feed_forward = arch.moe ? FeedForward::moe : FeedForward::dense;
+  block.heads = arch.heads;
+  block.kv_heads = arch.kv_heads;
+  block.head_dim = arch.head_dim;
+  block.window = arch.window;
+  block.ffn_hidden = arch.ffn_hidden;
+  return block;
+}
+
+void check_heads(ConfigTable& table, std::int64_t heads, std::int64_t kv_heads) {
+  if (heads % kv_heads != 0) {
+    table.problem("kv_heads", "'heads' " + number(heads) + " does not divide by 'kv_heads' " + number(kv_heads));
+  }
+}
+
+/// What a mixer or a feed-forward needs must be there.
+void check_parts(ConfigTable& table, const Architecture& arch, const Block& block) {
+  const bool recurrent = block.mixer == Mixer::mamba || block.mixer == Mixer::mamba2 || block.mixer == Mixer::delta_net;
+  if (recurrent && !arch.recurrent) {
+    table.problem("mixer", "mixer '" + std::string{mixer_names[static_cast<std::size_t>(block.mixer)]} +
+                               "' needs the model's table [recurrent]: heads, head_dim, state, conv_kernel");
+  }
+  if (block.mixer == Mixer::mla && !arch.mla) {
+    table.problem("mixer", "mixer 'mla' needs the model's table [mla]: q_rank, kv_rank, nope_dim, rope_dim, value_dim");
+  }
+  if (block.feed_forward == FeedForward::moe && !arch.moe) {
+    table.problem("feed_forward",
+                  "feed_forward 'moe' needs the model's table [moe]: experts, top_k, expert_ffn_hidden");
+  }
+}
+
+void read_variant(ConfigTable& table, Architecture& arch) {
+  LayerVariant variant;
+  variant.layers = table.integers("layers");
+  for (const std::int64_t layer : variant.layers) {
+    if (layer < 0 || layer >= arch.layers) {
+      table.problem("layers", "layer " + number(layer) + " is none of the " + number(arch.layers) + ", counted from 0");
+    }
+  }
+  Block& block = variant.block;
+  block = usual_block(arch);
+  if (const auto mixer = table.maybe_choice("mixer", mixer_names)) {
+    block.mixer = static_cast<Mixer>(*mixer);
+  }
+  if (const auto feed_forward = table.maybe_choice("feed_forward", feed_forward_names)) {
+    block.feed_forward = static_cast<FeedForward>(*feed_forward);
+  }
+  block.heads = table.maybe_integer("heads", size).value_or(block.heads);
+  block.kv_heads = table.maybe_integer("kv_heads", size).value_or(block.kv_heads);
+  block.head_dim = table.maybe_integer("head_dim", size).value_or(block.head_dim);
+  block.window = table.maybe_integer("window", size_or_none).value_or(block.window);
+  block.ffn_hidden = table.maybe_integer("ffn_hidden", size).value_or(block.ffn_hidden);
+  check_heads(table, block.heads, block.kv_heads);
+  check_parts(table, arch, block);
+  table.finish();
+  arch.variants.push_back(std::move(variant));
+}
+
+void read_usual_block(ConfigTable& root, Architecture& arch) {
+  arch.mixer = static_cast<Mixer>(root.maybe_choice("mixer", mixer_names).value_or(0));
+  arch.heads = root.integer("heads", size);
+  arch.kv_heads = root.maybe_integer("kv_heads", size).value_or(arch.heads);
+  arch.ffn_hidden = root.integer("ffn_hidden", size);
+  arch.gated_mlp = root.boolean("gated_mlp");
+  if (const auto head_dim = root.maybe_integer("head_dim", size)) {
+    arch.head_dim = *head_dim;
+  } else if (arch.hidden % arch.heads == 0) {
+    arch.head_dim = arch.hidden / arch.heads;
+  } else if (root.has("heads") && !root.has("head_dim")) {
+    root.problem("heads", "'hidden' " + number(arch.hidden) + " does not divide by 'heads' " + number(arch.heads) +
+                              "; state 'head_dim'");
+  }
+  check_heads(root, arch.heads, arch.kv_heads);
+  arch.window = root.maybe_integer("window", size_or_none).value_or(0);
+  arch.full_every = root.maybe_integer("full_every", size_or_none).value_or(0);
+  if (arch.full_every > 0 && arch.window == 0) {
+    root.problem("full_every", "'full_every' means something with a 'window' only");
+  }
+  if (auto moe = root.maybe_table("moe")) {
+    read_moe(*moe, arch);
+  }
+  if (auto mla = root.maybe_table("mla")) {
+    read_mla(*mla, arch);
+  }
+  if (auto recurrent = root.maybe_table("recurrent")) {
+    read_recurrent(*recurrent, arch);
+  }
+  check_parts(root, arch, usual_block(arch));
+  for (ConfigTable& variant : root.tables("variant")) {
+    read_variant(variant, arch);
+  }
+}
+
+void read_ends(ConfigTable& root, Architecture& arch) {
+  if (auto patches = root.maybe_table("patches")) {
+    read_patches(*patches, arch);
+  }
+  if (arch.patches) {
+    arch.vocab = root.maybe_integer("vocab", size).value_or(1);
+    arch.tied_embeddings = root.maybe_boolean("tied_embeddings").value_or(false);
+  } else {
+    arch.vocab = root.integer("vocab", size);
+    arch.tied_embeddings = root.boolean("tied_embeddings");
+  }
+  arch.learned_positions = root.maybe_integer("learned_positions", size_or_none).value_or(0);
+  arch.token_types = root.maybe_integer("token_types", size_or_none).value_or(0);
+  arch.embedding_width = root.maybe_integer("embedding_width", size_or_none).value_or(0);
+  arch.pooler = root.maybe_boolean("pooler").value_or(false);
+  arch.mlm_head = root.maybe_boolean("mlm_head").value_or(false);
+  arch.head_bias = root.maybe_boolean("head_bias").value_or(false);
+  arch.mtp_layers = root.maybe_integer("mtp_layers", size_or_none).value_or(0);
+  arch.embedding_norm = root.maybe_boolean("embedding_norm").value_or(false);
+  arch.final_norm = root.maybe_boolean("final_norm").value_or(true);
+}
+
+void read_small_parts(ConfigTable& root, Architecture& arch) {
+  arch.biases = root.maybe_boolean("biases").value_or(false);
+  arch.attention_biases = root.maybe_boolean("attention_biases").value_or(arch.biases);
+  arch.output_bias = root.maybe_boolean("output_bias").value_or(arch.biases);
+  arch.qk_norm = root.maybe_boolean("qk_norm").value_or(false);
+  arch.output_gate = root.maybe_boolean("output_gate").value_or(false);
+  arch.sinks = root.maybe_boolean("sinks").value_or(false);
+  arch.norms_per_layer = root.maybe_integer("norms_per_layer", {0, 16}).value_or(2);
+  arch.norm = static_cast<Norm>(root.maybe_choice("norm", norm_names).value_or(0));
+  arch.norm_biases = root.maybe_boolean("norm_biases").value_or(true);
+  arch.max_seq_len = root.maybe_integer("max_seq_len", size).value_or(0);
 }
 
 }  // namespace
 
-ParameterCount count_parameters(const Architecture& arch) noexcept {
-  const double h = as_double(arch.hidden);
-  const double q = as_double(arch.heads * arch.head_dim);
-  const double kv = as_double(arch.kv_heads * arch.head_dim);
-  const double matrices_of_mlp = arch.gated_mlp ? 3.0 : 2.0;
-  const double norm = arch.norm == Norm::layernorm ? 2.0 * h : h;
-  const bool qkv_bias = arch.biases || arch.attention_biases;
-
-  ParameterCount count;
-  count.embedding = as_double(arch.vocab) * h                  // token table
-                    + as_double(arch.learned_positions) * h;   // position table
-  const double attention_matrices = h * q                      // query
-                                    + 2.0 * h * kv             // key and value
-                                    + q * h;                   // output
-  count.attention_per_layer = attention_matrices               //
-                              + (qkv_bias ? q + 2.0 * kv : 0)  //
-                              + (arch.biases ? h : 0.0);
-  count.norms_per_layer = 2.0 * norm;
-  const auto mlp = [&](double f, bool biased) {
-    return matrices_of_mlp * h * f + (biased ? (matrices_of_mlp - 1.0) * f + h : 0.0);
-  };
-  count.dense_mlp = mlp(as_double(arch.ffn_hidden), arch.biases);
-  count.final_norm = norm;
-  count.head = arch.tied_embeddings ? 0.0 : as_double(arch.vocab) * h;
-
-  const double moe_layers = as_double(arch.moe_layers());
-  const double dense_layers = as_double(arch.layers) - moe_layers;
-  double experts_held = 0.0;
-  double experts_met = 0.0;
-  if (arch.moe) {
-    count.expert = mlp(as_double(arch.moe->expert_ffn_hidden), arch.biases);
-    count.router_and_shared = h * as_double(arch.moe->experts) + as_double(arch.moe->shared_experts) * count.expert;
-    experts_held = as_double(arch.moe->experts) * count.expert;
-    experts_met = as_double(arch.moe->top_k) * count.expert;
+std::vector<Block> Architecture::blocks() const {
+  const Block usual = usual_block(*this);
+  std::vector<Block> all(static_cast<std::size_t>(std::max<std::int64_t>(layers, 0)), usual);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto layer = static_cast<std::int64_t>(i);
+    if (moe && (layer < moe->dense_layers || (layer + 1) % std::max<std::int64_t>(moe->every, 1) != 0)) {
+      all[i].feed_forward = FeedForward::dense;
+    }
+    if (full_every > 0 && (layer + 1) % full_every == 0) {
+      all[i].window = 0;
+    }
   }
-  const double every_layer = as_double(arch.layers) * (count.attention_per_layer + count.norms_per_layer);
-  const double dense = dense_layers * count.dense_mlp;
-  const double routed = moe_layers * count.router_and_shared;
-  count.layers = every_layer + dense + routed + moe_layers * experts_held;
-  count.total = count.embedding + count.layers + count.final_norm + count.head;
-  count.active = count.total - moe_layers * (experts_held - experts_met);
-
-  const double mlp_matrices = matrices_of_mlp * h * as_double(arch.ffn_hidden);
-  const double expert_matrices = arch.moe ? matrices_of_mlp * h * as_double(arch.moe->expert_ffn_hidden) *
-                                                    as_double(arch.moe->top_k + arch.moe->shared_experts) +
-                                                h * as_double(arch.moe->experts)
-                                          : 0.0;
-  count.active_matrices = as_double(arch.layers) * attention_matrices  //
-                          + dense_layers * mlp_matrices                //
-                          + moe_layers * expert_matrices               //
-                          + as_double(arch.vocab) * h;                 // the head multiplies even when it is tied
-  return count;
+  for (const LayerVariant& variant : variants) {
+    for (const std::int64_t layer : variant.layers) {
+      if (layer >= 0 && layer < layers) {
+        all[static_cast<std::size_t>(layer)] = variant.block;
+      }
+    }
+  }
+  return all;
 }
 
-double kv_elements_per_token(const Architecture& arch) noexcept {
-  return 2.0 * as_double(arch.layers) * as_double(arch.kv_heads) * as_double(arch.head_dim);
+std::int64_t Architecture::moe_layers() const {
+  const std::vector<Block> all = blocks();
+  return std::count_if(all.begin(), all.end(), [](const Block& b) { return b.feed_forward == FeedForward::moe; });
 }
 
 Architecture read_architecture(ConfigTable root) {
@@ -98,38 +247,16 @@ Architecture read_architecture(ConfigTable root) {
   arch.source = root.text("source");
   arch.notes = root.maybe_text("notes").value_or("");
   arch.kind = static_cast<ArchitectureKind>(root.maybe_choice("kind", architecture_kind_names).value_or(0));
-  arch.layers = root.integer("layers");
-  arch.hidden = root.integer("hidden");
-  arch.heads = root.integer("heads");
-  arch.kv_heads = root.maybe_integer("kv_heads").value_or(arch.heads);
-  arch.ffn_hidden = root.integer("ffn_hidden");
-  arch.gated_mlp = root.boolean("gated_mlp");
-  arch.vocab = root.integer("vocab");
-  arch.tied_embeddings = root.boolean("tied_embeddings");
-  arch.learned_positions = root.maybe_integer("learned_positions", not_negative).value_or(0);
-  arch.biases = root.maybe_boolean("biases").value_or(false);
-  arch.attention_biases = root.maybe_boolean("attention_biases").value_or(arch.biases);
-  arch.norm = static_cast<Norm>(root.maybe_choice("norm", norm_names).value_or(0));
-  arch.max_seq_len = root.maybe_integer("max_seq_len").value_or(0);
-  if (const auto head_dim = root.maybe_integer("head_dim")) {
-    arch.head_dim = *head_dim;
-  } else if (arch.hidden % arch.heads == 0) {
-    arch.head_dim = arch.hidden / arch.heads;
-  } else if (root.has("heads") && !root.has("head_dim")) {
-    root.problem("heads", "'hidden' " + std::to_string(arch.hidden) + " does not divide by 'heads' " +
-                              std::to_string(arch.heads) + "; state 'head_dim'");
-  }
-  if (arch.heads % arch.kv_heads != 0) {
-    root.problem("kv_heads", "'heads' " + std::to_string(arch.heads) + " does not divide by 'kv_heads' " +
-                                 std::to_string(arch.kv_heads));
-  }
+  arch.layers = root.integer("layers", {1, 65535});
+  arch.hidden = root.integer("hidden", size);
+  read_usual_block(root, arch);
+  read_ends(root, arch);
+  read_small_parts(root, arch);
   if (auto published = root.maybe_table("parameters")) {
     arch.published_parameters = static_cast<double>(published->integer("value"));
+    arch.published_active = static_cast<double>(published->maybe_integer("active").value_or(0));
     arch.parameters_source = published->text("source");
     published->finish();
-  }
-  if (auto moe = root.maybe_table("moe")) {
-    read_moe(*moe, arch);
   }
   root.finish();
   return arch;

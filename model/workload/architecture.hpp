@@ -19,13 +19,76 @@ inline constexpr std::array<std::string_view, 2> architecture_kind_names{"decode
 enum class Norm : std::uint8_t { rmsnorm, layernorm };
 inline constexpr std::array<std::string_view, 2> norm_names{"rmsnorm", "layernorm"};
 
-/// Mixture of experts in every layer but the first `dense_layers`.
+/// How a layer mixes tokens.
+enum class Mixer : std::uint8_t { attention, mla, mamba, mamba2, delta_net, none };
+inline constexpr std::array<std::string_view, 6> mixer_names{"attention", "mla",       "mamba",
+                                                             "mamba2",    "delta_net", "none"};
+
+enum class FeedForward : std::uint8_t { dense, moe, none };
+inline constexpr std::array<std::string_view, 3> feed_forward_names{"dense", "moe", "none"};
+
+/// Mixture of experts in every layer but the first `dense_layers`, or in every `every`-th one of the rest.
 struct Moe {
   std::int64_t experts = 1;
   std::int64_t top_k = 1;
   std::int64_t expert_ffn_hidden = 1;
-  std::int64_t shared_experts = 0;
+  std::int64_t shared_ffn_hidden = 0;  ///< all shared experts together
   std::int64_t dense_layers = 0;
+  std::int64_t every = 1;      ///< layer i is MoE when (i + 1) % every == 0
+  bool shared_gate = false;    ///< one sigmoid per token on the shared experts (Qwen2-MoE)
+  bool router_bias = false;    ///< one number an expert
+  bool expert_biases = false;  ///< gpt-oss
+};
+
+/// Multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1). The cache holds kv_rank + rope_dim a
+/// token.
+struct Mla {
+  std::int64_t q_rank = 0;  ///< 0: queries are not compressed
+  std::int64_t kv_rank = 1;
+  std::int64_t nope_dim = 1;
+  std::int64_t rope_dim = 1;
+  std::int64_t value_dim = 1;
+  std::int64_t index_heads = 0;  ///< sparse indexer (DeepSeek-V3.2): heads and width of its own key cache
+  std::int64_t index_dim = 0;
+};
+
+/// A recurrent mixer: Mamba (Gu and Dao 2023), Mamba-2 (Dao and Gu 2024) or gated delta-net (Yang et al. 2024). It
+/// carries a state of constant size a sequence instead of a cache that grows.
+struct Recurrent {
+  std::int64_t heads = 1;     ///< value heads; Mamba: 1
+  std::int64_t head_dim = 1;  ///< value width of a head; Mamba: the inner width
+  std::int64_t groups = 1;    ///< of B and C (Mamba-2); key heads (delta-net)
+  std::int64_t state = 1;     ///< state width; key width of a head (delta-net)
+  std::int64_t conv_kernel = 4;
+  std::int64_t step_rank = 0;  ///< Mamba's dt_rank
+  [[nodiscard]] std::int64_t inner() const noexcept { return heads * head_dim; }
+};
+
+/// One layer's kind. Widths that all layers share (hidden, MoE, MLA, recurrent sizes) stay with the architecture.
+struct Block {
+  Mixer mixer = Mixer::attention;
+  FeedForward feed_forward = FeedForward::dense;
+  std::int64_t heads = 1;
+  std::int64_t kv_heads = 1;
+  std::int64_t head_dim = 1;
+  std::int64_t window = 0;  ///< tokens an attention layer looks back; 0: all
+  std::int64_t ffn_hidden = 1;
+  friend bool operator==(const Block&, const Block&) = default;
+};
+
+/// Layers that differ from the usual block.
+struct LayerVariant {
+  std::vector<std::int64_t> layers;  ///< from 0
+  Block block;
+};
+
+/// The front of a vision transformer (Dosovitskiy et al. 2021): pixels to tokens.
+struct Patches {
+  std::int64_t image = 224;  ///< pixels a side
+  std::int64_t patch = 16;
+  std::int64_t channels = 3;
+  std::int64_t classes = 0;  ///< width of a classifier head; 0: none
+  bool class_token = true;
 };
 
 struct Architecture {
@@ -38,44 +101,51 @@ struct Architecture {
   ArchitectureKind kind = ArchitectureKind::decoder;
   std::int64_t layers = 1;
   std::int64_t hidden = 1;
+  // The usual block
+  Mixer mixer = Mixer::attention;
   std::int64_t heads = 1;
   std::int64_t kv_heads = 1;
   std::int64_t head_dim = 1;
   std::int64_t ffn_hidden = 1;
   bool gated_mlp = false;
+  std::int64_t window = 0;      ///< sliding window in tokens; 0: none
+  std::int64_t full_every = 0;  ///< with a window: every n-th layer looks at everything; 0: none does
+  std::optional<Mla> mla;
+  std::optional<Recurrent> recurrent;
+  std::optional<Moe> moe;
+  std::vector<LayerVariant> variants;
+  // Ends
   std::int64_t vocab = 1;
   bool tied_embeddings = false;
   std::int64_t learned_positions = 0;
-  bool biases = false;
-  bool attention_biases = false;
+  std::int64_t token_types = 0;
+  std::int64_t embedding_width = 0;  ///< of the table when it is projected to `hidden` (OPT-350m); 0: hidden
+  std::optional<Patches> patches;    ///< vision: replaces the token table
+  bool pooler = false;               ///< BERT: h^2 + h behind the first token
+  bool mlm_head = false;             ///< BERT: h^2 + h, a norm and a bias per word in front of the tied table
+  bool head_bias = false;
+  std::int64_t mtp_layers = 0;  ///< multi-token prediction modules; outside the published count
+  // Small parts
+  bool biases = false;            ///< on every matrix
+  bool attention_biases = false;  ///< on query, key and value
+  bool output_bias = false;       ///< on the attention's output projection
+  bool qk_norm = false;           ///< one norm of head_dim for queries, one for keys
+  bool output_gate = false;       ///< the query projection also makes a gate of its own width (Qwen3-Next)
+  bool sinks = false;             ///< one learned logit a head (gpt-oss)
+  std::int64_t norms_per_layer = 2;
+  bool embedding_norm = false;
+  bool final_norm = true;
   Norm norm = Norm::rmsnorm;
+  bool norm_biases = true;  ///< of layernorm
   std::int64_t max_seq_len = 0;
-  std::optional<Moe> moe;
   double published_parameters = 0.0;  ///< 0: none published
+  double published_active = 0.0;
   std::string parameters_source;
 
-  [[nodiscard]] std::int64_t moe_layers() const noexcept { return moe ? layers - moe->dense_layers : 0; }
+  /// The kind of every layer, first to last.
+  [[nodiscard]] std::vector<Block> blocks() const;
+  [[nodiscard]] std::int64_t moe_layers() const;
 };
-
-/// Parameters by place, one term a line in the .cpp. Counts are doubles: 1e12 parameters are exact in them.
-struct ParameterCount {
-  double embedding = 0.0;  ///< token and position tables
-  double attention_per_layer = 0.0;
-  double norms_per_layer = 0.0;
-  double dense_mlp = 0.0;          ///< one dense layer's MLP
-  double expert = 0.0;             ///< one expert
-  double router_and_shared = 0.0;  ///< one MoE layer's router and shared experts
-  double final_norm = 0.0;
-  double head = 0.0;    ///< 0 when tied
-  double layers = 0.0;  ///< all layers together
-  double total = 0.0;
-  double active = 0.0;           ///< what one token meets: top-k experts instead of all
-  double active_matrices = 0.0;  ///< active weights that multiply: no norms, biases, tables; the head included
-};
-[[nodiscard]] ParameterCount count_parameters(const Architecture& architecture) noexcept;
-
-/// KV cache of one token over all layers: 2 L g d bytes-per-element (Shazeer 2019; Ainslie et al. 2023 for g < a).
-[[nodiscard]] double kv_elements_per_token(const Architecture& architecture) noexcept;
 
 /// Reads a preset or an inline `[model]` table; every problem goes to `diagnostics`, heads against kv_heads included.
 [[nodiscard]] Architecture read_architecture(ConfigTable root);

@@ -93,7 +93,7 @@ Architecture architecture_of(const RunConfiguration& run, std::int64_t vocabular
     moe.experts = *run.experts;
     moe.top_k = run.top_k.value_or(1);
     moe.expert_ffn_hidden = run.moe_ffn.value_or(arch.ffn_hidden);
-    moe.shared_experts = run.shared_experts.value_or(0);
+    moe.shared_ffn_hidden = run.shared_experts.value_or(0) * moe.expert_ffn_hidden;
     moe.dense_layers = std::min(run.dense_layers.value_or(0), arch.layers);
     arch.moe = moe;
   }

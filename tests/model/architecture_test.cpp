@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parameter counts of every preset against the published ones.
 #include <headroom/model/workload/model_library.hpp>
+#include <headroom/model/workload/parameters.hpp>
 
 #include <doctest/doctest.h>
 
@@ -46,10 +47,10 @@ TEST_CASE("a mixture of experts meets only its top-k experts") {
   arch.ffn_hidden = 32;
   arch.gated_mlp = true;
   arch.vocab = 16;
-  arch.moe = Moe{4, 2, 16, 0, 0};
+  arch.moe = Moe{.experts = 4, .top_k = 2, .expert_ffn_hidden = 16};
   const ParameterCount count = count_parameters(arch);
   const double expert = 3 * 8 * 16;
-  CHECK(count.expert == expert);
+  CHECK(block_parameters(arch, arch.blocks().front()).expert == expert);
   CHECK(count.total - count.active == 2 * (4 - 2) * expert);  // layers x idle experts
   CHECK(count.layers == 2 * (4 * 8 * 8 + 2 * 8 + 8 * 4 + 4 * expert));
 }

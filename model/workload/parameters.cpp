@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/workload/parameters.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+double count(std::int64_t n) noexcept {
+  return static_cast<double>(n);
+}
+
+double norm_size(const Architecture& arch) noexcept {
+  return count(arch.hidden) * (arch.norm == Norm::layernorm && arch.norm_biases ? 2.0 : 1.0);
+}
+
+double ffn_matrices(const Architecture& arch, std::int64_t width) noexcept {
+  return (arch.gated_mlp ? 3.0 : 2.0) * count(arch.hidden) * count(width);
+}
+
+double ffn_biases(const Architecture& arch, std::int64_t width) noexcept {
+  return (arch.gated_mlp ? 2.0 : 1.0) * count(width) + count(arch.hidden);
+}
+
+struct MixerParameters {
+  double split = 0.0;       ///< matrices split over tp
+  double replicated = 0.0;  ///< matrices whole on every rank
+  double small = 0.0;       ///< biases and norms
+};
+
+MixerParameters attention(const Architecture& arch, const Block& b) noexcept {
+  const double h = count(arch.hidden);
+  const double q = count(b.heads * b.head_dim);
+  const double kv = count(b.kv_heads * b.head_dim);
+  MixerParameters p;
+  p.split = h * q * (arch.output_gate ? 2.0 : 1.0)                       // query, and its gate
+            + 2.0 * h * kv                                               // key and value
+            + q * h;                                                     // output
+  p.small = (arch.biases || arch.attention_biases ? q + 2.0 * kv : 0.0)  //
+            + (arch.biases || arch.output_bias ? h : 0.0)                //
+            + (arch.qk_norm ? 2.0 * count(b.head_dim) : 0.0)             //
+            + (arch.sinks ? count(b.heads) : 0.0);
+  return p;
+}
+
+/// DeepSeek-AI 2024, section 2.1.2, equations 9 to 19.
+MixerParameters latent_attention(const Architecture& arch, const Block& b) noexcept {
+  const Mla& mla = *arch.mla;
+  const double h = count(arch.hidden);
+  const double a = count(b.heads);
+  const double qk = count(mla.nope_dim + mla.rope_dim);
+  MixerParameters p;
+  if (mla.q_rank > 0) {
+    p.replicated += h * count(mla.q_rank);  // query down
+    p.split += count(mla.q_rank) * a * qk;  // query up
+    p.small += count(mla.q_rank);           // norm of the latent
+  } else {
+    p.split += h * a * qk;
+  }
+  p.replicated += h * count(mla.kv_rank + mla.rope_dim);                    // key-value down, rotary key
+  p.split += count(mla.kv_rank) * a * count(mla.nope_dim + mla.value_dim);  // key-value up
+  p.split += a * count(mla.value_dim) * h;                                  // output
+  p.small += count(mla.kv_rank);
+  if (mla.index_heads > 0) {
+    const double width = count(mla.index_dim);
+    const double from = mla.q_rank > 0 ? count(mla.q_rank) : h;
+    p.replicated += from * count(mla.index_heads) * width  // index queries
+                    + h * width                            // index key
+                    + h * count(mla.index_heads);          // head weights
+    p.small += 2.0 * width;
+  }
+  return p;
+}
+
+MixerParameters recurrent(const Architecture& arch, const Block& b) noexcept {
+  const Recurrent& r = *arch.recurrent;
+  const double h = count(arch.hidden);
+  const double inner = count(r.inner());
+  MixerParameters p;
+  if (b.mixer == Mixer::mamba) {  // Gu and Dao 2023, section 3.4: in, conv, x, dt, A, D, out
+    p.split = 2.0 * h * inner + inner * count(r.step_rank + 2 * r.state) + count(r.step_rank) * inner + inner * h;
+    p.small = inner * count(r.conv_kernel + 1) + inner + inner * count(r.state) + inner;
+  } else if (b.mixer == Mixer::mamba2) {  // Dao and Gu 2024, section 7: z, x, B, C and dt from one projection
+    const double bc = 2.0 * count(r.groups * r.state);
+    p.split = h * (2.0 * inner + bc + count(r.heads)) + inner * h;
+    p.small = (inner + bc) * count(r.conv_kernel + 1) + 3.0 * count(r.heads) + inner;
+  } else {  // gated delta-net: q, k, v, z; beta and alpha; conv over q, k, v
+    const double keys = count(r.groups * r.state);
+    p.split = h * (2.0 * keys + 2.0 * inner) + 2.0 * h * count(r.heads) + inner * h;
+    p.small = (2.0 * keys + inner) * count(r.conv_kernel) + 2.0 * count(r.heads) + count(r.head_dim);
+  }
+  return p;
+}
+
+MixerParameters mixer(const Architecture& arch, const Block& b) noexcept {
+  switch (b.mixer) {
+    case Mixer::attention: return attention(arch, b);
+    case Mixer::mla: return arch.mla ? latent_attention(arch, b) : MixerParameters{};
+    case Mixer::mamba:
+    case Mixer::mamba2:
+    case Mixer::delta_net: return arch.recurrent ? recurrent(arch, b) : MixerParameters{};
+    case Mixer::none: break;
+  }
+  return {};
+}
+
+double embedding_parameters(const Architecture& arch) noexcept {
+  const double h = count(arch.hidden);
+  const double width = arch.embedding_width > 0 ? count(arch.embedding_width) : h;
+  double sum = count(arch.learned_positions + arch.token_types) * h;
+  if (arch.patches) {
+    const Patches& p = *arch.patches;
+    sum += h * (count(p.channels * p.patch * p.patch) + 1.0) + (p.class_token ? h : 0.0);
+  } else {
+    sum += count(arch.vocab) * width;
+  }
+  sum += width != h ? 2.0 * width * h : 0.0;  // projections in and out
+  sum += arch.embedding_norm ? norm_size(arch) : 0.0;
+  return sum;
+}
+
+double head_parameters(const Architecture& arch) noexcept {
+  const double h = count(arch.hidden);
+  double sum = arch.tied_embeddings || arch.patches ? 0.0 : count(arch.vocab) * h;
+  sum += arch.head_bias ? count(arch.vocab) : 0.0;
+  sum += arch.pooler ? h * h + h : 0.0;
+  sum += arch.mlm_head ? h * h + h + norm_size(arch) + count(arch.vocab) : 0.0;
+  if (arch.patches && arch.patches->classes > 0) {
+    sum += (h + 1.0) * count(arch.patches->classes);
+  }
+  return sum;
+}
+
+}  // namespace
+
+BlockParameters block_parameters(const Architecture& arch, const Block& b) noexcept {
+  const MixerParameters m = mixer(arch, b);
+  BlockParameters p;
+  p.mixer = m.split + m.small;
+  p.mixer_replicated = m.replicated;
+  const double norms = b.mixer == Mixer::none || b.feed_forward == FeedForward::none
+                           ? std::min(1.0, count(arch.norms_per_layer))
+                           : count(arch.norms_per_layer);
+  p.norms = norms * norm_size(arch);
+  if (b.feed_forward == FeedForward::dense) {
+    p.dense_ffn = ffn_matrices(arch, b.ffn_hidden) + (arch.biases ? ffn_biases(arch, b.ffn_hidden) : 0.0);
+  } else if (b.feed_forward == FeedForward::moe && arch.moe) {
+    const Moe& moe = *arch.moe;
+    p.router = count(arch.hidden) * count(moe.experts)         //
+               + (moe.router_bias ? count(moe.experts) : 0.0)  //
+               + (moe.shared_gate ? count(arch.hidden) : 0.0);
+    p.shared_experts = ffn_matrices(arch, moe.shared_ffn_hidden);
+    p.expert = ffn_matrices(arch, moe.expert_ffn_hidden) +
+               (moe.expert_biases || arch.biases ? ffn_biases(arch, moe.expert_ffn_hidden) : 0.0);
+    p.experts = count(moe.experts) * p.expert;
+  }
+  return p;
+}
+
+double active_matrices(const Architecture& arch, const Block& b) noexcept {
+  const MixerParameters m = mixer(arch, b);
+  double sum = m.split + m.replicated;
+  if (b.feed_forward == FeedForward::dense) {
+    sum += ffn_matrices(arch, b.ffn_hidden);
+  } else if (b.feed_forward == FeedForward::moe && arch.moe) {
+    sum += count(arch.moe->top_k) * ffn_matrices(arch, arch.moe->expert_ffn_hidden)  //
+           + ffn_matrices(arch, arch.moe->shared_ffn_hidden)                         //
+           + count(arch.hidden) * count(arch.moe->experts);
+  }
+  return sum;
+}
+
+ParameterCount count_parameters(const Architecture& arch) {
+  ParameterCount c;
+  const double h = count(arch.hidden);
+  c.embedding = embedding_parameters(arch);
+  c.final_norm = arch.final_norm ? norm_size(arch) : 0.0;
+  c.head = head_parameters(arch);
+  double idle = 0.0;
+  BlockParameters last;
+  for (const Block& block : arch.blocks()) {
+    last = block_parameters(arch, block);
+    c.layers += last.total();
+    c.experts += last.experts;
+    if (block.feed_forward == FeedForward::moe && arch.moe) {
+      idle += count(arch.moe->experts - arch.moe->top_k) * last.expert;
+    }
+    c.active_matrices += active_matrices(arch, block);
+  }
+  c.total = c.embedding + c.layers + c.final_norm + c.head;
+  c.active = c.total - idle;
+  if (!arch.patches) {
+    c.active_matrices += count(arch.vocab) * h;  // the head multiplies even when it is tied
+  }
+  // DeepSeek-AI 2024, DeepSeek-V3, section 2.2: a layer, a 2h x h projection and two norms; tables are shared.
+  c.mtp = count(arch.mtp_layers) * (last.total() + 2.0 * h * h + 3.0 * norm_size(arch));
+  return c;
+}
+
+std::int64_t padded_vocabulary(std::int64_t vocab, std::int64_t multiple) noexcept {
+  return multiple > 1 ? (vocab + multiple - 1) / multiple * multiple : vocab;
+}
+
+double score_flops(const Architecture& arch, const Block& b, double context) noexcept {
+  if (b.mixer == Mixer::mla && arch.mla) {
+    return 2.0 * context * count(b.heads) * count(arch.mla->nope_dim + arch.mla->rope_dim + arch.mla->value_dim);
+  }
+  if (b.mixer != Mixer::attention) {
+    return 0.0;
+  }
+  const double seen = b.window > 0 ? std::min(context, count(b.window)) : context;
+  return 4.0 * seen * count(b.heads * b.head_dim);
+}
+
+double score_flops(const Architecture& arch, double context) {
+  double sum = 0.0;
+  for (const Block& block : arch.blocks()) {
+    sum += score_flops(arch, block, context);
+  }
+  return sum;
+}
+
+double cache_elements(const Architecture& arch, const Block& b) noexcept {
+  if (b.mixer == Mixer::mla && arch.mla) {
+    return count(arch.mla->kv_rank + arch.mla->rope_dim + arch.mla->index_dim);
+  }
+  return b.mixer == Mixer::attention ? 2.0 * count(b.kv_heads * b.head_dim) : 0.0;
+}
+
+double kv_elements_per_token(const Architecture& arch) {
+  double sum = 0.0;
+  for (const Block& block : arch.blocks()) {
+    sum += cache_elements(arch, block);
+  }
+  return sum;
+}
+
+double kv_elements(const Architecture& arch, double tokens) {
+  double sum = 0.0;
+  for (const Block& block : arch.blocks()) {
+    sum += cache_elements(arch, block) * (block.window > 0 ? std::min(tokens, count(block.window)) : tokens);
+  }
+  return sum;
+}
+
+double recurrent_state_elements(const Architecture& arch) {
+  if (!arch.recurrent) {
+    return 0.0;
+  }
+  const Recurrent& r = *arch.recurrent;
+  double sum = 0.0;
+  for (const Block& block : arch.blocks()) {
+    const bool keeps = block.mixer == Mixer::mamba || block.mixer == Mixer::mamba2 || block.mixer == Mixer::delta_net;
+    const double convolved = block.mixer == Mixer::mamba ? count(r.inner()) : count(r.inner() + 2 * r.groups * r.state);
+    sum += keeps ? count(r.inner() * r.state) + convolved * count(r.conv_kernel - 1) : 0.0;
+  }
+  return sum;
+}
+
+}  // namespace headroom
