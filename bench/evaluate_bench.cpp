@@ -20,7 +20,7 @@ TrainingWorkload workload() {
 const CompiledTraining& compiled() {
   static const CompiledTraining c =
       compile(ModelLibrary::standard().find("llama3-70b"), Catalog::standard().device("h100-sxm-80gb"),
-              find_rough_stack("rough-train"), workload());
+              find_rough_stack("rough-train"), MemoryStacks::standard().find("megatron-bridge"), workload());
   return c;
 }
 

@@ -108,6 +108,14 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
   }
   interval(json, "step_time_s", p.step);
   interval(json, "memory_bytes", p.memory);
+  json.member("memory_live_bytes", p.live.raw());
+  json.member("memory_reserved_bytes", p.reserved.raw());
+  json.member("memory_peak_moment", peak_moment_names[static_cast<std::size_t>(p.estimate.moment)]);
+  json.member("memory_peak_stage", std::int64_t{p.estimate.stage});
+  json.member("memory_in_flight_micro_batches", p.estimate.in_flight);
+  if (p.estimate.host.raw() > 0.0) {
+    json.member("host_memory_bytes", p.estimate.host.raw());
+  }
   json.member("capacity_bytes", t.device.capacity().value.raw());
   interval(json, "tokens_per_s", p.tokens_per_s);
   interval(json, "tokens_per_s_per_gpu", p.tokens_per_s_per_gpu);

@@ -29,15 +29,24 @@ std::string strategy_text(const Strategy& s) {
 
 std::string memory_table(const MemoryBreakdown& memory, Bytes capacity) {
   Table table{{"memory of the fullest GPU", "", "share"}};
+  const bool slack = memory[MemoryTerm::fragmentation].raw() > 0.0;
   for (std::size_t i = 0; i < memory_term_count; ++i) {
     const Bytes bytes = memory.bytes[i];
+    // Three numbers that logs print: what tensors take, what the allocator holds, what the device shows.
+    if (slack && i == static_cast<std::size_t>(MemoryTerm::fragmentation)) {
+      table.row({"live", format(memory.allocated()), percent(memory.allocated() / capacity)});
+    }
+    if (slack && i == static_cast<std::size_t>(MemoryTerm::framework)) {
+      const Bytes reserved = memory.total() - memory[MemoryTerm::framework];
+      table.row({"reserved", format(reserved), percent(reserved / capacity)});
+    }
     if (bytes.raw() > 0.0) {
       std::string name{memory_term_names[i]};
       std::replace(name.begin(), name.end(), '_', ' ');
       table.row({name, format(bytes), percent(bytes / capacity)});
     }
   }
-  table.row({"total", format(memory.total()), percent(memory.total() / capacity)});
+  table.row({slack ? "device" : "total", format(memory.total()), percent(memory.total() / capacity)});
   table.row({"capacity", format(capacity), ""});
   return table.text();
 }
@@ -121,6 +130,9 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   }
   text += answer.text();
   text += "binds: " + p.binds + "\n\n" + time_table(p.estimate) + "\n" + memory_table(p.estimate.memory, capacity);
+  text += "peak: " + std::string{peak_moment_names[static_cast<std::size_t>(p.estimate.moment)]} + ", stage " +
+          std::to_string(p.estimate.stage) + " of " + std::to_string(p.strategy.pp) + ", " +
+          format_number(p.estimate.in_flight, 3) + " micro-batches in flight\n";
   text += notes_text(plan);
   if (!plan.scenario.money.price) {
     text +=

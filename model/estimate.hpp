@@ -57,18 +57,19 @@ enum class MemoryTerm : std::uint8_t {
   gradients,
   optimizer,
   activations,
-  recompute_workspace,
-  logits,
-  gather_buffers,
+  workspace,        ///< gradients inside one layer's backward, what it recomputes, library workspace
+  logits,           ///< the loss: logits in all their copies, the head's inputs and gradients
+  dummy_gradients,  ///< stand-ins where weight gradients are accumulated in the GEMM
+  gather_buffers,   ///< sharded weights gathered, gradients before their reduction
   kv_cache,
-  fragmentation,
-  framework,
+  fragmentation,  ///< what the allocator holds beyond what is live
+  framework,      ///< outside the allocator: context, communicators
   count
 };
 inline constexpr std::size_t memory_term_count = static_cast<std::size_t>(MemoryTerm::count);
 inline constexpr std::array<std::string_view, memory_term_count> memory_term_names{
-    "weights", "gradients",      "optimizer", "activations",   "recompute_workspace",
-    "logits",  "gather_buffers", "kv_cache",  "fragmentation", "framework"};
+    "weights",         "gradients",      "optimizer", "activations",   "workspace", "logits",
+    "dummy_gradients", "gather_buffers", "kv_cache",  "fragmentation", "framework"};
 
 struct MemoryBreakdown {
   std::array<Bytes, memory_term_count> bytes{};
@@ -117,6 +118,10 @@ enum class Verdict : std::uint8_t {
 inline constexpr std::size_t verdict_count = static_cast<std::size_t>(Verdict::count);
 [[nodiscard]] std::string_view name_of(Verdict verdict) noexcept;
 
+/// Where a training stage's memory peaks.
+enum class PeakMoment : std::uint8_t { layer_backward, loss };
+inline constexpr std::array<std::string_view, 2> peak_moment_names{"the backward pass of a layer", "the loss"};
+
 struct Estimate {
   Verdict verdict = Verdict::feasible;
   double broke = 0.0;  ///< the offending number: a count, or bytes for out_of_memory
@@ -125,6 +130,9 @@ struct Estimate {
   Breakdown time;
   MemoryBreakdown memory;  ///< of the fullest stage
   std::int32_t stage = 0;  ///< that stage
+  PeakMoment moment = PeakMoment::layer_backward;
+  double in_flight = 1.0;  ///< micro-batches whose activations it keeps, in full stages
+  Bytes host{};            ///< offloaded to the host, of one GPU
   std::int32_t micro_batches = 0;
   double bubble_fraction = 0.0;
 };

@@ -32,7 +32,9 @@ struct TrainPlan {
   std::vector<Problem> problems;  ///< every rule the strategy breaks; empty when it only does not fit
   std::string binds;              ///< what the time goes to
   Interval<Seconds> step;
-  Interval<Bytes> memory;
+  Interval<Bytes> memory;  ///< as the device shows it
+  Bytes live{};            ///< what tensors take at the peak
+  Bytes reserved{};        ///< what the allocator holds then
   Interval<double> tokens_per_s;
   Interval<double> tokens_per_s_per_gpu;
   Interval<double> mfu;

@@ -129,6 +129,8 @@ class ScenarioReader {
     std::int64_t domain = 1;
     std::optional<BytesPerSecond> scale_out;
     std::string node;
+    std::int64_t gpus_per_node = 1;
+    std::optional<Bytes> host_memory;
   };
 
   Hardware read_hardware() {
@@ -156,9 +158,14 @@ class ScenarioReader {
         assume("hardware.node = " + node->id + " (the reference node of " + gpu_id_ + ")");
       }
     }
+    result.host_memory = table.maybe_quantity<Bytes>("host_memory");
     table.finish();
     result.domain = std::max<std::int64_t>(1, result.device.scale_up.domain);
     if (node) {
+      result.gpus_per_node = node->gpus;
+      if (!result.host_memory && node->host_memory) {
+        result.host_memory = node->host_memory->value;
+      }
       result.node = node->id;
       result.scale_out = node->scale_out_per_gpu();
       result.domain = std::max(result.domain, node->gpus);
@@ -172,17 +179,67 @@ class ScenarioReader {
     train.work.shape.global_batch = table.integer("global_batch", {1, 1'000'000'000});
     const std::size_t precision = table.choice("precision", training_precision_names);
     train.work.precision = static_cast<Precision>(precision);
-    gradients_open_ = !table.has("gradients");
-    train.work.states = adam_states(train.work.precision);
-    if (const auto gradients = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"})) {
-      train.work.states.gradients = *gradients == 0 ? 4.0 : 2.0;
-    }
-    train.work.method = static_cast<Method>(table.maybe_choice("method", method_names).value_or(0));
-    train.work.flash_attention = table.maybe_boolean("flash_attention").value_or(true);
-    train.work.dropout = table.maybe_boolean("dropout").value_or(false);
+    gradients_ = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"});
+    optimizer_ = table.maybe_choice("optimizer", optimizer_names);
+    software_ = table.maybe_text("software");
+    software_place_ = {table.file(), table.at()};
+    read_memory_options(table, train.work.options);
     // Token counts are written as 15e12 or as an integer.
     train.tokens = table.maybe_number("tokens", {1.0, 1e18}).value_or(0.0);
     table.finish();
+  }
+
+  static void read_memory_options(ConfigTable& table, MemoryOptions& options) {
+    options.method = static_cast<Method>(table.maybe_choice("method", method_names).value_or(0));
+    options.lora_rank = table.maybe_integer("lora_rank", {1, 65536}).value_or(options.lora_rank);
+    if (table.has("lora_rank") && options.method == Method::full) {
+      table.problem("lora_rank", "'lora_rank' means something with method \"lora\" or \"qlora\" only");
+    }
+    options.flash_attention = table.maybe_boolean("flash_attention").value_or(true);
+    options.dropout = table.maybe_boolean("dropout").value_or(false);
+    options.fused_loss = table.maybe_boolean("fused_loss").value_or(false);
+    options.compiled = table.maybe_boolean("compile").value_or(false);
+    for (const std::string& what : table.texts("offload")) {
+      if (what == "optimizer") {
+        options.offload_optimizer = true;
+      } else if (what == "activations") {
+        options.offload_activations = true;
+      } else {
+        table.problem("offload", "'offload' holds " + quoted(what) + ", which is none of optimizer, activations");
+      }
+    }
+  }
+
+  /// The software that keeps the states, and what it keeps with this recipe and optimizer.
+  void read_software(TrainScenario& train) {
+    const MemoryStacks stacks = MemoryStacks::standard();
+    const std::string id = software_.value_or(train.strategy.zero >= 3 ? "torchtitan" : "megatron-bridge");
+    try {
+      train.software = stacks.find(id);
+    } catch (const ConfigError& error) {
+      diagnostics_.add(software_place_.first, software_place_.second, error.diagnostics().front().message);
+      return;
+    }
+    if (!software_) {
+      assume("training.software = " + id + " (" + train.software.name + ": its bytes per parameter, loss and buffers)");
+    }
+    StateBytes states = adam_states(train.work.precision);
+    if (states.weights < 4.0) {
+      states = train.software.states_of(train.work.precision, train.device.generation);
+    }
+    if (gradients_) {
+      states.gradients = *gradients_ == 0 ? 4.0 : 2.0;
+    }
+    if (optimizer_) {
+      const double adam = moment_bytes(Optimizer::adamw);
+      const double master = std::max(0.0, states.optimizer - adam);
+      states.optimizer = moment_bytes(static_cast<Optimizer>(*optimizer_)) + master;
+    }
+    train.work.states = states;
+    if (train.work.options.method == Method::full) {
+      assume("states: " + format_number(states.weights) + " bytes a parameter of weights, " +
+             format_number(states.gradients) + " of gradients, " + format_number(states.optimizer) + " of optimizer");
+    }
   }
 
   template <class Integer>
@@ -240,10 +297,8 @@ class ScenarioReader {
     if (s.sequence_parallel && s.tp == 1) {
       s.sequence_parallel = false;  // nothing to shard over
     }
-    if (gradients_open_) {
-      train.work.states = usual_states(train.work.precision, s.zero);
-      assume(s.zero < 3 ? "training.gradients = fp32 (accumulated in fp32, as Megatron does)"
-                        : "training.gradients: sharded with fp32 weights and moments, 16 bytes a parameter");
+    if (const auto shard_ranks = table.maybe_integer("shard_ranks", {1, 65535})) {
+      s.shard_ranks = static_cast<std::uint16_t>(*shard_ranks);
     }
     table.finish();
   }
@@ -257,8 +312,11 @@ class ScenarioReader {
     train.scale_out = hardware.scale_out;
     train.node = hardware.node;
     train.work.shape.gpus = hardware.gpus;
+    train.host_memory = hardware.host_memory;
+    train.gpus_per_node = hardware.gpus_per_node;
     read_training_table(train);
     read_strategy(train);
+    read_software(train);
     scenario_.question = std::move(train);
   }
 
@@ -337,7 +395,9 @@ class ScenarioReader {
   const Sources& sources_;
   Scenario scenario_;
   std::string gpu_id_;
-  bool gradients_open_ = false;
+  std::optional<std::size_t> gradients_, optimizer_;  ///< as chosen
+  std::optional<std::string> software_;
+  std::pair<std::string, Position> software_place_;
   ConfigValue inline_model_;
 };
 

@@ -27,6 +27,9 @@ struct TrainScenario {
   std::int64_t domain = 1;  ///< GPUs of one scale-up domain
   std::optional<BytesPerSecond> scale_out;
   std::string node;
+  MemoryStack software;
+  std::optional<Bytes> host_memory;  ///< of one node, for offloading
+  std::int64_t gpus_per_node = 1;
   TrainingWorkload work;
   double tokens = 0.0;  ///< of the whole run; 0: not asked
   Strategy strategy;

@@ -84,12 +84,12 @@ RoughStack read_rough_stack(const ConfigValue& root, const std::string& file, Di
 
 RoughStack find_rough_stack(std::string_view id) {
   const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  const std::optional<DataStore::Entry> entry = store.find("stacks", id);
+  const std::optional<DataStore::Entry> entry = store.find("stacks/rough", id);
   if (!entry) {
     throw ConfigError{"unknown stack " + quoted(id)};
   }
   const BaseResolver resolve = [&](std::string_view base, const std::string& from) -> std::optional<ConfigSource> {
-    const std::optional<DataStore::Entry> below = store.find_below("stacks", base, from);
+    const std::optional<DataStore::Entry> below = store.find_below("stacks/rough", base, from);
     return below ? std::optional{ConfigSource{below->file, below->text}} : std::nullopt;
   };
   const ConfigValue root = load_with_bases({entry->file, entry->text}, resolve);

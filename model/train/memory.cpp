@@ -1,22 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training memory: states by ZeRO stage and activations by recompute mode.
-#include <headroom/model/train/training.hpp>
+// Bytes of states and of one layer's activations, term by term.
+#include <headroom/model/train/memory.hpp>
+
+#include <algorithm>
 
 namespace headroom {
+namespace {
+
+/// What one layer reads, writes and keeps, in the two token counts that sequence parallelism tells apart.
+struct Tokens {
+  double whole = 0.0;    ///< of the rank
+  double sharded = 0.0;  ///< under sequence parallelism
+};
+
+Tokens tokens_of(const ActivationShape& s) noexcept {
+  const double tokens = s.micro_batch * s.seq_len / s.cp;
+  return {tokens, s.sequence_parallel ? tokens / s.tp : tokens};
+}
+
+/// Queries, keys, values and the attention's output.
+double mixer_bytes(const ActivationShape& s, const Tokens& t) noexcept {
+  if (s.kv_rank > 0.0) {  // DeepSeek-AI 2024 (DeepSeek-V2), section 2.1: the latents, then keys with the rotary part
+    return (2.0 + s.input_bytes) * (s.q_rank + s.kv_rank) * t.sharded  // latents and their norms' outputs
+           + 2.0 * s.rope * t.whole                                    // the rotary key, shared by the heads
+           + 2.0 * 2.0 * s.latent_qk * t.whole / s.tp                  // queries and materialised keys
+           + 2.0 * 2.0 * s.latent_value * t.whole / s.tp;              // values and the output
+  }
+  const double kv = std::max(s.kv_width / s.tp, s.head_dim);
+  return 2.0 * (s.query_width / s.tp + 2.0 * kv) * t.whole                      // q, k, v
+         + (s.two_outputs ? 2.0 : 1.0) * 2.0 * s.query_width * t.whole / s.tp;  // input of the output projection
+}
+
+double scores_bytes(const ActivationShape& s, const Tokens& t) noexcept {
+  if (s.heads <= 0.0) {
+    return 0.0;
+  }
+  if (s.flash_attention) {
+    return 4.0 * s.heads * t.whole / s.tp;  // the softmax's log-sum, fp32 (Dao et al. 2022, algorithm 1)
+  }
+  if (s.recompute != Recompute::none) {
+    return 0.0;
+  }
+  // The softmax's input and output; with dropout output, mask and result: 5 a s of equation 1.
+  return (s.dropout ? 5.0 : 4.0) * s.heads * s.seq_len * t.whole / s.tp;
+}
+
+/// Around the nonlinearity: outputs of the first matrices and the input of the last.
+double inner_bytes(const ActivationShape& s) noexcept {
+  return 2.0 * (s.gated ? 2.0 : 1.0) + s.input_bytes;
+}
+
+double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
+  if (s.experts <= 0.0) {
+    return inner_bytes(s) * s.ffn * t.whole / s.tp;
+  }
+  // The routing weight is applied inside, so that expert outputs are not kept.
+  return t.sharded * s.routed * (s.input_bytes * s.hidden + inner_bytes(s) * s.expert_ffn)  // dispatched tokens
+         + inner_bytes(s) * s.shared_ffn * t.whole / s.tp                                   // shared experts
+         + 8.0 * s.experts * t.sharded;                                                     // router logits and scores
+}
+
+}  // namespace
+
+double moment_bytes(Optimizer optimizer) noexcept {
+  switch (optimizer) {
+    case Optimizer::adamw: return 8.0;
+    case Optimizer::adamw_bf16: return 4.0;
+    case Optimizer::adamw_8bit: return 2.0;
+    case Optimizer::momentum:
+    case Optimizer::lion:
+    case Optimizer::muon: return 4.0;
+    case Optimizer::sgd:
+    case Optimizer::adafactor: break;
+  }
+  return 0.0;
+}
 
 StateBytes adam_states(Precision precision) noexcept {
   const double weights = row_of(precision).compute_bytes;
-  constexpr double moments = 8.0;
   const double master = weights < 4.0 ? 4.0 : 0.0;
-  return {weights, weights, moments + master};
-}
-
-StateBytes usual_states(Precision precision, int zero) noexcept {
-  StateBytes states = adam_states(precision);
-  if (zero < 3) {
-    states.gradients = 4.0;
-  }
-  return states;
+  return {weights, weights, moment_bytes(Optimizer::adamw) + master};
 }
 
 StateMemory state_memory(double parameters, const StateBytes& bytes, int zero, double ranks) noexcept {
@@ -28,30 +91,47 @@ StateMemory state_memory(double parameters, const StateBytes& bytes, int zero, d
 }
 
 Bytes layer_activations(const ActivationShape& s) noexcept {
-  // Korthikanti et al. 2022: 16-bit activations (2 bytes), masks 1 byte. T tokens a rank holds; T' after sequence
-  // parallelism (equation 4), which shards what tensor parallelism alone replicates (equation 2).
-  const double tokens = s.micro_batch * s.seq_len / s.cp;
-  const double sharded = s.sequence_parallel ? tokens / s.tp : tokens;
-  const double mask = s.dropout ? 1.0 : 0.0;
+  // Korthikanti et al. 2022: 16-bit activations (2 bytes), masks 1 byte. Sequence parallelism (equation 4) shards what
+  // tensor parallelism alone replicates (equation 2).
+  const Tokens t = tokens_of(s);
   if (s.recompute == Recompute::full) {
-    return Bytes{2.0 * s.hidden * sharded};  // the layer's input alone, section 5
+    return Bytes{2.0 * s.hidden * t.sharded};  // the layer's input alone, section 5
   }
-  const double norms = 2.0 * 2.0 * s.hidden * sharded;                           // inputs of the two norms
-  const double qkv_input = 2.0 * s.hidden * sharded;                             // input of the qkv projection
-  const double qkv = 2.0 * (s.query_width + 2.0 * s.kv_width) * tokens / s.tp;   // q, k, v
-  const double projection = 2.0 * s.query_width * tokens / s.tp;                 // input of the output projection
-  const double attention_mask = mask * s.hidden * sharded;                       // dropout after attention
-  const double mlp_input = 2.0 * s.hidden * sharded;                             // input of the first MLP matrix
-  const double mlp_inner = (s.gated ? 3.0 : 2.0) * 2.0 * s.ffn * tokens / s.tp;  // around the nonlinearity
-  const double mlp_mask = mask * s.hidden * sharded;                             // dropout after the MLP
-  double scores = 0.0;
-  if (s.flash_attention) {
-    scores = 4.0 * s.heads * tokens / s.tp;  // the softmax's log-sum, fp32 (Dao et al. 2022, algorithm 1)
-  } else if (s.recompute == Recompute::none) {
-    // The softmax's output; with dropout its mask and result as well: 5 a s of equation 1.
-    scores = (s.dropout ? 5.0 : 2.0) * s.heads * s.seq_len * tokens / s.tp;
+  const double norm_inputs = 2.0 * 2.0 * s.hidden * t.sharded;
+  const double norm_outputs = 2.0 * s.input_bytes * s.hidden * t.sharded;  // inputs of the qkv and first MLP matrices
+  const double masks = s.dropout ? 2.0 * s.hidden * t.sharded : 0.0;       // after attention and after the MLP
+  return Bytes{norm_inputs + norm_outputs + masks + mixer_bytes(s, t) + scores_bytes(s, t) + feed_forward_bytes(s, t)};
+}
+
+double micro_batches_in_flight(double stage, double stages, double chunks, double micro_batches) noexcept {
+  if (chunks <= 1.0) {
+    return std::min(micro_batches, stages - stage);
   }
-  return Bytes{norms + qkv_input + qkv + projection + attention_mask + mlp_input + mlp_inner + mlp_mask + scores};
+  const double warm_up = (chunks - 1.0) * stages + 2.0 * (stages - stage - 1.0) + 1.0;
+  return std::min(micro_batches * chunks, warm_up) / chunks;
+}
+
+double lora_parameters(const Architecture& arch, const Block& b, double rank) noexcept {
+  const auto matrix = [&](std::int64_t in, std::int64_t out) { return rank * static_cast<double>(in + out); };
+  const std::int64_t h = arch.hidden;
+  double sum = 0.0;
+  if (b.mixer == Mixer::attention) {
+    sum += 2.0 * matrix(h, b.heads * b.head_dim)        // query and output
+           + 2.0 * matrix(h, b.kv_heads * b.head_dim);  // key and value
+  } else if (b.mixer == Mixer::mla && arch.mla) {
+    const Mla& mla = *arch.mla;
+    const std::int64_t query = b.heads * (mla.nope_dim + mla.rope_dim);
+    sum += mla.q_rank > 0 ? matrix(h, mla.q_rank) + matrix(mla.q_rank, query) : matrix(h, query);
+    sum += matrix(h, mla.kv_rank + mla.rope_dim) + matrix(mla.kv_rank, b.heads * (mla.nope_dim + mla.value_dim)) +
+           matrix(b.heads * mla.value_dim, h);
+  }
+  const double per_ffn = arch.gated_mlp ? 3.0 : 2.0;
+  if (b.feed_forward == FeedForward::dense) {
+    sum += per_ffn * matrix(h, b.ffn_hidden);
+  } else if (b.feed_forward == FeedForward::moe && arch.moe) {
+    sum += per_ffn * static_cast<double>(arch.moe->experts) * matrix(h, arch.moe->expert_ffn_hidden);
+  }
+  return sum;
 }
 
 }  // namespace headroom

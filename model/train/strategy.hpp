@@ -21,7 +21,8 @@ struct Strategy {
   std::uint16_t ep = 1, etp = 1;
   std::uint32_t dp = 1;
   std::uint16_t micro_batch = 1;
-  std::uint8_t zero = 0;  ///< ZeRO stage 0-3; 3 = fully sharded (FSDP)
+  std::uint16_t shard_ranks = 0;  ///< data ranks that share the sharded states (HSDP); 0: all of them
+  std::uint8_t zero = 0;          ///< ZeRO stage 0-3; 3 = fully sharded (FSDP)
   Recompute recompute = Recompute::none;
   bool sequence_parallel = false;
   friend constexpr bool operator==(const Strategy&, const Strategy&) = default;

@@ -100,6 +100,11 @@ Architecture architecture_of(const RunConfiguration& run, std::int64_t vocabular
   return arch;
 }
 
+std::string_view option(const RunConfiguration& run, std::string_view key) {
+  const auto found = run.options.find(key);
+  return found == run.options.end() ? std::string_view{} : std::string_view{found->second};
+}
+
 Strategy strategy_of(const RunConfiguration& run) {
   Strategy s;
   s.tp = static_cast<std::uint16_t>(*run.tp);
@@ -110,6 +115,9 @@ Strategy strategy_of(const RunConfiguration& run) {
   s.dp = static_cast<std::uint32_t>(*run.dp);
   s.micro_batch = static_cast<std::uint16_t>(run.micro_batch.value_or(1));
   s.zero = static_cast<std::uint8_t>(run.zero.value_or(1));
+  if (const std::string_view node = option(run, "hsdp"); node == "node") {
+    s.shard_ranks = static_cast<std::uint16_t>(std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 1024));
+  }
   s.sequence_parallel = s.tp > 1 && run.seq_parallel.value_or(1) == 1;
   s.recompute = run.recompute == "full"        ? Recompute::full
                 : run.recompute == "selective" ? Recompute::selective
@@ -117,15 +125,56 @@ Strategy strategy_of(const RunConfiguration& run) {
   return s;
 }
 
-/// Allocated, reserved, or all that nvidia-smi sees: three numbers, told apart by options.memory_kind.
-Bytes memory_of_kind(const MemoryBreakdown& memory, std::string_view kind) {
-  if (kind == "allocated" || kind == "active") {
-    return memory.allocated();
+/// Live, reserved, or all that nvidia-smi sees: three numbers, told apart by options.memory_kind, else by what the
+/// software prints.
+Bytes memory_of_kind(const StageMemory& memory, std::string_view kind, MemoryKind printed) {
+  if (kind == "allocated" || kind == "active" || (kind.empty() && printed == MemoryKind::live)) {
+    return memory.live();
   }
-  if (kind == "nvidia_smi") {
-    return memory.total();
+  if (kind == "nvidia_smi" || (kind.empty() && printed == MemoryKind::device)) {
+    return memory.device();
   }
-  return memory.total() - memory[MemoryTerm::framework];  // reserved, and what is meant when nothing is said
+  return memory.reserved();
+}
+
+/// On the rank that logged it: options.memory_rank 0, last, or the fullest one.
+Bytes memory_of_row(const CompiledTraining& c, const RunConfiguration& run, const Strategy& s, const Estimate& e) {
+  const MemoryTable table = tabulate_memory(c.memory, key_of(s));
+  const std::string_view rank = option(run, "memory_rank");
+  const std::int64_t stage = rank == "0" ? 0 : rank == "last" ? s.pp - 1 : e.stage;
+  return memory_of_kind(stage_memory(c.memory, table, s, e.micro_batches, stage), option(run, "memory_kind"),
+                        c.memory.stack.measured);
+}
+
+/// "Llama3-70B-12L" is a slice of Llama3-70B: twelve of its layers.
+std::string without_slice(const std::string& model) {
+  const std::size_t dash = model.rfind('-');
+  if (dash == std::string::npos || dash + 2 >= model.size() || model.back() != 'L') {
+    return model;
+  }
+  const auto digits = std::string_view{model}.substr(dash + 1, model.size() - dash - 2);
+  const bool all = std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return all ? model.substr(0, dash) : model;
+}
+
+MemoryOptions options_of(const RunConfiguration& run, const MemoryStack& software) {
+  MemoryOptions o;
+  const std::string_view method = option(run, "method");
+  o.method = method == "lora" ? Method::lora : method == "qlora" ? Method::qlora : Method::full;
+  o.flash_attention = run.flash_attn.value_or(1) == 1;
+  o.fused_loss = option(run, "fused_cross_entropy") == "1";
+  o.compiled = option(run, "compile") == "1";
+  // GPT-style recipes train with dropout where the software has it on, gated ones turn it off.
+  o.dropout = software.dropout && run.gated_mlp.value_or(0) == 0;
+  o.offload_optimizer = option(run, "offload") == "optimizer";
+  o.offload_activations = option(run, "offload") == "activations";
+  return o;
+}
+
+/// What the software keeps; full-precision recipes have no master copy and no 16-bit weights.
+StateBytes states_of(const MemoryStack& software, Precision precision, const Device& device) {
+  const StateBytes adam = adam_states(precision);
+  return adam.weights >= 4.0 ? adam : software.states_of(precision, device.generation);
 }
 
 struct Answer {
@@ -164,8 +213,7 @@ Answer in_unit(const CompiledTraining& c,
     return rate(model / gpus / Seconds{1.0} / c.gemm_peak);
   }
   if (metric == "memory_gib_per_gpu") {
-    const auto kind = run.options.find("memory_kind");
-    const Bytes memory = memory_of_kind(e.memory, kind == run.options.end() ? "" : kind->second);
+    const Bytes memory = memory_of_row(c, run, s, e);
     const double ranks = static_cast<double>(s.tp) * s.pp * (s.zero >= 3 ? static_cast<double>(s.dp) * s.cp : 1.0);
     return {memory.raw() / 0x1p30, c.parameters * adam_states(c.work.precision).total() / ranks / 0x1p30, true};
   }
@@ -178,7 +226,7 @@ TrainingRowModel::TrainingRowModel(const Sources& sources)
     : TrainingRowModel{sources, find_rough_stack("rough-train")} {}
 
 TrainingRowModel::TrainingRowModel(const Sources& sources, RoughStack stack)
-    : sources_{sources}, stack_{std::move(stack)} {}
+    : sources_{sources}, stack_{std::move(stack)}, software_{MemoryStacks::standard()} {}
 
 std::string TrainingRowModel::share_key(const RunConfiguration& run) {
   const DeviceAnswer& found = device(run.gpu);
@@ -187,6 +235,27 @@ std::string TrainingRowModel::share_key(const RunConfiguration& run) {
     return {};
   }
   return found.device->generation + "/" + std::string{row_of(*precision).family};
+}
+
+const Architecture* TrainingRowModel::preset_of(const std::string& model) {
+  if (model.empty()) {
+    return nullptr;
+  }
+  auto [at, fresh] = presets_.try_emplace(model);
+  if (fresh) {
+    const std::string name = without_slice(model);
+    if (sources_.models.knows(name)) {
+      at->second = sources_.models.find(name);
+    }
+  }
+  return at->second ? &*at->second : nullptr;
+}
+
+const MemoryStack& TrainingRowModel::software_of(const RunConfiguration& run) const {
+  if (const MemoryStack* known = software_.of_framework(run.framework)) {
+    return *known;
+  }
+  return software_.find(run.zero.value_or(1) >= 3 ? "pytorch-fsdp" : "megatron-core");
 }
 
 const TrainingRowModel::DeviceAnswer& TrainingRowModel::device(const std::string& spelling) {
@@ -226,35 +295,33 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   if (run.arch == "moe" && run.experts.value_or(0) < 2) {
     return unsupported("not published: experts");
   }
-  std::int64_t vocabulary = default_vocabulary;
-  if (!run.vocab && !run.model.empty()) {
-    auto [at, fresh] = vocabularies_.try_emplace(run.model);
-    if (fresh && sources_.models.knows(run.model)) {
-      at->second = sources_.models.find(run.model).vocab;
-    }
-    vocabulary = at->second.value_or(default_vocabulary);
-  }
-
+  const Architecture* preset = preset_of(run.model);
   TrainingWorkload work;
   work.shape = {*run.gpus, *run.seq_len, *run.global_batch};
   work.precision = *precision;
-  work.states = usual_states(*precision, static_cast<int>(run.zero.value_or(1)));
-  if (const auto method = run.options.find("method"); method != run.options.end()) {
-    work.method = method->second == "lora" ? Method::lora : method->second == "qlora" ? Method::qlora : Method::full;
+  const MemoryStack& software = software_of(run);
+  work.states = states_of(software, *precision, *found.device);
+  work.options = options_of(run, software);
+  Architecture architecture = architecture_of(run, preset == nullptr ? default_vocabulary : preset->vocab);
+  if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
+    architecture.mla = preset->mla;
   }
-  work.flash_attention = run.flash_attn.value_or(1) == 1;
-  work.dropout = run.gated_mlp.value_or(0) == 0;  // GPT- and BERT-style recipes train with dropout, gated ones without
-  const Architecture architecture = architecture_of(run, vocabulary);
 
   CompiledTraining compiled;
   try {
-    compiled = compile(architecture, *found.device, stack_, work);
+    compiled = compile(architecture, *found.device, stack_, software, work);
   } catch (const ConfigError& error) {
     return unsupported(error.diagnostics().front().message);
   }
   Strategy s = strategy_of(run);
-  if (!run.micro_batch || run.recompute.empty()) {
-    s = close_open_axes(compiled, s, !run.micro_batch, run.recompute.empty());
+  bool open = !run.micro_batch;
+  const std::int64_t local_batch = *run.global_batch / std::max<std::int64_t>(1, *run.dp);
+  if (open && software.micro_batches_follow_stages && s.pp > 1 && local_batch >= s.pp) {
+    s.micro_batch = static_cast<std::uint16_t>(std::min<std::int64_t>(local_batch / s.pp, 60'000));
+    open = false;
+  }
+  if (open || run.recompute.empty()) {
+    s = close_open_axes(compiled, s, open, run.recompute.empty());
   }
   const Estimate e = evaluate(compiled, tabulate(compiled, key_of(s)), s);
   // A measured run did fit: a memory estimate above the capacity is an error of the estimate, not of the plan.
@@ -265,7 +332,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   if (!answer.known) {
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");
   }
-  const double width = metric == "memory_gib_per_gpu" ? stack_.memory_interval : stack_.interval;
+  const double width = metric == "memory_gib_per_gpu" ? software.interval : stack_.interval;
   return {RowStatus::ok, {}, answer.value, answer.value / (1.0 + width), answer.value * (1.0 + width), answer.roofline};
 }
 

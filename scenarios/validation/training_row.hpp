@@ -47,11 +47,16 @@ class TrainingRowModel {
     std::string why;
   };
   const DeviceAnswer& device(const std::string& spelling);
+  /// The preset a row's model name means, a layer slice of it included; nullptr when there is none.
+  const Architecture* preset_of(const std::string& model);
+  /// By the column `framework`; without one by the ZeRO stage.
+  [[nodiscard]] const MemoryStack& software_of(const RunConfiguration& run) const;
 
   const Sources& sources_;
   RoughStack stack_;
   std::map<std::string, DeviceAnswer, std::less<>> devices_;
-  std::map<std::string, std::optional<std::int64_t>, std::less<>> vocabularies_;
+  MemoryStacks software_;
+  std::map<std::string, std::optional<Architecture>, std::less<>> presets_;
 };
 
 }  // namespace headroom

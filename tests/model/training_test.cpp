@@ -20,7 +20,8 @@ CompiledTraining llama70b(std::int64_t gpus, std::int64_t batch, Precision preci
   work.shape = {gpus, 8192, batch};
   work.precision = precision;
   work.states = adam_states(precision);
-  return compile(models.find("llama3-70b"), catalog.device("h100-sxm-80gb"), find_rough_stack("rough-train"), work);
+  return compile(models.find("llama3-70b"), catalog.device("h100-sxm-80gb"), find_rough_stack("rough-train"),
+                 MemoryStacks::standard().find("megatron-bridge"), work);
 }
 
 Strategy strategy(int tp, int pp, std::int64_t gpus) {
@@ -89,7 +90,7 @@ TEST_CASE("interleaving holds 1 + (p-1)/(p v) of the layers on the first stage, 
   const Estimate plain = price(c, s);
   CHECK(plain.stage == 0);
   const LayerTable table = tabulate(c, key_of(s));
-  CHECK(plain.memory[MemoryTerm::activations].raw() == doctest::Approx(80.0 * table.activations.raw()));
+  CHECK(plain.memory[MemoryTerm::activations].raw() == doctest::Approx(80.0 * table.memory.kinds[0].activations));
   s.vpp = 5;
   CHECK(price(c, s).memory[MemoryTerm::activations] / plain.memory[MemoryTerm::activations] ==
         doctest::Approx(1.0 + 3.0 / 20.0));

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training memory of one GPU: what is live at the peak of a pipeline stage, what the allocator holds, what the device
+// shows. Tables are built once a layer key; one stage then costs a few dozen additions.
+#pragma once
+
+#include <headroom/hardware/device.hpp>
+#include <headroom/model/estimate.hpp>
+#include <headroom/model/explain.hpp>
+#include <headroom/model/train/memory_stack.hpp>
+#include <headroom/model/train/strategy.hpp>
+#include <headroom/model/workload/parameters.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace headroom {
+
+/// What is trained of the weights. LoRA freezes the base: gradients and optimizer states are the adapters' alone.
+enum class Method : std::uint8_t { full, lora, qlora };
+inline constexpr std::array<std::string_view, 3> method_names{"full", "lora", "qlora"};
+
+/// Moments that an optimizer keeps, without the master copy of 16-bit weights.
+enum class Optimizer : std::uint8_t { adamw, adamw_bf16, adamw_8bit, momentum, sgd, lion, muon, adafactor };
+inline constexpr std::array<std::string_view, 8> optimizer_names{"adamw", "adamw-bf16", "adamw-8bit", "momentum",
+                                                                 "sgd",   "lion",       "muon",       "adafactor"};
+/// Bytes per parameter: Adam two fp32 moments (Kingma and Ba 2015, algorithm 1), 2 in bf16, 2 x 8 bit (Dettmers et al.
+/// 2022, section 2), one moment for momentum, Lion (Chen et al. 2023) and Muon's matrices (Jordan et al. 2024), rows
+/// and columns only for Adafactor (Shazeer and Stern 2018, section 3).
+[[nodiscard]] double moment_bytes(Optimizer optimizer) noexcept;
+
+/// Adam with fp32 moments: 8 bytes, and 4 more for the master copy of 16-bit weights; gradients as the weights
+/// (Rajbhandari et al. 2020, section 3.1: 2 + 2 + 12).
+[[nodiscard]] StateBytes adam_states(Precision precision) noexcept;
+
+/// Bytes of weights, gradients and optimizer states on one GPU under a ZeRO stage over `ranks` data ranks:
+/// z0 (w+g+o)P, z1 (w+g)P + oP/n, z2 wP + (g+o)P/n, z3 (w+g+o)P/n (Rajbhandari et al. 2020, section 5, figure 1).
+struct StateMemory {
+  Bytes weights{}, gradients{}, optimizer{};
+  [[nodiscard]] constexpr Bytes total() const noexcept { return weights + gradients + optimizer; }
+};
+[[nodiscard]] StateMemory state_memory(double parameters, const StateBytes& bytes, int zero, double ranks) noexcept;
+
+/// One layer and micro-batch on one rank. Widths are of the whole layer; `tp` divides what it splits.
+struct ActivationShape {
+  double micro_batch = 1, seq_len = 1, hidden = 1, query_width = 1, kv_width = 1, heads = 1, ffn = 1;
+  double head_dim = 0;  ///< with more tp ranks than KV heads a rank still holds one; 0: no such floor
+  double tp = 1, cp = 1;
+  double input_bytes = 2;  ///< of a saved GEMM input: 1 where 8-bit recipes save the cast copy
+  bool gated = false, sequence_parallel = false, flash_attention = true, dropout = false;
+  bool two_outputs = false;  ///< a second copy of the attention output (all-to-all context parallelism)
+  Recompute recompute = Recompute::none;
+  // Latent attention: widths of the query and KV latents, rotary width, query-key and value widths of all heads
+  double q_rank = 0, kv_rank = 0, rope = 0, latent_qk = 0, latent_value = 0;
+  // Mixture of experts: `ffn` is unused, a token fills `routed` expert buffers on average
+  double experts = 0, routed = 0, expert_ffn = 0, shared_ffn = 0;
+};
+/// Bytes kept for the backward pass (Korthikanti et al. 2022, equations 1 to 4, extended to grouped queries, gated
+/// MLPs, context parallelism, fused attention, latent attention and experts; see the .cpp for the terms).
+[[nodiscard]] Bytes layer_activations(const ActivationShape& shape) noexcept;
+
+/// What a run keeps beyond what its software does by habit. Empty: the habit.
+struct MemoryOptions {
+  std::optional<bool> dropout;
+  bool flash_attention = true;
+  bool fused_loss = false;
+  bool compiled = false;
+  Method method = Method::full;
+  std::int64_t lora_rank = 16;
+  bool offload_optimizer = false;    ///< moments and master copy in host memory
+  bool offload_activations = false;  ///< saved layer inputs in host memory; one layer's stay
+};
+
+/// One kind of layer in numbers.
+struct LayerKind {
+  Block block;
+  BlockParameters parameters;
+  double adapters = 0.0;                         ///< LoRA parameters of the layer
+  std::uint32_t mixer_group = 0, ffn_group = 0;  ///< kinds of one group have the same weight shapes
+};
+
+/// A network, a software and a recipe as memory sees them.
+struct CompiledMemory {
+  static constexpr std::size_t most_kinds = 32;
+  std::vector<LayerKind> kinds;
+  std::vector<std::uint16_t> before;  ///< kinds x (layers + 1): layers of a kind in front of a layer
+  std::int64_t layers = 1;
+  double hidden = 0, vocab = 0, seq_len = 0;
+  double embedding = 0, head = 0, final_norm = 0;  ///< parameters of the ends; head with its matrix even when tied
+  bool tied = false;
+  StateBytes states;
+  double frozen_embedding_bytes = 0;  ///< QLoRA: ends stay in 16 bit; 0: as `states`
+  double logit_bytes = 0, gather_bytes = 2, input_bytes = 2;
+  bool dropout = false;
+  MemoryOptions options;
+  MemoryStack stack;
+  Architecture architecture;
+  Bytes capacity{};
+};
+/// ConfigError when the network has more than `most_kinds` kinds of layers.
+[[nodiscard]] CompiledMemory compile_memory(const Architecture& architecture,
+                                            const MemoryStack& stack,
+                                            const StateBytes& states,
+                                            Precision precision,
+                                            const MemoryOptions& options,
+                                            std::int64_t seq_len,
+                                            Bytes capacity);
+
+/// The axes that layer tables depend on: one table serves every dp, pp, vpp and ZeRO stage.
+struct LayerKey {
+  std::uint16_t tp = 1, cp = 1, ep = 1, etp = 1, micro_batch = 1;
+  bool sequence_parallel = false;
+  Recompute recompute = Recompute::none;
+};
+
+/// Bytes and parameters of one layer of each kind on one rank, and of the ends.
+struct MemoryTable {
+  struct Row {
+    double dense = 0;          ///< parameters
+    double experts = 0;        ///< parameters
+    double activations = 0;    ///< kept per micro-batch
+    double in_full = 0;        ///< what a recomputed layer forms again
+    double workspace = 0;      ///< gradients inside one layer's backward
+    double mixer_dummies = 0;  ///< stand-in weight gradients of each group
+    double ffn_dummies = 0;
+  };
+  std::array<Row, CompiledMemory::most_kinds> kinds{};
+  double embedding = 0, head = 0, final_norm = 0;  ///< parameters
+  double saved_input = 0;                          ///< of a layer: what full recomputation keeps
+  double loss = 0;                                 ///< the head phase's bytes without gathers
+};
+[[nodiscard]] MemoryTable tabulate_memory(const CompiledMemory& compiled, const LayerKey& key) noexcept;
+
+struct StageMemory {
+  MemoryBreakdown bytes;
+  PeakMoment moment = PeakMoment::layer_backward;
+  double in_flight = 1.0;  ///< micro-batches whose activations are kept, in full stages
+  Bytes host{};            ///< offloaded states and activations of this GPU
+  [[nodiscard]] constexpr Bytes live() const noexcept { return bytes.allocated(); }
+  [[nodiscard]] constexpr Bytes reserved() const noexcept { return bytes.total() - bytes[MemoryTerm::framework]; }
+  [[nodiscard]] constexpr Bytes device() const noexcept { return bytes.total(); }
+};
+/// Memory of one pipeline stage; stage 0 holds the embedding, the last the head.
+[[nodiscard]] StageMemory stage_memory(const CompiledMemory& compiled,
+                                       const MemoryTable& table,
+                                       const Strategy& strategy,
+                                       double micro_batches,
+                                       std::int64_t stage) noexcept;
+
+/// The fullest stage and its index.
+struct FullestStage {
+  StageMemory memory;
+  std::int32_t stage = 0;
+};
+[[nodiscard]] FullestStage fullest_stage(const CompiledMemory& compiled,
+                                         const MemoryTable& table,
+                                         const Strategy& strategy,
+                                         double micro_batches) noexcept;
+
+/// Micro-batches' worth of activations that stage `p` of `stages` keeps, in full stages: 1F1B min(p' , m) with p' =
+/// stages - p; interleaved min((v-1) stages + 2(p'-1) + 1, m v)/v (Narayanan et al. 2021, section 2.2; Korthikanti et
+/// al. 2022, section 4.2.3).
+[[nodiscard]] double micro_batches_in_flight(double stage, double stages, double chunks, double micro_batches) noexcept;
+
+/// Adds the stage's memory line by line to `recorder`.
+void record_memory(const CompiledMemory& compiled,
+                   const std::string& architecture_source,
+                   const std::string& capacity_source,
+                   const Strategy& strategy,
+                   const Estimate& estimate,
+                   ExplainRecorder& recorder);
+
+/// Parameters of LoRA adapters of rank r on every matrix of a layer: r (in + out) each (Hu et al. 2022, section 4.1).
+[[nodiscard]] double lora_parameters(const Architecture& architecture, const Block& block, double rank) noexcept;
+
+/// Bytes per parameter of a 4-bit NormalFloat base: 4 bits and an fp32 scale per block of 64 (Dettmers et al. 2023,
+/// section 2).
+inline constexpr double nf4_bytes = 0.5 + 4.0 / 64.0;
+
+}  // namespace headroom

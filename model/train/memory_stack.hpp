@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a training software keeps in memory beside the weights: bytes per parameter, copies at the loss, buffers, slack.
+// One TOML a software (model/stacks/train/*.toml); the published column `framework` picks it.
+#pragma once
+
+#include <headroom/core/config_reader.hpp>
+#include <headroom/core/quantity.hpp>
+#include <headroom/model/precision.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// Bytes per parameter that the recipe keeps beside the weights.
+struct StateBytes {
+  double weights = 2.0;
+  double gradients = 2.0;
+  double optimizer = 12.0;
+  [[nodiscard]] constexpr double total() const noexcept { return weights + gradients + optimizer; }
+};
+
+/// What is meant by a published "memory" figure: three numbers that differ by up to a third.
+enum class MemoryKind : std::uint8_t { live, reserved, device };
+inline constexpr std::array<std::string_view, 3> memory_kind_names{"live", "reserved", "device"};
+
+/// Which tensors `recompute = "selective"` forms again in the backward pass.
+enum class SelectiveRecompute : std::uint8_t {
+  core_attention,       ///< the score matrices (Korthikanti et al. 2022, section 5); nothing where attention is fused
+  every_second_matmul,  ///< all but every second matmul and the attention (torchtitan's per-op default)
+  activation_in_8_bit,  ///< the nonlinearity's input is stored in 8 bit by 8-bit recipes (NeMo)
+};
+inline constexpr std::array<std::string_view, 3> selective_names{"core_attention", "every_second_matmul",
+                                                                 "activation_in_8_bit"};
+
+/// How layers that do not divide by the stages are placed.
+enum class UnevenSplit : std::uint8_t {
+  ends_count,  ///< embedding and loss stand for a layer each where that makes it even (Megatron-Core)
+  early,       ///< early stages take one more
+};
+inline constexpr std::array<std::string_view, 2> uneven_split_names{"ends_count", "early"};
+
+/// A recipe's state bytes, for some precisions and device generations; an empty list means any.
+struct StateRow {
+  std::vector<std::string> precisions;
+  std::vector<std::string> generations;
+  StateBytes bytes;
+};
+
+struct MemoryStack {
+  std::string id, name, file, source;
+  std::vector<std::string> frameworks;  ///< how rows and users call it, with or without a version behind
+  std::vector<StateRow> states;         ///< the first that matches counts
+  // Bytes of a logit at the loss: the output, its fp32 copy, log-softmax and gradients, as far as the loss keeps them
+  double logit_bytes = 14.0;              ///< loss run op by op
+  double logit_bytes_compiled = 14.0;     ///< with the model compiled
+  double logit_bytes_fused = 2.0;         ///< fused cross-entropy
+  bool dummy_gradients = false;           ///< 16-bit stand-ins for each weight shape where accumulation is fused (TE)
+  bool fp8_saved_inputs = false;          ///< GEMM inputs are saved in 8 bit by 8-bit recipes
+  bool fp8_gathers = false;               ///< sharded weights are gathered in 8 bit
+  bool gradients_are_late = false;        ///< zero_grad(set_to_none): none exist at the first micro-batch's loss
+  bool copies_attention_output = false;   ///< a second attention output under context parallelism (all-to-all)
+  bool dropout = false;                   ///< hidden dropout unless stated
+  bool pipeline_keeps_gradients = false;  ///< sharded stacks with pp: whole compute copy and fp32 gradients of a stage
+  bool gathers = true;                    ///< ZeRO 3 gathers unit by unit
+  bool micro_batches_follow_stages = false;  ///< a blank micro-batch means pp micro-batches
+  SelectiveRecompute selective = SelectiveRecompute::core_attention;
+  UnevenSplit uneven = UnevenSplit::ends_count;
+  double expert_imbalance = 1.0;  ///< tokens of the fullest expert rank over the mean
+  // reserved - live = a x activations + w x workspace, or (r - 1) x (live - states)
+  double reserve_activations = 0.0, reserve_workspace = 0.0;
+  double reserve_ratio = 0.0, reserve_ratio_tp = 0.0;  ///< without and with tensor parallelism; 0: the form above
+  Bytes fixed{};                                       ///< live on every rank: cuBLAS workspace and counters
+  Bytes outside{};                                     ///< of the allocator: context, communicators, bucket buffers
+  Bytes buffers{};  ///< live under ZeRO 3 whatever the model: live-parameter and bucket buffers (DeepSpeed)
+  MemoryKind measured = MemoryKind::reserved;  ///< what the software prints
+  double interval = 0.3;                       ///< 80 % of what was measured lies within a factor of 1 + interval
+  std::string interval_source;
+
+  [[nodiscard]] StateBytes states_of(Precision precision, std::string_view generation) const noexcept;
+};
+
+[[nodiscard]] MemoryStack read_memory_stack(const ConfigValue& root, const std::string& file, Diagnostics& diagnostics);
+
+/// Every stack known, user folders first; parsed once. ConfigError when one is broken.
+class MemoryStacks {
+ public:
+  [[nodiscard]] static MemoryStacks standard();
+  explicit MemoryStacks(std::vector<MemoryStack> stacks) : stacks_{std::move(stacks)} {}
+  /// By id. ConfigError with a suggestion when unknown.
+  [[nodiscard]] const MemoryStack& find(std::string_view id) const;
+  /// By the longest `frameworks` entry that `framework` starts with, whatever the case; nullptr when none does.
+  [[nodiscard]] const MemoryStack* of_framework(std::string_view framework) const noexcept;
+  [[nodiscard]] const std::vector<MemoryStack>& all() const noexcept { return stacks_; }
+
+ private:
+  std::vector<MemoryStack> stacks_;
+};
+
+}  // namespace headroom

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles a network for memory and tabulates its layers for one layer key.
+#include <headroom/core/diagnostic.hpp>
+#include <headroom/model/train/memory.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+double count(std::int64_t n) noexcept {
+  return static_cast<double>(n);
+}
+
+bool same_mixer(const Block& a, const Block& b) noexcept {
+  return a.mixer == b.mixer && a.heads == b.heads && a.kv_heads == b.kv_heads && a.head_dim == b.head_dim;
+}
+
+bool same_ffn(const Block& a, const Block& b) noexcept {
+  return a.feed_forward == b.feed_forward && a.ffn_hidden == b.ffn_hidden;
+}
+
+/// Windows change no size that training keeps.
+bool same_sizes(const Block& a, const Block& b) noexcept {
+  return same_mixer(a, b) && same_ffn(a, b);
+}
+
+void compile_kinds(const Architecture& arch, const MemoryOptions& options, CompiledMemory& c) {
+  const std::vector<Block> blocks = arch.blocks();
+  std::vector<std::size_t> kind_of(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto known = std::find_if(c.kinds.begin(), c.kinds.end(),
+                                    [&](const LayerKind& kind) { return same_sizes(kind.block, blocks[i]); });
+    kind_of[i] = static_cast<std::size_t>(known - c.kinds.begin());
+    if (known == c.kinds.end()) {
+      LayerKind kind{blocks[i], block_parameters(arch, blocks[i])};
+      kind.adapters = lora_parameters(arch, blocks[i], count(options.lora_rank));
+      kind.mixer_group = kind.ffn_group = static_cast<std::uint32_t>(c.kinds.size());
+      for (const LayerKind& other : c.kinds) {
+        kind.mixer_group = same_mixer(other.block, kind.block) ? other.mixer_group : kind.mixer_group;
+        kind.ffn_group = same_ffn(other.block, kind.block) ? other.ffn_group : kind.ffn_group;
+      }
+      c.kinds.push_back(kind);
+    }
+  }
+  if (c.kinds.size() > CompiledMemory::most_kinds) {
+    throw ConfigError{"model '" + arch.id + "' has " + std::to_string(c.kinds.size()) + " kinds of layers; " +
+                      std::to_string(CompiledMemory::most_kinds) + " are planned for at most"};
+  }
+  c.before.assign(c.kinds.size() * (blocks.size() + 1), 0);
+  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
+    const std::size_t row = k * (blocks.size() + 1);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      c.before[row + i + 1] = static_cast<std::uint16_t>(c.before[row + i] + (kind_of[i] == k ? 1 : 0));
+    }
+  }
+}
+
+ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Block& block) noexcept {
+  const Architecture& arch = c.architecture;
+  ActivationShape s;
+  s.micro_batch = key.micro_batch;
+  s.seq_len = c.seq_len;
+  s.hidden = c.hidden;
+  s.tp = key.tp;
+  s.cp = key.cp;
+  s.input_bytes = c.input_bytes;
+  s.gated = arch.gated_mlp;
+  s.sequence_parallel = key.sequence_parallel;
+  s.flash_attention = c.options.flash_attention;
+  s.dropout = c.dropout;
+  s.two_outputs = c.stack.copies_attention_output && key.cp > 1;
+  s.recompute = key.recompute == Recompute::full ? Recompute::none : key.recompute;
+  if (block.mixer == Mixer::attention || block.mixer == Mixer::mla) {
+    s.heads = count(block.heads);
+    s.query_width = count(block.heads * block.head_dim);
+    s.kv_width = count(block.kv_heads * block.head_dim);
+    s.head_dim = count(block.head_dim);
+  } else {
+    // A recurrent mixer keeps its projections' outputs: as wide as a query, a key, a value and an output of its inner
+    // width would be; no scores.
+    const double inner = arch.recurrent && block.mixer != Mixer::none ? count(arch.recurrent->inner()) : 0.0;
+    s.heads = 0.0;
+    s.query_width = s.kv_width = inner;
+  }
+  if (block.mixer == Mixer::mla && arch.mla) {
+    s.q_rank = count(arch.mla->q_rank);
+    s.kv_rank = count(arch.mla->kv_rank);
+    s.rope = count(arch.mla->rope_dim);
+    s.latent_qk = count(block.heads * (arch.mla->nope_dim + arch.mla->rope_dim));
+    s.latent_value = count(block.heads * arch.mla->value_dim);
+  }
+  s.ffn = block.feed_forward == FeedForward::dense ? count(block.ffn_hidden) : 0.0;
+  if (block.feed_forward == FeedForward::moe && arch.moe) {
+    s.experts = count(arch.moe->experts);
+    s.routed = count(arch.moe->top_k) * c.stack.expert_imbalance;
+    s.expert_ffn = count(arch.moe->expert_ffn_hidden);
+    s.shared_ffn = count(arch.moe->shared_ffn_hidden);
+  }
+  return s;
+}
+
+/// torchtitan's per-op policy: every second matmul's output and the attention's stay: half of q, k, v, projection and
+/// MLP outputs, the layer's input, the softmax's log-sum.
+double every_second_matmul(const ActivationShape& s) noexcept {
+  const double tokens = s.micro_batch * s.seq_len / s.cp;
+  const double ffn = s.experts > 0.0 ? s.routed * s.expert_ffn + s.shared_ffn : s.ffn;
+  const double value = s.kv_rank > 0.0 ? s.latent_value : s.query_width;
+  const double kv = s.kv_rank > 0.0 ? s.latent_qk : s.kv_width;
+  return 2.0 * (2.0 * s.hidden + 2.0 * value + kv + ffn) * tokens / s.tp + 4.0 * s.heads * tokens / s.tp;
+}
+
+double kept_selectively(const CompiledMemory& c, const ActivationShape& s) noexcept {
+  switch (c.stack.selective) {
+    case SelectiveRecompute::every_second_matmul: return every_second_matmul(s);
+    case SelectiveRecompute::activation_in_8_bit: {
+      const double tokens = s.micro_batch * s.seq_len / s.cp;
+      const double inner = s.experts > 0.0 ? s.routed * s.expert_ffn + s.shared_ffn : s.ffn;
+      return layer_activations(s).raw() - (c.input_bytes < 2.0 && s.gated ? 2.0 * inner * tokens / s.tp : 0.0);
+    }
+    case SelectiveRecompute::core_attention: break;
+  }
+  return layer_activations(s).raw();
+}
+
+/// Gradients of the last matrix's input and the first matrices' outputs; without a fused kernel also the scores'.
+double backward_workspace(const ActivationShape& s) noexcept {
+  const double tokens = s.micro_batch * s.seq_len / s.cp;
+  const double inner = 2.0 * (s.gated ? 3.0 : 2.0);
+  const double routed = s.routed * (s.sequence_parallel ? tokens / s.tp : tokens);
+  const double ffn = s.experts > 0.0 ? inner * s.expert_ffn * routed : inner * s.ffn * tokens / s.tp;
+  return ffn + (s.flash_attention ? 0.0 : 2.0 * s.heads * s.seq_len * tokens / s.tp);
+}
+
+/// 16-bit stand-ins for the weight gradient of each distinct shape of a layer; `router` and norms have none.
+void add_dummies(const CompiledMemory& c, const LayerKind& kind, double tp, MemoryTable::Row& row) noexcept {
+  if (!c.stack.dummy_gradients || c.options.method != Method::full) {
+    return;
+  }
+  const BlockParameters& p = kind.parameters;
+  row.mixer_dummies = 2.0 * (p.mixer / tp + p.mixer_replicated);
+  row.ffn_dummies = 2.0 * ((p.dense_ffn + p.shared_experts) / tp + p.expert);
+}
+
+}  // namespace
+
+CompiledMemory compile_memory(const Architecture& arch,
+                              const MemoryStack& stack,
+                              const StateBytes& states,
+                              Precision precision,
+                              const MemoryOptions& options,
+                              std::int64_t seq_len,
+                              Bytes capacity) {
+  CompiledMemory c;
+  c.architecture = arch;
+  c.stack = stack;
+  c.options = options;
+  c.capacity = capacity;
+  c.layers = arch.layers;
+  c.hidden = count(arch.hidden);
+  c.vocab = count(arch.vocab);
+  c.seq_len = count(seq_len);
+  const ParameterCount parameters = count_parameters(arch);
+  c.embedding = parameters.embedding;
+  c.final_norm = parameters.final_norm;
+  c.tied = arch.tied_embeddings;
+  c.head = c.tied ? c.vocab * c.hidden : parameters.head;
+  c.states = states;
+  const bool narrow = row_of(precision).weight_bytes < 2.0;
+  c.gather_bytes = stack.fp8_gathers && narrow ? 1.0 : row_of(precision).compute_bytes;
+  c.input_bytes = stack.fp8_saved_inputs && narrow ? 1.0 : std::min(2.0, row_of(precision).compute_bytes);
+  c.logit_bytes = options.fused_loss ? stack.logit_bytes_fused
+                  : options.compiled ? stack.logit_bytes_compiled
+                                     : stack.logit_bytes;
+  c.dropout = options.dropout.value_or(stack.dropout);
+  if (options.method != Method::full) {
+    c.states.gradients = 0.0;
+    c.states.optimizer = 0.0;
+    if (options.method == Method::qlora) {
+      c.states.weights = nf4_bytes;
+      c.frozen_embedding_bytes = 2.0;
+    } else {
+      c.states.weights = narrow ? 1.0 : std::min(2.0, row_of(precision).compute_bytes);
+    }
+  }
+  compile_kinds(arch, options, c);
+  return c;
+}
+
+MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexcept {
+  MemoryTable table;
+  const double tp = key.tp;
+  const double tokens = key.micro_batch * c.seq_len / key.cp;
+  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
+    const LayerKind& kind = c.kinds[k];
+    const BlockParameters& p = kind.parameters;
+    const ActivationShape shape = shape_of(c, key, kind.block);
+    MemoryTable::Row& row = table.kinds[k];
+    row.dense = (p.mixer + p.dense_ffn + p.shared_experts) / tp + p.mixer_replicated + p.norms + p.router;
+    row.experts = p.experts / (static_cast<double>(key.ep) * key.etp);
+    row.in_full = layer_activations(shape).raw();
+    row.activations = key.recompute == Recompute::selective ? kept_selectively(c, shape) : row.in_full;
+    row.workspace = backward_workspace(shape);
+    add_dummies(c, kind, tp, row);
+  }
+  table.embedding = c.embedding / tp;
+  table.head = c.head / tp;
+  table.final_norm = c.final_norm;
+  table.saved_input = 2.0 * c.hidden * (key.sequence_parallel ? tokens / tp : tokens);
+  // The head: logits in all their copies; its norm's input, output and the gradient of its input, gathered; what its
+  // reduce-scatter brings back; a stand-in gradient.
+  const double dummy = c.stack.dummy_gradients && c.options.method == Method::full ? 2.0 * table.head : 0.0;
+  table.loss = c.logit_bytes * c.vocab * tokens / tp + 3.0 * 2.0 * c.hidden * tokens +
+               (key.sequence_parallel ? 2.0 * c.hidden * tokens / tp : 0.0) + dummy;
+  if (c.architecture.patches) {
+    table.loss = 0.0;  // a classifier's logits are a few numbers an image
+  }
+  return table;
+}
+
+}  // namespace headroom
