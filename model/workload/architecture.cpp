@@ -196,8 +196,8 @@ void read_ends(ConfigTable& root, Architecture& arch) {
 
 void read_small_parts(ConfigTable& root, Architecture& arch) {
   arch.biases = root.maybe_boolean("biases").value_or(false);
-  arch.attention_biases = root.maybe_boolean("attention_biases").value_or(arch.biases);
-  arch.output_bias = root.maybe_boolean("output_bias").value_or(arch.biases);
+  arch.attention_biases = root.maybe_boolean("attention_biases");
+  arch.output_bias = root.maybe_boolean("output_bias");
   arch.qk_norm = root.maybe_boolean("qk_norm").value_or(false);
   arch.output_gate = root.maybe_boolean("output_gate").value_or(false);
   arch.sinks = root.maybe_boolean("sinks").value_or(false);

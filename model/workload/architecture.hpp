@@ -126,12 +126,12 @@ struct Architecture {
   bool head_bias = false;
   std::int64_t mtp_layers = 0;  ///< multi-token prediction modules; outside the published count
   // Small parts
-  bool biases = false;            ///< on every matrix
-  bool attention_biases = false;  ///< on query, key and value
-  bool output_bias = false;       ///< on the attention's output projection
-  bool qk_norm = false;           ///< one norm of head_dim for queries, one for keys
-  bool output_gate = false;       ///< the query projection also makes a gate of its own width (Qwen3-Next)
-  bool sinks = false;             ///< one learned logit a head (gpt-oss)
+  bool biases = false;                   ///< on every matrix
+  std::optional<bool> attention_biases;  ///< on query, key and value; as `biases` when it is not said
+  std::optional<bool> output_bias;       ///< on the attention's output projection; as `biases` when it is not said
+  bool qk_norm = false;                  ///< one norm of head_dim for queries, one for keys
+  bool output_gate = false;              ///< the query projection also makes a gate of its own width (Qwen3-Next)
+  bool sinks = false;                    ///< one learned logit a head (gpt-oss)
   std::int64_t norms_per_layer = 2;
   bool embedding_norm = false;
   bool final_norm = true;

@@ -33,12 +33,12 @@ MixerParameters attention(const Architecture& arch, const Block& b) noexcept {
   const double q = count(b.heads * b.head_dim);
   const double kv = count(b.kv_heads * b.head_dim);
   MixerParameters p;
-  p.split = h * q * (arch.output_gate ? 2.0 : 1.0)                       // query, and its gate
-            + 2.0 * h * kv                                               // key and value
-            + q * h;                                                     // output
-  p.small = (arch.biases || arch.attention_biases ? q + 2.0 * kv : 0.0)  //
-            + (arch.biases || arch.output_bias ? h : 0.0)                //
-            + (arch.qk_norm ? 2.0 * count(b.head_dim) : 0.0)             //
+  p.split = h * q * (arch.output_gate ? 2.0 : 1.0)                              // query, and its gate
+            + 2.0 * h * kv                                                      // key and value
+            + q * h;                                                            // output
+  p.small = (arch.attention_biases.value_or(arch.biases) ? q + 2.0 * kv : 0.0)  //
+            + (arch.output_bias.value_or(arch.biases) ? h : 0.0)                //
+            + (arch.qk_norm ? 2.0 * count(b.head_dim) : 0.0)                    //
             + (arch.sinks ? count(b.heads) : 0.0);
   return p;
 }
