@@ -110,6 +110,25 @@ Interval<Bytes> device_interval(const MemoryBreakdown& memory, const MemoryStack
   return {known.low + rest / beyond, memory.total(), known.high + beyond * rest};
 }
 
+/// Where the scenario does not say whether the loss is fused, the low end is the memory with it fused.
+void leave_loss_open(const TrainScenario& t, const CompiledTraining& compiled, TrainPlan& answer, Plan& plan) {
+  if (t.work.options.fused_loss || answer.estimate.memory[MemoryTerm::logits].raw() <= 0.0) {
+    return;
+  }
+  MemoryOptions fused = t.work.options;
+  fused.fused_loss = true;
+  const CompiledMemory other = compile_memory(t.architecture, t.software, t.work.states, t.work.precision, fused,
+                                              t.work.shape.seq_len, compiled.capacity);
+  const MemoryTable table = tabulate_memory(other, key_of(answer.strategy));
+  const FullestStage least = fullest_stage(other, table, answer.strategy, answer.estimate.micro_batches);
+  const Interval<Bytes> low = device_interval(least.memory.bytes, t.software);
+  if (low.low < answer.memory.low) {
+    answer.memory.low = low.low;
+    plan.notes.push_back("training.fused_loss: not stated; the low end of the memory is with a fused cross-entropy (" +
+                         format(low.mid) + ")");
+  }
+}
+
 /// Rates, days and dollars of a step, each as wide as the form has earned.
 void price_run(
     const TrainScenario& t, const Money& money, const CompiledTraining& compiled, double width, TrainPlan& answer) {
@@ -163,6 +182,7 @@ TrainPlan plan_training(const TrainScenario& t, const Money& money, bool explain
   answer.memory = device_interval(e.memory, t.software);
   answer.live = e.memory.allocated();
   answer.reserved = e.memory.total() - e.memory[MemoryTerm::framework];
+  leave_loss_open(t, compiled, answer, plan);
   note_choices(t, compiled, answer.strategy, plan);
   judge_memory(t, compiled, answer, plan);
   price_run(t, money, compiled, stack.interval, answer);

@@ -197,7 +197,7 @@ class ScenarioReader {
     }
     options.flash_attention = table.maybe_boolean("flash_attention").value_or(true);
     options.dropout = table.maybe_boolean("dropout").value_or(false);
-    options.fused_loss = table.maybe_boolean("fused_loss").value_or(false);
+    options.fused_loss = table.maybe_boolean("fused_loss");
     options.compiled = table.maybe_boolean("compile").value_or(false);
     for (const std::string& what : table.texts("offload")) {
       if (what == "optimizer") {
@@ -296,6 +296,22 @@ class ScenarioReader {
     }
     if (s.sequence_parallel && s.tp == 1) {
       s.sequence_parallel = false;  // nothing to shard over
+    }
+    if (const auto block = table.maybe_integer("recompute_block", {1, 255})) {
+      s.recompute_block = static_cast<std::uint8_t>(*block);
+      if (*block > 1 && s.recompute != Recompute::full) {
+        table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
+      }
+    }
+    if (const auto schedule = table.maybe_choice("schedule", schedule_names)) {
+      s.schedule = static_cast<Schedule>(*schedule);
+      const std::string name{schedule_names[*schedule]};
+      if (s.schedule != Schedule::one_f_one_b && s.vpp > 1) {
+        table.problem("schedule",
+                      "schedule '" + name + "' has no vpp; drop vpp = " + std::to_string(s.vpp) + " or use \"1f1b\"");
+      } else if (s.schedule != Schedule::one_f_one_b) {
+        assume("the time of schedule " + name + " is priced as 1f1b; its memory is its own");
+      }
     }
     if (const auto shard_ranks = table.maybe_integer("shard_ranks", {1, 65535})) {
       s.shard_ranks = static_cast<std::uint16_t>(*shard_ranks);

@@ -103,10 +103,20 @@ Bytes layer_activations(const ActivationShape& s) noexcept {
   return Bytes{norm_inputs + norm_outputs + masks + mixer_bytes(s, t) + scores_bytes(s, t) + feed_forward_bytes(s, t)};
 }
 
-double micro_batches_in_flight(double stage, double stages, double chunks, double micro_batches) noexcept {
-  if (chunks <= 1.0) {
+double micro_batches_in_flight(const Strategy& s, double stage, double micro_batches) noexcept {
+  const double stages = s.pp;
+  switch (s.schedule) {
+    case Schedule::gpipe: return micro_batches;
+    case Schedule::zb_h1:
+    case Schedule::zb_v: return std::min(micro_batches, stages);
+    case Schedule::zb_h2: return std::min(micro_batches, 2.0 * stages - 1.0);
+    case Schedule::dualpipe: return std::min(micro_batches, stages + 1.0);
+    case Schedule::one_f_one_b: break;
+  }
+  if (s.vpp <= 1) {
     return std::min(micro_batches, stages - stage);
   }
+  const double chunks = s.vpp;
   const double warm_up = (chunks - 1.0) * stages + 2.0 * (stages - stage - 1.0) + 1.0;
   return std::min(micro_batches * chunks, warm_up) / chunks;
 }

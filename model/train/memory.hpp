@@ -64,7 +64,7 @@ struct ActivationShape {
 struct MemoryOptions {
   std::optional<bool> dropout;
   bool flash_attention = true;
-  bool fused_loss = false;
+  std::optional<bool> fused_loss;  ///< unstated: unfused, and the range says so
   bool compiled = false;
   Method method = Method::full;
   std::int64_t lora_rank = 16;
@@ -158,10 +158,11 @@ struct FullestStage {
                                          const Strategy& strategy,
                                          double micro_batches) noexcept;
 
-/// Micro-batches' worth of activations that stage `p` of `stages` keeps, in full stages: 1F1B min(p' , m) with p' =
-/// stages - p; interleaved min((v-1) stages + 2(p'-1) + 1, m v)/v (Narayanan et al. 2021, section 2.2; Korthikanti et
-/// al. 2022, section 4.2.3).
-[[nodiscard]] double micro_batches_in_flight(double stage, double stages, double chunks, double micro_batches) noexcept;
+/// Micro-batches' worth of activations that stage i of p keeps, in full stages: 1F1B min(p - i, m); interleaved
+/// min((v-1) p + 2(p-i-1) + 1, m v)/v (Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, section 4.2.3);
+/// GPipe m (Huang et al. 2019, section 2.3); ZB-H1 and ZB-V at most p everywhere, ZB-H2 2p - 1 (Qi et al. 2023,
+/// sections 2.3 and 6); DualPipe p + 1 (DeepSeek-AI 2024, DeepSeek-V3, table 2).
+[[nodiscard]] double micro_batches_in_flight(const Strategy& strategy, double stage, double micro_batches) noexcept;
 
 /// Adds the stage's memory line by line to `recorder`.
 void record_memory(const CompiledMemory& compiled,
@@ -170,6 +171,21 @@ void record_memory(const CompiledMemory& compiled,
                    const Strategy& strategy,
                    const Estimate& estimate,
                    ExplainRecorder& recorder);
+
+/// Time for `bytes` to cross the host link once, each way, before any overlap (Ren et al. 2021, ZeRO-Offload, section
+/// 4).
+[[nodiscard]] constexpr Seconds offload_time(Bytes bytes, BytesPerSecond link) noexcept {
+  return bytes / link;
+}
+
+/// Bytes that rank 0 holds while it loads a checkpoint of weights and optimizer states: all of it when the file is one,
+/// its share when every rank reads its own.
+[[nodiscard]] constexpr Bytes load_peak(double parameters,
+                                        const StateBytes& states,
+                                        bool sharded,
+                                        double ranks) noexcept {
+  return Bytes{parameters * states.total() / (sharded ? ranks : 1.0)};
+}
 
 /// Parameters of LoRA adapters of rank r on every matrix of a layer: r (in + out) each (Hu et al. 2022, section 4.1).
 [[nodiscard]] double lora_parameters(const Architecture& architecture, const Block& block, double rank) noexcept;

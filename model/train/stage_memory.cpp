@@ -75,16 +75,14 @@ StageParameters parameters_of_stage(
   return p;
 }
 
-void fill_states(const CompiledMemory& c,
-                 const MemoryTable& t,
-                 const Strategy& s,
-                 const StageParameters& p,
-                 StageMemory& m) noexcept {
+void fill_states(const CompiledMemory& c, const Strategy& s, const StageParameters& p, StageMemory& m) noexcept {
   const double all = count(s.dp) * s.cp;
   const double ranks = s.shard_ranks > 0 ? std::min(all, static_cast<double>(s.shard_ranks)) : all;
   const double expert_ranks = std::max(1.0, ranks * s.tp / (static_cast<double>(s.ep) * s.etp));
-  const StateMemory dense = state_memory(p.dense, c.states, s.zero, ranks);
-  const StateMemory experts = state_memory(p.experts, c.states, s.zero, expert_ranks);
+  // DualPipe runs two directions at once: every rank holds two stages' parameters.
+  const double copies = s.schedule == Schedule::dualpipe && s.pp > 1 ? 2.0 : 1.0;
+  const StateMemory dense = state_memory(copies * p.dense, c.states, s.zero, ranks);
+  const StateMemory experts = state_memory(copies * p.experts, c.states, s.zero, expert_ranks);
   m.bytes[MemoryTerm::weights] = dense.weights + experts.weights;
   m.bytes[MemoryTerm::gradients] = dense.gradients + experts.gradients;
   m.bytes[MemoryTerm::optimizer] = dense.optimizer + experts.optimizer;
@@ -103,14 +101,14 @@ void fill_states(const CompiledMemory& c,
     m.host += m.bytes[MemoryTerm::optimizer];
     m.bytes[MemoryTerm::optimizer] = Bytes{};
   }
-  static_cast<void>(t);
 }
 
 void fill_activations(
-    const CompiledMemory& c, const MemoryTable& t, const StageLayers& own, Recompute mode, StageMemory& m) noexcept {
+    const CompiledMemory& c, const MemoryTable& t, const StageLayers& own, const Strategy& s, StageMemory& m) noexcept {
   double kept = 0.0;
+  const bool full = s.recompute == Recompute::full;
   for (std::size_t k = 0; k < c.kinds.size(); ++k) {
-    kept += own.of_kind[k] * (mode == Recompute::full ? t.saved_input : t.kinds[k].activations);
+    kept += own.of_kind[k] * (full ? t.saved_input / s.recompute_block : t.kinds[k].activations);
   }
   kept *= m.in_flight;
   if (c.options.offload_activations && own.layers > 0.0) {
@@ -149,12 +147,12 @@ Workspaces workspaces_of_stage(const CompiledMemory& c,
                                const Strategy& s,
                                const StageLayers& own,
                                const StageParameters& p,
-                               bool first,
                                bool last) noexcept {
   Workspaces w;
   for (std::size_t k = 0; k < c.kinds.size(); ++k) {
     if (own.of_kind[k] > 0.0) {
-      w.layer = std::max(w.layer, t.kinds[k].workspace + (s.recompute == Recompute::full ? t.kinds[k].in_full : 0.0));
+      w.layer = std::max(w.layer, t.kinds[k].workspace +
+                                      (s.recompute == Recompute::full ? s.recompute_block * t.kinds[k].in_full : 0.0));
     }
   }
   w.loss = last ? t.loss : 0.0;
@@ -172,7 +170,6 @@ Workspaces workspaces_of_stage(const CompiledMemory& c,
     w.layer += (2.0 * c.gather_bytes + trained) * p.largest_layer;
     w.loss += last ? (wide + trained) * t.head + c.gather_bytes * p.largest_layer : 0.0;
   }
-  static_cast<void>(first);
   w.kept += c.stack.buffers.raw();
   return w;
 }
@@ -204,11 +201,11 @@ StageMemory stage_memory(const CompiledMemory& c,
   const bool last = stage == s.pp - 1;
   const StageLayers own = layers_of_stage(c, s, stage);
   const StageParameters parameters = parameters_of_stage(c, t, own, first, last);
-  m.in_flight = micro_batches_in_flight(count(stage), s.pp, s.vpp, micro_batches);
-  fill_states(c, t, s, parameters, m);
-  fill_activations(c, t, own, s.recompute, m);
+  m.in_flight = micro_batches_in_flight(s, count(stage), micro_batches);
+  fill_states(c, s, parameters, m);
+  fill_activations(c, t, own, s, m);
   m.bytes[MemoryTerm::dummy_gradients] = Bytes{dummies_of_stage(c, t, own)};
-  const Workspaces w = workspaces_of_stage(c, t, s, own, parameters, first, last);
+  const Workspaces w = workspaces_of_stage(c, t, s, own, parameters, last);
   m.bytes[MemoryTerm::gather_buffers] = Bytes{w.kept};
   m.bytes[MemoryTerm::workspace] = c.stack.fixed;
   // Gradients that do not exist yet at the only micro-batch's loss leave the layers' backward as the other candidate.
@@ -241,7 +238,8 @@ FullestStage fullest_stage(const CompiledMemory& c,
     }
   };
   // Alike layers: what is in flight only falls along the pipeline, so the ends and the first full stage suffice.
-  if (c.kinds.size() == 1 && s.pp > 3) {
+  const bool falls = s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::gpipe;
+  if (c.kinds.size() == 1 && s.pp > 3 && falls) {
     look(1);
     look(s.pp - 1);
     return best;

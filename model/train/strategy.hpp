@@ -15,6 +15,10 @@ namespace headroom {
 enum class Recompute : std::uint8_t { none, selective, full };
 inline constexpr std::array<std::string_view, 3> recompute_names{"none", "selective", "full"};
 
+/// The order of micro-batches over the pipeline. With vpp > 1 `one_f_one_b` is the interleaved schedule.
+enum class Schedule : std::uint8_t { one_f_one_b, gpipe, zb_h1, zb_h2, zb_v, dualpipe };
+inline constexpr std::array<std::string_view, 6> schedule_names{"1f1b", "gpipe", "zb-h1", "zb-h2", "zb-v", "dualpipe"};
+
 /// One point of the search space. Small integers: it is copied by the million.
 struct Strategy {
   std::uint16_t tp = 1, pp = 1, vpp = 1, cp = 1;
@@ -24,10 +28,12 @@ struct Strategy {
   std::uint16_t shard_ranks = 0;  ///< data ranks that share the sharded states (HSDP); 0: all of them
   std::uint8_t zero = 0;          ///< ZeRO stage 0-3; 3 = fully sharded (FSDP)
   Recompute recompute = Recompute::none;
+  std::uint8_t recompute_block = 1;  ///< layers between kept inputs under full recomputation
+  Schedule schedule = Schedule::one_f_one_b;
   bool sequence_parallel = false;
   friend constexpr bool operator==(const Strategy&, const Strategy&) = default;
 };
-static_assert(sizeof(Strategy) <= 24);
+static_assert(sizeof(Strategy) <= 32);
 
 /// What the strategy must fit: the numbers legality needs and no more.
 struct TrainingShape {

@@ -138,12 +138,24 @@ Bytes memory_of_kind(const StageMemory& memory, std::string_view kind, MemoryKin
 }
 
 /// On the rank that logged it: options.memory_rank 0, last, or the fullest one.
-Bytes memory_of_row(const CompiledTraining& c, const RunConfiguration& run, const Strategy& s, const Estimate& e) {
-  const MemoryTable table = tabulate_memory(c.memory, key_of(s));
+Bytes memory_of_row(const CompiledMemory& c, const RunConfiguration& run, const Strategy& s, const Estimate& e) {
+  const MemoryTable table = tabulate_memory(c, key_of(s));
   const std::string_view rank = option(run, "memory_rank");
   const std::int64_t stage = rank == "0" ? 0 : rank == "last" ? s.pp - 1 : e.stage;
-  return memory_of_kind(stage_memory(c.memory, table, s, e.micro_batches, stage), option(run, "memory_kind"),
-                        c.memory.stack.measured);
+  return memory_of_kind(stage_memory(c, table, s, e.micro_batches, stage), option(run, "memory_kind"),
+                        c.stack.measured);
+}
+
+/// The low end where the row leaves open whether the loss is fused: with it fused.
+Bytes least_memory_of_row(const CompiledTraining& c,
+                          const RunConfiguration& run,
+                          const Strategy& s,
+                          const Estimate& e) {
+  MemoryOptions fused = c.work.options;
+  fused.fused_loss = true;
+  return memory_of_row(compile_memory(c.architecture, c.memory.stack, c.work.states, c.work.precision, fused,
+                                      c.work.shape.seq_len, c.capacity),
+                       run, s, e);
 }
 
 /// "Llama3-70B-12L" is a slice of Llama3-70B: twelve of its layers.
@@ -162,7 +174,9 @@ MemoryOptions options_of(const RunConfiguration& run, const MemoryStack& softwar
   const std::string_view method = option(run, "method");
   o.method = method == "lora" ? Method::lora : method == "qlora" ? Method::qlora : Method::full;
   o.flash_attention = run.flash_attn.value_or(1) == 1;
-  o.fused_loss = option(run, "fused_cross_entropy") == "1";
+  if (const std::string_view fused = option(run, "fused_cross_entropy"); !fused.empty()) {
+    o.fused_loss = fused == "1";
+  }
   o.compiled = option(run, "compile") == "1";
   // GPT-style recipes train with dropout where the software has it on, gated ones turn it off.
   o.dropout = software.dropout && run.gated_mlp.value_or(0) == 0;
@@ -213,7 +227,7 @@ Answer in_unit(const CompiledTraining& c,
     return rate(model / gpus / Seconds{1.0} / c.gemm_peak);
   }
   if (metric == "memory_gib_per_gpu") {
-    const Bytes memory = memory_of_row(c, run, s, e);
+    const Bytes memory = memory_of_row(c.memory, run, s, e);
     const double ranks = static_cast<double>(s.tp) * s.pp * (s.zero >= 3 ? static_cast<double>(s.dp) * s.cp : 1.0);
     return {memory.raw() / 0x1p30, c.parameters * adam_states(c.work.precision).total() / ranks / 0x1p30, true};
   }
@@ -270,7 +284,7 @@ const TrainingRowModel::DeviceAnswer& TrainingRowModel::device(const std::string
   return at->second;
 }
 
-RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {
+std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& run) {
   if (run.arch == "cnn" || run.arch == "dlrm") {
     return unsupported("arch " + run.arch + ": only transformers are modelled so far");
   }
@@ -278,14 +292,12 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     return unsupported("not published: " + missing);
   }
   if (const std::string bad = impossible_cell(run); !bad.empty()) {
-    return {RowStatus::rejected, bad, 0, 0, 0, 0};
+    return RowPrediction{RowStatus::rejected, bad, 0, 0, 0, 0};
   }
-  const std::optional<Precision> precision = precision_of(run.precision);
-  if (!precision) {
+  if (!precision_of(run.precision)) {
     return unsupported("precision " + quoted(run.precision) + " is no training recipe known here");
   }
-  const DeviceAnswer& found = device(run.gpu);
-  if (found.device == nullptr) {
+  if (const DeviceAnswer& found = device(run.gpu); found.device == nullptr) {
     return unsupported(found.why);
   }
   if (!run.recompute.empty() &&
@@ -295,45 +307,61 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   if (run.arch == "moe" && run.experts.value_or(0) < 2) {
     return unsupported("not published: experts");
   }
+  return std::nullopt;
+}
+
+CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precision precision) {
   const Architecture* preset = preset_of(run.model);
+  const Device& sku = *device(run.gpu).device;
+  const MemoryStack& software = software_of(run);
   TrainingWorkload work;
   work.shape = {*run.gpus, *run.seq_len, *run.global_batch};
-  work.precision = *precision;
-  const MemoryStack& software = software_of(run);
-  work.states = states_of(software, *precision, *found.device);
+  work.precision = precision;
+  work.states = states_of(software, precision, sku);
   work.options = options_of(run, software);
   Architecture architecture = architecture_of(run, preset == nullptr ? default_vocabulary : preset->vocab);
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
-    architecture.mla = preset->mla;
+    architecture.mla = preset->mla;  // the columns have no place for the latent widths
   }
+  return compile(architecture, sku, stack_, software, work);
+}
 
-  CompiledTraining compiled;
+RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {
+  if (std::optional<RowPrediction> refused = refusal(run)) {
+    return std::move(*refused);
+  }
+  CompiledTraining c;
   try {
-    compiled = compile(architecture, *found.device, stack_, software, work);
+    c = compiled(run, precision_of(run.precision).value_or(Precision::bf16));
   } catch (const ConfigError& error) {
     return unsupported(error.diagnostics().front().message);
   }
   Strategy s = strategy_of(run);
   bool open = !run.micro_batch;
-  const std::int64_t local_batch = *run.global_batch / std::max<std::int64_t>(1, *run.dp);
-  if (open && software.micro_batches_follow_stages && s.pp > 1 && local_batch >= s.pp) {
+  const std::int64_t local_batch = c.work.shape.global_batch / std::max<std::int64_t>(1, s.dp);
+  if (open && c.memory.stack.micro_batches_follow_stages && s.pp > 1 && local_batch >= s.pp) {
     s.micro_batch = static_cast<std::uint16_t>(std::min<std::int64_t>(local_batch / s.pp, 60'000));
     open = false;
   }
   if (open || run.recompute.empty()) {
-    s = close_open_axes(compiled, s, open, run.recompute.empty());
+    s = close_open_axes(c, s, open, run.recompute.empty());
   }
-  const Estimate e = evaluate(compiled, tabulate(compiled, key_of(s)), s);
+  const Estimate e = evaluate(c, tabulate(c, key_of(s)), s);
   // A measured run did fit: a memory estimate above the capacity is an error of the estimate, not of the plan.
   if (e.verdict != Verdict::feasible && e.verdict != Verdict::out_of_memory) {
     return unsupported(verdict_text(e.verdict, e.broke, e.limit));
   }
-  const Answer answer = in_unit(compiled, run, s, e, metric);
+  const Answer answer = in_unit(c, run, s, e, metric);
   if (!answer.known) {
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");
   }
-  const double width = metric == "memory_gib_per_gpu" ? software.interval : stack_.interval;
-  return {RowStatus::ok, {}, answer.value, answer.value / (1.0 + width), answer.value * (1.0 + width), answer.roofline};
+  const bool memory = metric == "memory_gib_per_gpu";
+  const double width = 1.0 + (memory ? c.memory.stack.interval : stack_.interval);
+  double low = answer.value;
+  if (memory && !c.work.options.fused_loss) {
+    low = std::min(low, least_memory_of_row(c, run, s, e).raw() / 0x1p30);
+  }
+  return {RowStatus::ok, {}, answer.value, low / width, answer.value * width, answer.roofline};
 }
 
 }  // namespace headroom
