@@ -140,7 +140,8 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   } else {
     text += "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
   }
-  return text + "\nrough: intervals hold 80 % of past errors of this form; " + plan.interval_source + "\n";
+  return text + "\nrough: intervals of time hold 80 % of past errors of this form; " + plan.interval_source +
+         "\nmemory: " + t.software.name + "; " + t.software.interval_source + "\n";
 }
 
 std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan& p) {

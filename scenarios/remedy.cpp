@@ -94,11 +94,17 @@ class RemedySearch {
     const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
     s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, compiled_.work.shape.gpus / model_ranks));
     const Estimate e = evaluate(compiled_, tabulate(compiled_, key_of(s)), s);
-    if (e.verdict == Verdict::feasible) {
+    if (e.verdict == Verdict::feasible && fits_surely(e.memory)) {
       remedy.strategy = s;
       remedy.memory = e.memory.total();
       found_.push_back(std::move(remedy));
     }
+  }
+
+  /// A remedy must hold at the upper end of the interval: one that fits by a hair is none.
+  [[nodiscard]] bool fits_surely(const MemoryBreakdown& memory) const noexcept {
+    const double upper = 1.0 + compiled_.memory.stack.interval;
+    return upper * memory.allocated() + memory[MemoryTerm::framework] <= compiled_.capacity;
   }
 
   const CompiledTraining& compiled_;

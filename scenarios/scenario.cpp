@@ -213,7 +213,7 @@ class ScenarioReader {
   /// The software that keeps the states, and what it keeps with this recipe and optimizer.
   void read_software(TrainScenario& train) {
     const MemoryStacks stacks = MemoryStacks::standard();
-    const std::string id = software_.value_or(train.strategy.zero >= 3 ? "torchtitan" : "megatron-bridge");
+    const std::string id = software_.value_or(train.strategy.zero >= 3 ? "torchtitan" : "megatron-core-te");
     try {
       train.software = stacks.find(id);
     } catch (const ConfigError& error) {

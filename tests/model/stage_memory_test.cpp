@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a pipeline stage against measured runs and against arithmetic done by hand.
+#include <headroom/hardware/catalog.hpp>
+#include <headroom/model/train/memory.hpp>
+#include <headroom/model/workload/model_library.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace headroom;
+
+namespace {
+
+constexpr double gib = 0x1p30;
+
+const MemoryStacks& stacks() {
+  static const MemoryStacks all = MemoryStacks::standard();
+  return all;
+}
+
+Architecture slice(std::string_view preset, std::int64_t layers, std::int64_t kv_heads) {
+  Architecture arch = ModelLibrary::standard().find(preset);
+  arch.layers = layers;
+  arch.kv_heads = kv_heads;
+  return arch;
+}
+
+Strategy strategy(int tp, int pp, int dp, int cp = 1, int vpp = 1) {
+  Strategy s;
+  s.tp = static_cast<std::uint16_t>(tp);
+  s.pp = static_cast<std::uint16_t>(pp);
+  s.dp = static_cast<std::uint32_t>(dp);
+  s.cp = static_cast<std::uint16_t>(cp);
+  s.vpp = static_cast<std::uint16_t>(vpp);
+  s.zero = 1;
+  s.sequence_parallel = tp > 1;
+  return s;
+}
+
+CompiledMemory compiled(const Architecture& arch,
+                        std::string_view stack,
+                        std::int64_t seq_len,
+                        Precision precision = Precision::bf16,
+                        MemoryOptions options = {},
+                        std::string_view generation = "hopper") {
+  const MemoryStack& software = stacks().find(stack);
+  return compile_memory(arch, software, software.states_of(precision, generation), precision, options, seq_len,
+                        Bytes{192 * gib});
+}
+
+StageMemory stage(const CompiledMemory& c, const Strategy& s, double micro_batches, std::int64_t index = 0) {
+  return stage_memory(c, tabulate_memory(c, {s.tp, s.cp, s.ep, s.etp, s.micro_batch, s.sequence_parallel, s.recompute}),
+                      s, micro_batches, index);
+}
+
+double states(const StageMemory& m) {
+  return (m.bytes[MemoryTerm::weights] + m.bytes[MemoryTerm::gradients] + m.bytes[MemoryTerm::optimizer]).raw() / gib;
+}
+double in_gib(const StageMemory& m, MemoryTerm term) {
+  return m.bytes[term].raw() / gib;
+}
+
+}  // namespace
+
+TEST_CASE("Llama 3 70B, 12 layers, tp1 pp2 dp4 on B200: 66.55 GiB measured (SimuMax v1.2)") {
+  MemoryOptions fused;
+  fused.fused_loss = true;
+  const CompiledMemory c = compiled(slice("llama3-70b", 12, 8), "megatron-core-te", 4096, Precision::bf16, fused);
+  const StageMemory m = stage(c, strategy(1, 2, 4), 4);
+  CHECK(states(m) == doctest::Approx(51.84).epsilon(0.001));
+  CHECK(in_gib(m, MemoryTerm::activations) == doctest::Approx(12.57).epsilon(0.001));
+  CHECK(in_gib(m, MemoryTerm::dummy_gradients) == doctest::Approx(1.59).epsilon(0.005));
+  CHECK(m.live().raw() / gib == doctest::Approx(66.55).epsilon(0.005));
+  CHECK(m.moment == PeakMoment::layer_backward);
+}
+
+TEST_CASE("Llama 3.1 405B, 4 layers, 16 KV heads, tp2 dp4 on B200: 81.59 GiB measured, at the loss") {
+  MemoryOptions fused;
+  fused.fused_loss = true;
+  const CompiledMemory c = compiled(slice("llama3.1-405b", 4, 16), "megatron-core-te", 4096, Precision::bf16, fused);
+  const StageMemory m = stage(c, strategy(2, 1, 4), 4);
+  CHECK(states(m) == doctest::Approx(71.61).epsilon(0.001));
+  CHECK(in_gib(m, MemoryTerm::activations) == doctest::Approx(4.00).epsilon(0.002));
+  CHECK(in_gib(m, MemoryTerm::logits) == doctest::Approx(2.88).epsilon(0.005));
+  CHECK(in_gib(m, MemoryTerm::dummy_gradients) == doctest::Approx(3.00).epsilon(0.002));
+  CHECK(m.live().raw() / gib == doctest::Approx(81.59).epsilon(0.005));
+  CHECK(m.moment == PeakMoment::loss);
+}
+
+TEST_CASE("Llama 3.1 405B on 2 048 H100, tp8 pp8 vpp8 cp2, fp8: 52.48 GiB measured on rank 0 (MLPerf v5.0)") {
+  Architecture arch = slice("llama3.1-405b", 126, 8);
+  arch.vocab = 32000;
+  const CompiledMemory c = compiled(arch, "nemo-megatron", 8192, Precision::fp8);
+  const StageMemory m = stage(c, strategy(8, 8, 16, 2, 8), 1152.0 / 16.0);
+  CHECK(states(m) == doctest::Approx(24.62).epsilon(0.002));
+  CHECK(in_gib(m, MemoryTerm::activations) == doctest::Approx(27.59).epsilon(0.002));
+  CHECK(m.live().raw() / gib == doctest::Approx(52.484).epsilon(0.005));
+}
+
+TEST_CASE("126 layers over 8 stages of 8 chunks: embedding and loss count, the first stage holds 15") {
+  Architecture arch = slice("llama3.1-405b", 126, 8);
+  const CompiledMemory c = compiled(arch, "nemo-megatron", 8192);
+  const Strategy s = strategy(8, 8, 16, 2, 8);
+  const double one = states(stage(c, s, 72, 1)) / 16.0;  // a middle stage holds layers alone
+  const double embedding = 128256.0 * 16384.0 / 8.0 * (2.0 + 2.0 + 12.0 / 32.0) / gib;
+  CHECK(states(stage(c, s, 72, 0)) == doctest::Approx(15.0 * one + embedding).epsilon(1e-6));
+}
+
+TEST_CASE("micro-batches in flight by schedule") {
+  Strategy s = strategy(1, 8, 1);
+  CHECK(micro_batches_in_flight(s, 0, 64) == 8.0);
+  CHECK(micro_batches_in_flight(s, 5, 64) == 3.0);
+  CHECK(micro_batches_in_flight(s, 0, 4) == 4.0);
+  s.schedule = Schedule::gpipe;
+  CHECK(micro_batches_in_flight(s, 7, 64) == 64.0);
+  s.schedule = Schedule::zb_h1;
+  CHECK(micro_batches_in_flight(s, 7, 64) == 8.0);
+  s.schedule = Schedule::zb_h2;
+  CHECK(micro_batches_in_flight(s, 0, 64) == 15.0);
+  s.schedule = Schedule::dualpipe;
+  CHECK(micro_batches_in_flight(s, 0, 64) == 9.0);
+  s.schedule = Schedule::one_f_one_b;
+  s.vpp = 4;  // p (1 + (p-1)/(p v)) on the first stage, Korthikanti et al. 2022, section 4.2.3
+  CHECK(micro_batches_in_flight(s, 0, 64) == doctest::Approx(8.0 * (1.0 + 7.0 / 32.0)));
+}
+
+TEST_CASE("DualPipe holds two copies of the parameters, DeepSeek-V3 table 2") {
+  const CompiledMemory c = compiled(slice("llama3-8b", 32, 8), "megatron-core-te", 4096);
+  Strategy s = strategy(1, 4, 8);
+  const double once = states(stage(c, s, 64, 1));
+  s.schedule = Schedule::dualpipe;
+  CHECK(states(stage(c, s, 64, 1)) == doctest::Approx(2.0 * once));
+}
+
+TEST_CASE("M7: recomputing blocks of n layers keeps every n-th input and forms n layers again") {
+  const CompiledMemory c = compiled(slice("llama3-8b", 32, 8), "megatron-core-te", 4096);
+  Strategy s = strategy(1, 1, 8);
+  s.recompute = Recompute::full;
+  const double every = in_gib(stage(c, s, 1), MemoryTerm::activations);
+  CHECK(every == doctest::Approx(32.0 * 2.0 * 4096.0 * 4096.0 / gib));  // 2 h T a layer
+  s.recompute_block = 4;
+  CHECK(in_gib(stage(c, s, 1), MemoryTerm::activations) == doctest::Approx(every / 4.0));
+}
+
+TEST_CASE("M9: 8-bit Adam keeps 14 GB of moments for 7e9 parameters where fp32 keeps 56; SGD none") {
+  CHECK(7e9 * moment_bytes(Optimizer::adamw) == doctest::Approx(56e9));
+  CHECK(7e9 * moment_bytes(Optimizer::adamw_8bit) == doctest::Approx(14e9));
+  CHECK(moment_bytes(Optimizer::sgd) == 0.0);
+}
+
+TEST_CASE("M11: naive scores take 68.7 GB a layer at 32 768 tokens and 32 heads, a fused kernel 4.2 MB") {
+  ActivationShape shape;
+  shape.seq_len = 32768;
+  shape.hidden = shape.query_width = shape.kv_width = 4096;
+  shape.heads = 32;
+  const double fused = layer_activations(shape).raw();
+  shape.flash_attention = false;
+  const double naive = layer_activations(shape).raw() - fused + 4.0 * 32 * 32768;
+  CHECK(naive / 2.0 == doctest::Approx(68.7e9).epsilon(0.001));  // the row counts the output alone, 2 a s^2
+  CHECK(4.0 * 32 * 32768 == doctest::Approx(4.2e6).epsilon(0.01));
+  shape.flash_attention = true;
+  shape.cp = 8;
+  CHECK(layer_activations(shape).raw() == doctest::Approx(fused / 8.0));
+}
+
+TEST_CASE("M12: offloading 2e9 parameters' optimizer takes 24 GB of host memory and 154 ms each way at 26 GB/s") {
+  const StateBytes states = adam_states(Precision::bf16);
+  CHECK(2e9 * states.optimizer == doctest::Approx(24e9));
+  CHECK(offload_time(Bytes{2e9 * 2.0}, BytesPerSecond{26e9}).raw() == doctest::Approx(0.154).epsilon(0.002));
+}
+
+TEST_CASE("M12: an offloaded optimizer leaves the device and stands on the host") {
+  MemoryOptions offload;
+  offload.offload_optimizer = true;
+  const Architecture arch = slice("llama3-8b", 32, 8);
+  const Strategy s = strategy(1, 1, 8);
+  const StageMemory here = stage(compiled(arch, "megatron-core-te", 4096), s, 1);
+  const StageMemory there = stage(compiled(arch, "megatron-core-te", 4096, Precision::bf16, offload), s, 1);
+  CHECK(there.host.raw() == here.bytes[MemoryTerm::optimizer].raw());
+  CHECK(there.bytes[MemoryTerm::optimizer].raw() == 0.0);
+  CHECK((here.live() - there.live()).raw() == doctest::Approx(there.host.raw()));
+}
+
+TEST_CASE("M15: one full checkpoint of 2e9 parameters puts 32 GB on rank 0, 64 shards half a GB; 7e9 take 112 GB") {
+  const StateBytes states = adam_states(Precision::bf16);
+  CHECK(load_peak(2e9, states, false, 64).raw() == doctest::Approx(32e9));
+  CHECK(load_peak(2e9, states, true, 64).raw() == doctest::Approx(0.5e9));
+  CHECK(load_peak(7e9, states, false, 8).raw() == doctest::Approx(112e9));
+}
+
+TEST_CASE("P17: LoRA and QLoRA keep a frozen base and 16 bytes an adapter parameter") {
+  const Architecture arch = ModelLibrary::standard().find("llama2-7b");
+  MemoryOptions options;
+  options.method = Method::qlora;
+  options.lora_rank = 16;
+  const CompiledMemory c = compiled(arch, "torchtune", 2048, Precision::bf16, options);
+  const StageMemory m = stage(c, strategy(1, 1, 1), 2);
+  // r (in + out) for q, k, v, o (4096 + 4096 each) and three matrices of 4096 and 11008, over 32 layers.
+  const double adapters = 32.0 * 16.0 * (4.0 * 8192.0 + 3.0 * 15104.0);
+  CHECK(lora_parameters(arch, arch.blocks().front(), 16) * 32.0 == doctest::Approx(adapters));
+  const double ends = 2.0 * 32000.0 * 4096.0;
+  const double base = 0.5625 * (count_parameters(arch).total - ends) + 2.0 * ends;
+  CHECK(states(m) * gib == doctest::Approx(base + 16.0 * adapters).epsilon(1e-6));
+  // The base alone: 3.5 GB at 4 bits, before block scales and 16-bit ends.
+  CHECK(0.5 * 7e9 == doctest::Approx(3.5e9));
+}
+
+TEST_CASE("sharding inside a node of 8 keeps eight times the states of 64 ranks") {
+  const CompiledMemory c = compiled(slice("llama3-8b", 32, 8), "torchtitan", 4096);
+  Strategy s = strategy(1, 1, 64);
+  s.zero = 3;
+  const double all = states(stage(c, s, 4));
+  s.shard_ranks = 8;
+  CHECK(states(stage(c, s, 4)) == doctest::Approx(8.0 * all));
+}
+
+TEST_CASE("sharded stacks keep a stage's compute copy and fp32 gradients under pipeline parallelism") {
+  const CompiledMemory c = compiled(slice("llama3-8b", 32, 8), "torchtitan", 4096);
+  Strategy s = strategy(1, 4, 8);
+  s.zero = 3;
+  const Architecture& arch = c.architecture;
+  const double parameters = 8.0 * block_parameters(arch, arch.blocks().front()).total() + 128256.0 * 4096.0;
+  CHECK(stage(c, s, 8).bytes[MemoryTerm::gather_buffers].raw() == doctest::Approx((2.0 + 4.0) * parameters));
+}
+
+TEST_CASE("what the allocator holds never exceeds what the device has left") {
+  Architecture arch = slice("llama3-8b", 32, 8);
+  const MemoryStack& software = stacks().find("torchtitan");
+  const auto at = [&](double capacity) {
+    const CompiledMemory c = compile_memory(arch, software, software.states_of(Precision::bf16, "hopper"),
+                                            Precision::bf16, {}, 16384, Bytes{capacity});
+    Strategy s = strategy(1, 1, 64);
+    s.zero = 3;
+    return stage(c, s, 1);
+  };
+  const StageMemory roomy = at(400 * gib);
+  const Bytes tight = roomy.live() + software.outside + Bytes{1 * gib};
+  REQUIRE(roomy.device() > tight);
+  CHECK(at(tight.raw()).device().raw() == doctest::Approx(tight.raw()));
+  CHECK(at(tight.raw()).live().raw() == roomy.live().raw());
+}
+
+TEST_CASE("a software is found by the longest name that a row's framework starts with") {
+  CHECK(stacks().of_framework("Megatron-LM (mcore) + TE")->id == "megatron-core-te");
+  CHECK(stacks().of_framework("Megatron-LM")->id == "megatron-core");
+  CHECK(stacks().of_framework("NeMo/Megatron")->id == "nemo-megatron");
+  CHECK(stacks().of_framework("Megatron-DeepSpeed 2022")->id == "megatron-deepspeed");
+  CHECK(stacks().of_framework("torchtitan")->id == "torchtitan");
+  CHECK(stacks().of_framework("nobody's trainer") == nullptr);
+}
