@@ -53,6 +53,17 @@ void tabulate_and_evaluate(benchmark::State& state) {
 }
 BENCHMARK(tabulate_and_evaluate);
 
+/// The memory of the fullest stage alone, from tables.
+void memory_from_tables(benchmark::State& state) {
+  const CompiledMemory& memory = compiled().memory;
+  const MemoryTable table = tabulate_memory(memory, key_of(strategy()));
+  const Strategy s = strategy();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(fullest_stage(memory, table, s, 64.0));
+  }
+}
+BENCHMARK(memory_from_tables);
+
 void catalog_first_device(benchmark::State& state) {
   for (auto _ : state) {
     const Catalog catalog = Catalog::standard();

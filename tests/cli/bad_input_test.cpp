@@ -2,6 +2,7 @@
 // Every case of tests/bad_input: the exit code, the exact messages on stderr, and nothing half-printed on stdout.
 #include <doctest/doctest.h>
 
+#include "run_headroom.hpp"
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -102,7 +103,8 @@ TEST_CASE("every bad input is refused with its own message and leaves nothing be
   }
   std::sort(files.begin(), files.end());
   CHECK(files.size() >= 80);
-  const fs::path work = fs::temp_directory_path() / ("headroom-bad-input-" + std::to_string(std::rand()));
+  const headroom::test::ScratchFolder scratch;
+  const fs::path work = scratch.path() / "case";
   for (const fs::path& file : files) {
     const Case c = parse(file);
     CAPTURE(file.filename().string());

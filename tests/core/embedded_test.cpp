@@ -20,8 +20,11 @@ constexpr std::array<EmbeddedAlias, 1> aliases{{{"gpus", "one", 0}}};
 
 /// Two folders of the user's, both with an entry of the embedded one's id.
 struct TwoFolders {
-  fs::path root = fs::temp_directory_path() / ("headroom-embedded-" + std::to_string(std::rand()));
+  fs::path root;
   TwoFolders() {
+    std::string name = (fs::temp_directory_path() / "headroom-test-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    root = name;
     for (const char* name : {"upper", "lower"}) {
       fs::create_directories(root / name / "gpus");
       std::ofstream{root / name / "gpus" / "one.toml"} << "from = \"" << name << "\"";
