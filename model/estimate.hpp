@@ -62,13 +62,14 @@ enum class MemoryTerm : std::uint8_t {
   gather_buffers,
   kv_cache,
   fragmentation,
+  cuda_graphs,
   framework,
   count
 };
 inline constexpr std::size_t memory_term_count = static_cast<std::size_t>(MemoryTerm::count);
 inline constexpr std::array<std::string_view, memory_term_count> memory_term_names{
-    "weights", "gradients",      "optimizer", "activations",   "recompute_workspace",
-    "logits",  "gather_buffers", "kv_cache",  "fragmentation", "framework"};
+    "weights",  "gradients",     "optimizer",   "activations", "recompute_workspace", "logits", "gather_buffers",
+    "kv_cache", "fragmentation", "cuda_graphs", "framework"};
 
 struct MemoryBreakdown {
   std::array<Bytes, memory_term_count> bytes{};
@@ -111,6 +112,7 @@ enum class Verdict : std::uint8_t {
   experts_not_divisible,   ///< experts / ep
   expert_groups_misfit,    ///< ep against dp cp tp
   out_of_memory,
+  kv_cache_too_small,  ///< weights fit, the KV cache holds less than one sequence
   misses_target,
   count
 };
