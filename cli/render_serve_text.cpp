@@ -20,8 +20,11 @@ std::string heading(const ServeScenario& s, const ServePlan& p) {
 }
 
 std::string refusal(const ServePlan& p) {
-  std::string text = p.verdict + " (weights " + format(p.estimate.memory.terms[MemoryTerm::weights]) +
-                     ", one sequence's KV " + format(p.estimate.memory.sequence) + ")\n";
+  std::string text = p.verdict + " (weights " + format(p.estimate.memory.terms[MemoryTerm::weights]);
+  if (p.estimate.verdict == Verdict::out_of_memory) {
+    text += ", one sequence's KV " + format(p.estimate.memory.sequence);
+  }
+  text += ")\n";
   for (const std::string& change : p.changes) {
     text += (&change == &p.changes.front() ? "smallest change that fits:  " : ", ") + change;
   }

@@ -18,6 +18,29 @@ std::int64_t sequences_asked(const ServingWorkload& w) {
   return (w.concurrency + replicas - 1) / replicas;
 }
 
+/// A broken rule in serving's words: replicas instead of dp, and stages that are layers and nothing else.
+Problem serving_problem(const ServingEstimate& e) {
+  Problem problem = problem_of({e.verdict, e.broke, e.limit});
+  if (e.verdict == Verdict::gpus_not_divisible) {
+    problem.text = format_count(e.broke) + " GPUs are no whole number of replicas of " + format_count(e.limit);
+  } else if (e.verdict == Verdict::layers_too_few) {
+    problem.way_out = "use pp " + format_count(e.broke) + " or less";
+  }
+  return problem;
+}
+
+/// The largest fraction, in hundredths, that leaves room for what lies beside it.
+std::optional<double> smaller_fraction(const ServeScenario& s) {
+  ServingWorkload w = s.work;
+  for (int percent = static_cast<int>(100.0 * w.memory_fraction); percent >= 50; --percent) {
+    w.memory_fraction = percent / 100.0;
+    if (w.memory_fraction < s.work.memory_fraction && fits(s, w)) {
+      return w.memory_fraction;
+    }
+  }
+  return std::nullopt;
+}
+
 /// Changes of the engine's settings alone, least disruptive first; the empty one stands for none.
 struct Setting {
   bool fewer_sequences = false;
@@ -56,6 +79,11 @@ void note_memory(const ServeScenario& s, const ServingEstimate& e, Plan& plan) {
                          (limited ? "max_num_seqs lets in" : "the KV cache holds") + " (" + std::to_string(held) +
                          " sequences): the rest waits");
   }
+  const std::int64_t positions = s.architecture.max_seq_len;
+  if (positions > 0 && s.work.limits().sequence_tokens > positions) {
+    plan.notes.push_back("sequences of " + std::to_string(s.work.limits().sequence_tokens) + " tokens exceed the " +
+                         std::to_string(positions) + " positions that " + s.architecture.id + " was trained on");
+  }
   if (!s.device.memory.visible) {
     plan.notes.push_back(
         "memory: " + s.device.id +
@@ -67,6 +95,9 @@ void note_memory(const ServeScenario& s, const ServingEstimate& e, Plan& plan) {
 }  // namespace
 
 std::vector<std::string> serving_changes(const ServeScenario& s) {
+  if (const std::optional<double> fraction = smaller_fraction(s)) {
+    return {"serving.memory_fraction = " + format_number(*fraction, 2)};
+  }
   for (std::int64_t factor = 1; factor <= 64; factor *= 2) {
     for (const bool more_gpus : {false, true}) {
       ServingWorkload ranks = s.work;
@@ -117,7 +148,7 @@ ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explaine
     return answer;
   }
   if (e.verdict != Verdict::feasible) {
-    answer.problems.push_back(problem_of({e.verdict, e.broke, e.limit}));
+    answer.problems.push_back(serving_problem(e));
     return answer;
   }
   note_memory(s, e, plan);

@@ -39,7 +39,7 @@ std::string way_out(const Legality& rule) {
     case Verdict::batch_not_divisible: return "use global_batch " + nearest_multiples(number, limit);
     case Verdict::micro_batches_too_few:
       return "use vpp 1, or a global_batch of " + nearest_multiples(number, limit) + " micro-batches";
-    case Verdict::experts_not_divisible: return "use ep " + nearest_divisors(number, limit);
+    case Verdict::experts_not_divisible: return number <= 1 ? "use ep 1" : "use ep " + nearest_divisors(number, limit);
     case Verdict::expert_groups_misfit: return "use ep x etp " + nearest_divisors(number, limit);
     case Verdict::feasible:
     case Verdict::out_of_memory:
