@@ -3,11 +3,13 @@
 #include <headroom/cli/table.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/hardware/lint.hpp>
+#include <headroom/model/number_format.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/model/workload/parameters.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <set>
 
 namespace headroom::cli {
@@ -17,7 +19,7 @@ constexpr std::array options{
     Option{"--file", OptionKind::many, "FILE", "lint: check this GPU file as if it were in the catalog; repeats"},
 };
 
-constexpr std::array<std::string_view, 5> kinds{"gpus", "nodes", "clusters", "prices", "models"};
+constexpr std::array<std::string_view, 6> kinds{"gpus", "nodes", "clusters", "prices", "models", "formats"};
 constexpr std::array<std::string_view, 4> actions{"list", "show", "diff", "lint"};
 
 template <class T>
@@ -87,11 +89,30 @@ std::string list_models(const ModelLibrary& models) {
   return table.text(0);
 }
 
+std::string list_formats() {
+  Table table{
+      {"format", "bits", "exponent", "mantissa", "largest", "smallest normal", "subnormal", "epsilon", "source"}};
+  table.left(8);
+  const auto number = [](double value) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.6g", value);
+    return std::string{text.data()};
+  };
+  for (const NumberFormat& f : number_formats) {
+    const bool subnormals = f.mantissa_bits > 0;
+    table.row({std::string{f.name}, std::to_string(f.bits()), std::to_string(f.exponent_bits),
+               std::to_string(f.mantissa_bits), number(f.largest()), number(f.smallest_normal()),
+               subnormals ? number(f.smallest_subnormal()) : "-", number(f.epsilon()), std::string{f.source}});
+  }
+  return table.text(0);
+}
+
 std::string list(std::string_view kind, const Catalog& catalog, const ModelLibrary& models) {
   if (kind == "gpus") return list_gpus(catalog);
   if (kind == "nodes") return list_nodes(catalog);
   if (kind == "clusters") return list_clusters(catalog);
   if (kind == "prices") return list_prices(catalog);
+  if (kind == "formats") return list_formats();
   return list_models(models);
 }
 
@@ -207,8 +228,8 @@ Outcome run(const Arguments& arguments) {
     const ModelLibrary models = ModelLibrary::standard();
     if (words.size() > 1) {
       if (std::find(kinds.begin(), kinds.end(), words[1]) == kinds.end()) {
-        throw ConfigError{"catalog list " + quoted(words[1]) + " is none of gpus, nodes, clusters, prices, models" +
-                          suggestion(words[1], kinds)};
+        throw ConfigError{"catalog list " + quoted(words[1]) +
+                          " is none of gpus, nodes, clusters, prices, models, formats" + suggestion(words[1], kinds)};
       }
       return {list(words[1], catalog, models), "", 0};
     }

@@ -36,6 +36,7 @@ constexpr std::array quick_options{
     QuickOption{"--osl", "serving.osl"},
     QuickOption{"--concurrency", "serving.concurrency"},
     QuickOption{"--weights", "serving.weights"},
+    QuickOption{"--engine", "serving.engine"},
     QuickOption{"--price", "money.price"},
     QuickOption{"--prices", "money.prices"},
 };
@@ -62,9 +63,11 @@ constexpr std::array options{
     Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"},
     Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"},
     Option{"--weights", OptionKind::one, "NAME", "serving: precision of the weights; default bf16"},
+    Option{"--engine", OptionKind::one, "NAME", "serving: vllm (default), tensorrt-llm or sglang"},
     Option{"--price", OptionKind::one, "MONEY", "price of a GPU, e.g. '2.99 $/h'"},
     Option{"--prices", OptionKind::one, "ID", "price list of the catalog"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
+    Option{"--only", OptionKind::one, "PART", "serving: 'memory' answers that part alone"},
     Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
 };
 
@@ -111,18 +114,30 @@ std::vector<Diagnostic> in_option_words(const ConfigError& error, const Argument
   return diagnostics;
 }
 
+PlanPart part_of(const Arguments& arguments) {
+  const std::string part = arguments.one("--only");
+  if (!part.empty() && part != "memory") {
+    throw ConfigError{"--only knows 'memory', not " + quoted(part)};
+  }
+  return part.empty() ? PlanPart::all : PlanPart::memory;
+}
+
 Outcome answer(const Arguments& arguments, bool explained) {
   const std::vector<std::string> files = arguments.many("");
   const Sources sources = Sources::standard();
   if (files.empty() && !arguments.has("--model") && !arguments.has("--set")) {
     throw ConfigError{"name a scenario file, or --model, --gpu and --gpus (see 'headroom plan --help')"};
   }
+  const PlanPart part = part_of(arguments);
   const std::vector<std::string> overrides = overrides_of(arguments, files.empty());
   const Plan plan = [&] {
     try {
-      return make_plan(files.empty() ? scenario_from_overrides(overrides, sources)
-                                     : load_scenario(files.front(), overrides, sources),
-                       explained);
+      Scenario scenario = files.empty() ? scenario_from_overrides(overrides, sources)
+                                        : load_scenario(files.front(), overrides, sources);
+      if (part == PlanPart::memory && std::holds_alternative<TrainScenario>(scenario.question)) {
+        throw ConfigError{"--only memory answers serving scenarios; leave it out for a training one"};
+      }
+      return make_plan(std::move(scenario), explained, part);
     } catch (const ConfigError& error) {
       throw ConfigError{in_option_words(error, arguments)};
     }

@@ -11,6 +11,11 @@
 namespace headroom::cli {
 
 [[nodiscard]] std::string plan_text(const Plan& plan);
+/// Parts of it, for the files that write it: a serving plan, the memory of a GPU, what was assumed, broken rules.
+[[nodiscard]] std::string serve_text(const Plan& plan, const ServeScenario& scenario, const ServePlan& answer);
+[[nodiscard]] std::string memory_table(const MemoryBreakdown& memory, Bytes capacity);
+[[nodiscard]] std::string notes_text(const Plan& plan);
+[[nodiscard]] std::string problems_text(const std::vector<Problem>& problems);
 /// Schema "headroom.plan/1": raw SI, the unit in the key.
 [[nodiscard]] std::string plan_json(const Plan& plan);
 [[nodiscard]] std::string explain_text(const Plan& plan);

@@ -150,8 +150,11 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   json.member("model", std::string_view{s.architecture.id});
   json.member("gpu", std::string_view{s.device.id});
   json.member("gpus", s.work.gpus);
-  json.member("tp", s.work.tp);
-  json.member("pp", s.work.pp);
+  json.member("tp", s.work.layout.tp);
+  json.member("pp", s.work.layout.pp);
+  json.member("ep", s.work.layout.ep);
+  json.member("engine", engine_names[static_cast<std::size_t>(s.engine.engine)]);
+  json.member("memory_fraction", s.work.memory_fraction);
   verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
   problem_members(json, p.problems);
   json.key("changes");
@@ -160,15 +163,30 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
     json.text(change);
   }
   json.end_array();
-  memory(json, p.estimate.memory);
+  const ServingMemory& held = p.estimate.memory;
+  memory(json, held.terms);
   json.member("capacity_bytes", s.device.capacity().value.raw());
+  json.member("visible_bytes", s.device.visible_capacity().value.raw());
+  json.member("kv_pool_bytes", held.pool.raw());
+  json.member("kv_bytes_per_sequence", held.sequence.raw());
   json.member("kv_bytes_per_token", p.estimate.kv_per_token.raw());
   if (p.estimate.verdict != Verdict::feasible) {
     return;
   }
   json.member("replicas", p.estimate.replicas);
   json.member("batch", p.estimate.batch);
-  json.member("max_sequences", p.estimate.max_sequences * p.estimate.replicas);
+  const auto replicas = static_cast<double>(p.estimate.replicas);
+  json.member("max_sequences", held.max_sequences * p.estimate.replicas);
+  interval(
+      json, "kv_capacity_sequences",
+      Interval<double>{replicas * static_cast<double>(held.capacity_low), replicas * static_cast<double>(held.capacity),
+                       replicas * static_cast<double>(held.capacity_high)});
+  json.member("kv_capacity_tokens", replicas * held.tokens);
+  json.member("kv_in_use_bytes", p.estimate.kv_in_use.raw());
+  json.member("longest_sequence_tokens", p.longest_sequence);
+  if (p.part == PlanPart::memory) {
+    return;
+  }
   interval(json, "ttft_s", p.ttft);
   interval(json, "tpot_s", p.tpot);
   interval(json, "output_tokens_per_s", p.output_tokens_per_s);

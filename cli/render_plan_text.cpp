@@ -27,6 +27,8 @@ std::string strategy_text(const Strategy& s) {
   return text + (s.sequence_parallel ? ", sequence parallel" : "");
 }
 
+}  // namespace
+
 std::string memory_table(const MemoryBreakdown& memory, Bytes capacity) {
   Table table{{"memory of the fullest GPU", "", "share"}};
   const bool slack = memory[MemoryTerm::fragmentation].raw() > 0.0;
@@ -51,6 +53,8 @@ std::string memory_table(const MemoryBreakdown& memory, Bytes capacity) {
   return table.text();
 }
 
+namespace {
+
 std::string time_table(const Estimate& e) {
   Table table{{"time of a step", "", "share"}};
   for (std::size_t i = 0; i < term_count; ++i) {
@@ -61,6 +65,8 @@ std::string time_table(const Estimate& e) {
   table.row({"step", format(e.step), ""});
   return table.text();
 }
+
+}  // namespace
 
 std::string notes_text(const Plan& plan) {
   std::string text;
@@ -81,6 +87,8 @@ std::string problems_text(const std::vector<Problem>& problems) {
   }
   return text;
 }
+
+namespace {
 
 std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   const Bytes capacity = t.device.capacity().value;
@@ -142,48 +150,6 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   }
   return text + "\nrough: intervals of time hold 80 % of past errors of this form; " + plan.interval_source +
          "\nmemory: " + t.software.name + "; " + t.software.interval_source + "\n";
-}
-
-std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
-  const ServingWorkload& w = s.work;
-  const Bytes capacity = s.device.capacity().value;
-  std::string text = s.architecture.name + " served on " + std::to_string(w.gpus) + " x " + s.device.id + ", weights " +
-                     std::string{name_of(w.weights)} + ", KV cache " + std::string{name_of(w.kv)} + "\n" + "tp " +
-                     std::to_string(w.tp) + ", pp " + std::to_string(w.pp) + ", " +
-                     std::to_string(p.estimate.replicas) + " replica(s); " + std::to_string(w.concurrency) +
-                     " requests in flight, " + std::to_string(w.isl) + " tokens in, " + std::to_string(w.osl) +
-                     " out\n\n";
-  if (!p.problems.empty()) {
-    return text + problems_text(p.problems) + notes_text(plan);
-  }
-  if (p.estimate.verdict != Verdict::feasible) {
-    text += p.verdict + " (weights " + format(p.estimate.memory[MemoryTerm::weights]) + ", one sequence's KV " +
-            format(p.estimate.memory[MemoryTerm::kv_cache]) + ")\n";
-    for (const std::string& change : p.changes) {
-      text += (&change == &p.changes.front() ? "smallest change that fits:  " : ", ") + change;
-    }
-    return text + (p.changes.empty() ? "" : "\n") + notes_text(plan);
-  }
-  text += "fits: " + format(p.estimate.memory.total()) + " of " + format(capacity) + " per GPU, room for " +
-          std::to_string(p.estimate.max_sequences * p.estimate.replicas) + " sequences\n";
-  Table answer{{"", ""}};
-  answer.left(1);
-  answer.row({"TTFT, one prompt alone", interval_text(p.ttft)});
-  answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), interval_text(p.tpot)});
-  answer.row({"output tokens/s", interval_text(p.output_tokens_per_s)});
-  answer.row({"KV cache per token", format(p.estimate.kv_per_token)});
-  if (plan.scenario.money.price) {
-    answer.row({"cost per M output tokens", interval_text(p.cost_per_million_output_tokens)});
-  }
-  text += answer.text() + "binds: " + p.binds + "\n\n" + memory_table(p.estimate.memory, capacity);
-  text += notes_text(plan);
-  if (!plan.scenario.money.price) {
-    text +=
-        "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list prices')\n";
-  } else {
-    text += "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
-  }
-  return text + "\nrough: intervals hold 80 % of past errors of this form; " + plan.interval_source + "\n";
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ void read_rates(ConfigTable table, SourceTags& tags, RateTable& rates) {
 void read_memory(ConfigTable table, SourceTags& tags, Device::Memory& memory) {
   memory.marketed = tags.quantity<Bytes>(table, "marketed");
   memory.usable = tags.quantity<Bytes>(table, "usable");
+  memory.visible = tags.quantity<Bytes>(table, "visible");
   memory.bandwidth = tags.quantity<BytesPerSecond>(table, "bandwidth");
   memory.bus_width = tags.count(table, "bus_width");
   memory.pin_rate = tags.quantity<BytesPerSecond>(table, "pin_rate");
@@ -155,6 +156,10 @@ const Sourced<Bytes>& Device::capacity() const {
     return *memory.marketed;
   }
   throw ConfigError{id + " has no memory capacity in the catalog; state [memory] usable in an overlay of it"};
+}
+
+const Sourced<Bytes>& Device::visible_capacity() const {
+  return memory.visible ? *memory.visible : capacity();
 }
 
 BytesPerSecond Device::bandwidth() const {

@@ -68,6 +68,7 @@ struct Device {
   struct Memory {
     std::optional<Sourced<Bytes>> marketed;
     std::optional<Sourced<Bytes>> usable;
+    std::optional<Sourced<Bytes>> visible;  ///< total of cudaMemGetInfo: less than nvidia-smi's by the driver's part
     std::optional<Sourced<BytesPerSecond>> bandwidth;
     std::optional<Sourced<std::int64_t>> bus_width;  ///< bits
     std::optional<Sourced<BytesPerSecond>> pin_rate;
@@ -115,6 +116,8 @@ struct Device {
   [[nodiscard]] FlopsPerSecond peak_of(Rate rate) const;
   /// What a plan may fill: usable capacity when known, else the marketed decimal one. ConfigError when neither is.
   [[nodiscard]] const Sourced<Bytes>& capacity() const;
+  /// What a program sees as the total and engines take fractions of: `visible` when known, else capacity().
+  [[nodiscard]] const Sourced<Bytes>& visible_capacity() const;
   /// ConfigError when the catalog has none.
   [[nodiscard]] BytesPerSecond bandwidth() const;
 };

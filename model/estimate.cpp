@@ -16,6 +16,7 @@ std::string_view name_of(Verdict verdict) noexcept {
     case Verdict::experts_not_divisible: return "experts_not_divisible";
     case Verdict::expert_groups_misfit: return "expert_groups_misfit";
     case Verdict::out_of_memory: return "out_of_memory";
+    case Verdict::kv_cache_too_small: return "kv_cache_too_small";
     case Verdict::misses_target: return "misses_target";
     case Verdict::count: break;
   }

@@ -62,14 +62,15 @@ enum class MemoryTerm : std::uint8_t {
   dummy_gradients,  ///< stand-ins where weight gradients are accumulated in the GEMM
   gather_buffers,   ///< sharded weights gathered, gradients before their reduction
   kv_cache,
+  cuda_graphs,
   fragmentation,  ///< what the allocator holds beyond what is live
   framework,      ///< outside the allocator: context, communicators
   count
 };
 inline constexpr std::size_t memory_term_count = static_cast<std::size_t>(MemoryTerm::count);
 inline constexpr std::array<std::string_view, memory_term_count> memory_term_names{
-    "weights",         "gradients",      "optimizer", "activations",   "workspace", "logits",
-    "dummy_gradients", "gather_buffers", "kv_cache",  "fragmentation", "framework"};
+    "weights",         "gradients",      "optimizer", "activations", "workspace",     "logits",
+    "dummy_gradients", "gather_buffers", "kv_cache",  "cuda_graphs", "fragmentation", "framework"};
 
 struct MemoryBreakdown {
   std::array<Bytes, memory_term_count> bytes{};
@@ -112,6 +113,7 @@ enum class Verdict : std::uint8_t {
   experts_not_divisible,   ///< experts / ep
   expert_groups_misfit,    ///< ep against dp cp tp
   out_of_memory,
+  kv_cache_too_small,  ///< weights fit, the KV cache holds less than one sequence
   misses_target,
   count
 };

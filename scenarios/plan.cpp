@@ -2,6 +2,7 @@
 #include <headroom/scenarios/money.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/remedy.hpp>
+#include <headroom/scenarios/serve_plan.hpp>
 
 #include <algorithm>
 #include <array>
@@ -189,62 +190,6 @@ TrainPlan plan_training(const TrainScenario& t, const Money& money, bool explain
   return answer;
 }
 
-/// The least tp (then the next weights format) that leaves room for the asked sequences.
-std::vector<std::string> serving_changes(const ServeScenario& s, const RoughStack& stack) {
-  for (std::int64_t tp = s.work.tp * 2; tp <= s.work.gpus && tp <= 64; tp *= 2) {
-    ServingWorkload w = s.work;
-    w.tp = tp;
-    if (serve(s.architecture, s.device, stack, w, nullptr).verdict == Verdict::feasible) {
-      return {"strategy.tp = " + std::to_string(tp)};
-    }
-  }
-  for (std::int64_t factor = 2; factor <= 64; factor *= 2) {
-    ServingWorkload w = s.work;
-    w.tp *= factor;
-    w.gpus *= factor;
-    if (serve(s.architecture, s.device, stack, w, nullptr).verdict == Verdict::feasible) {
-      return {"hardware.gpus = " + std::to_string(w.gpus), "strategy.tp = " + std::to_string(w.tp)};
-    }
-  }
-  return {};
-}
-
-ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explained, Plan& plan) {
-  const RoughStack stack = find_rough_stack("rough-serve");
-  ServePlan answer;
-  ExplainRecorder recorder;
-  answer.estimate = serve(s.architecture, s.device, stack, s.work, explained ? &recorder : nullptr);
-  plan.explain = recorder.entries();
-  plan.interval_source = stack.interval_source;
-  const ServingEstimate& e = answer.estimate;
-  answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
-  if (e.verdict == Verdict::out_of_memory) {
-    answer.changes = serving_changes(s, stack);
-  }
-  if (e.verdict != Verdict::feasible) {
-    if (e.verdict != Verdict::out_of_memory) {
-      answer.problems.push_back(problem_of({e.verdict, e.broke, e.limit}));
-    }
-    return answer;
-  }
-  const std::int64_t wanted = (s.work.concurrency + e.replicas - 1) / e.replicas;
-  if (wanted > e.max_sequences) {
-    plan.notes.push_back("concurrency " + std::to_string(s.work.concurrency) + " exceeds what the KV cache holds (" +
-                         std::to_string(e.max_sequences * e.replicas) + " sequences): the rest waits");
-  }
-  const double width = stack.interval;
-  answer.ttft = widened(e.ttft, width);
-  answer.tpot = widened(e.tpot, width);
-  answer.output_tokens_per_s = widened(e.output_tokens_per_s, width);
-  answer.binds = e.decode_memory_bound ? "decode reads weights and KV cache: memory bandwidth binds"
-                                       : "decode is compute-bound at this batch";
-  if (money.price) {
-    answer.cost_per_million_output_tokens =
-        widened(cost_per_million(count(s.work.gpus) * *money.price, Hertz{e.output_tokens_per_s}), width);
-  }
-  return answer;
-}
-
 }  // namespace
 
 bool Plan::feasible() const noexcept {
@@ -283,13 +228,13 @@ Strategy close_open_axes(const CompiledTraining& compiled,
   return best_time.raw() < 1e300 ? best : smallest;
 }
 
-Plan make_plan(Scenario scenario, bool explain) {
+Plan make_plan(Scenario scenario, bool explain, PlanPart part) {
   Plan plan;
   plan.notes = scenario.assumptions;
   if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {
     plan.answer = plan_training(*train, scenario.money, explain, plan);
   } else {
-    plan.answer = plan_serving(std::get<ServeScenario>(scenario.question), scenario.money, explain, plan);
+    plan.answer = plan_serving(std::get<ServeScenario>(scenario.question), scenario.money, explain, part, plan);
   }
   plan.scenario = std::move(scenario);
   return plan;

@@ -45,12 +45,18 @@ struct TrainPlan {
   Interval<Dollars> cost_per_million_tokens;
 };
 
+/// What of a plan is asked for; `memory` alone needs no peak, no bandwidth and no price, and answers at once.
+enum class PlanPart : std::uint8_t { all, memory };
+
 struct ServePlan {
+  PlanPart part = PlanPart::all;
   ServingEstimate estimate;
   std::string verdict;
   std::vector<Problem> problems;
   std::string binds;
-  std::vector<std::string> changes;  ///< the smallest change that makes it fit
+  std::vector<std::string> changes;   ///< the smallest change that makes it fit
+  std::int64_t longest_sequence = 0;  ///< tokens that each sequence of the batch may grow to
+  std::string memory_source;          ///< where the width of the capacity's interval comes from
   Interval<Seconds> ttft;
   Interval<Seconds> tpot;
   Interval<double> output_tokens_per_s;
@@ -66,8 +72,9 @@ struct Plan {
   [[nodiscard]] bool feasible() const noexcept;
 };
 
-/// Prices a scenario; with `explain` every term is recorded. ConfigError when a peak or a sustained rate is missing.
-[[nodiscard]] Plan make_plan(Scenario scenario, bool explain);
+/// Prices a scenario; with `explain` every term is recorded. `part` is heeded by serving questions. ConfigError when a
+/// peak or a sustained rate is missing.
+[[nodiscard]] Plan make_plan(Scenario scenario, bool explain, PlanPart part = PlanPart::all);
 
 /// One sentence for a verdict and its two numbers: "heads 64 do not divide by tp 6".
 [[nodiscard]] std::string verdict_text(Verdict verdict, double broke, double limit);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/serve_reader.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -341,30 +342,8 @@ class ScenarioReader {
     serve.architecture = read_model();
     const Hardware hardware = read_hardware();
     serve.device = hardware.device;
-    ServingWorkload& w = serve.work;
-    w.gpus = hardware.gpus;
-    ConfigTable table = root_.table("serving");
-    w.isl = table.integer("isl", {1, 100'000'000});
-    w.osl = table.integer("osl", {1, 100'000'000});
-    w.concurrency = table.integer("concurrency", {1, 100'000'000});
-    w.weights = static_cast<Precision>(table.choice("weights", precision_names));
-    if (const auto kv = table.maybe_choice("kv_cache", precision_names)) {
-      w.kv = static_cast<Precision>(*kv);
-    } else if (!table.has("kv_cache")) {
-      w.kv = Precision::bf16;
-      assume("serving.kv_cache = bf16 (not stated)");
-    }
-    if (const auto fraction = table.maybe_number("memory_fraction", {0.01, 1.0})) {
-      w.memory_fraction = *fraction;
-    } else if (!table.has("memory_fraction")) {
-      assume("serving.memory_fraction = 0.9 (vLLM's default)");
-    }
-    table.finish();
-    static const ConfigValue nothing;
-    ConfigTable strategy = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
-    w.tp = axis<std::int64_t>(strategy, "tp", 4096);
-    w.pp = axis<std::int64_t>(strategy, "pp", 4096);
-    strategy.finish();
+    serve.work.gpus = hardware.gpus;
+    read_serving(root_, serve, scenario_.assumptions);
     scenario_.question = std::move(serve);
   }
 

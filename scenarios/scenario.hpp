@@ -40,6 +40,7 @@ struct TrainScenario {
 struct ServeScenario {
   Architecture architecture;
   Device device;
+  ServingStack engine;
   ServingWorkload work;
 };
 

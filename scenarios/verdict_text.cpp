@@ -39,10 +39,11 @@ std::string way_out(const Legality& rule) {
     case Verdict::batch_not_divisible: return "use global_batch " + nearest_multiples(number, limit);
     case Verdict::micro_batches_too_few:
       return "use vpp 1, or a global_batch of " + nearest_multiples(number, limit) + " micro-batches";
-    case Verdict::experts_not_divisible: return "use ep " + nearest_divisors(number, limit);
+    case Verdict::experts_not_divisible: return number <= 1 ? "use ep 1" : "use ep " + nearest_divisors(number, limit);
     case Verdict::expert_groups_misfit: return "use ep x etp " + nearest_divisors(number, limit);
     case Verdict::feasible:
     case Verdict::out_of_memory:
+    case Verdict::kv_cache_too_small:
     case Verdict::misses_target:
     case Verdict::count: break;
   }
@@ -74,6 +75,9 @@ std::string verdict_text(Verdict verdict, double broke, double limit) {
       return "dp x cp x tp = " + number(broke) + " does not divide by ep x etp = " + number(limit);
     case Verdict::out_of_memory:
       return "does not fit: needs " + format(Bytes{broke}) + " of " + format(Bytes{limit}) + " per GPU";
+    case Verdict::kv_cache_too_small:
+      return "fits but useless: one sequence's KV cache is " + format(Bytes{broke}) + ", the pool " +
+             format(Bytes{limit}) + " per GPU";
     case Verdict::misses_target: return "misses the target: " + number(broke) + " against " + number(limit);
     case Verdict::count: break;
   }

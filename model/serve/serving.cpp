@@ -17,31 +17,13 @@ struct Rates {
   BytesPerSecond memory;
 };
 
-bool divisible(std::int64_t number, std::int64_t by) noexcept {
-  return by > 0 && number % by == 0;
-}
-
 /// The first rule that the layout breaks.
 bool legal(const Architecture& arch, const ServingWorkload& w, ServingEstimate& e) noexcept {
-  const auto refuse = [&](Verdict verdict, std::int64_t broke, std::int64_t limit) {
-    e.verdict = verdict;
-    e.broke = count(broke);
-    e.limit = count(limit);
-    return false;
-  };
-  if (!divisible(w.gpus, w.tp * w.pp)) {
-    return refuse(Verdict::gpus_not_divisible, w.gpus, w.tp * w.pp);
-  }
-  if (!divisible(arch.heads, w.tp)) {
-    return refuse(Verdict::heads_not_divisible, arch.heads, w.tp);
-  }
-  if (!divisible(arch.kv_heads, w.tp) && !divisible(w.tp, arch.kv_heads)) {
-    return refuse(Verdict::kv_heads_not_divisible, arch.kv_heads, w.tp);
-  }
-  if (w.pp > arch.layers) {
-    return refuse(Verdict::layers_too_few, arch.layers, w.pp);
-  }
-  return true;
+  const LayoutProblem problem = check(arch, w.layout, w.gpus);
+  e.verdict = problem.verdict;
+  e.broke = count(problem.broke);
+  e.limit = count(problem.limit);
+  return problem.verdict == Verdict::feasible;
 }
 
 /// KV heads that a rank holds: fewer heads than ranks are replicated.
@@ -51,51 +33,70 @@ double kv_share(const Architecture& arch, std::int64_t tp) noexcept {
 
 void fill_memory(const Architecture& arch,
                  const Device& device,
-                 const RoughStack& stack,
+                 const ServingStack& engine,
                  const ServingWorkload& w,
                  ServingEstimate& e) {
-  const double ranks = count(w.tp * w.pp);
-  const Bytes weights = weight_bytes(count_parameters(arch).total, w.weights) / ranks;
-  const Bytes budget = w.memory_fraction * device.capacity().value;
-  const Bytes kv_rank_token = e.kv_per_token * kv_share(arch, w.tp) / count(w.pp);
-  const double tokens = count(w.isl + w.osl);
-  e.memory[MemoryTerm::weights] = weights;
-  e.memory[MemoryTerm::framework] = stack.framework;
-  const Bytes left = budget - weights - stack.framework;
-  e.max_sequences = static_cast<std::int64_t>(std::max(0.0, std::floor(left / (kv_rank_token * tokens))));
-  if (e.max_sequences < 1) {
-    e.memory[MemoryTerm::kv_cache] = kv_rank_token * tokens;
-    e.verdict = Verdict::out_of_memory;
-    e.broke = e.memory.total().raw();
-    e.limit = budget.raw();
-    return;
-  }
+  const CompiledServingMemory compiled = compile_serving_memory(arch, device, engine.memory, w.layout, w.weights, w.kv);
+  e.memory = serving_memory(compiled, w.limits());
+  e.verdict = e.memory.verdict;
+  e.broke = e.memory.broke;
+  e.limit = e.memory.limit;
   // Requests above what the cache holds wait; the batch is what decodes together.
   const std::int64_t wanted = (w.concurrency + e.replicas - 1) / e.replicas;
-  e.batch = std::min(wanted, e.max_sequences);
-  e.memory[MemoryTerm::kv_cache] = count(e.batch) * tokens * kv_rank_token;
+  e.batch = std::max<std::int64_t>(1, std::min(wanted, e.memory.max_sequences));
+  e.kv_in_use = count(e.batch) / count(w.layout.attention_groups()) * e.memory.sequence;
 }
 
-void record(const Architecture& arch,
-            const Device& device,
-            const RoughStack& stack,
-            const ServingWorkload& w,
-            const ServingEstimate& e,
-            const Rates& rates,
-            ExplainRecorder& r) {
+std::string_view pool_formula(FractionOf of) noexcept {
+  switch (of) {
+    case FractionOf::total: return "f D - weights - activations - framework";
+    case FractionOf::free: return "f (D - weights - activations - framework - graphs)";
+    case FractionOf::fixed_share: break;
+  }
+  return "f (D - framework) - weights";
+}
+
+void record_memory(const Architecture& arch,
+                   const Device& device,
+                   const ServingStack& engine,
+                   const ServingWorkload& w,
+                   const ServingEstimate& e,
+                   ExplainRecorder& r) {
+  const MemoryBreakdown& m = e.memory.terms;
+  const EngineMemory& numbers = engine.memory;
+  r.line("weights", "(P_gemm w + P_rest 2) / ranks", "embedding, head, norms and router in 16 bit",
+         m[MemoryTerm::weights].raw(), Shown::bytes,
+         {{"P", count_parameters(arch).total, Shown::count, arch.source},
+          {"w", stored_bytes(w.weights), Shown::count, "bytes of a GEMM weight with its scales"}});
+  r.line("activations", "max(a f T / tp, l V S)", "", m[MemoryTerm::activations].raw(), Shown::bytes,
+         {{"a", stored_bytes(w.weights) < 2.0 ? numbers.quantised_bytes : numbers.wide_bytes, Shown::count,
+           engine.activation_source},
+          {"l", numbers.logit_bytes, Shown::count, engine.activation_source},
+          {"T", count(w.max_num_tokens), Shown::count, engine.limits_source},
+          {"S", count(w.max_num_seqs), Shown::count, engine.limits_source}});
+  r.line("cuda graphs", "constant", "", m[MemoryTerm::cuda_graphs].raw(), Shown::bytes,
+         {{"graphs", numbers.graphs.raw(), Shown::bytes, engine.graphs_source}});
+  r.line("framework", "c + d log2(tp)", "", m[MemoryTerm::framework].raw(), Shown::bytes,
+         {{"c", numbers.framework.raw(), Shown::bytes, engine.framework_source},
+          {"d", numbers.framework_per_doubling.raw(), Shown::bytes, engine.framework_source}});
+  r.line("KV pool", pool_formula(numbers.fraction_of), "", e.memory.pool.raw(), Shown::bytes,
+         {{"D", device.visible_capacity().value.raw(), Shown::bytes, device.visible_capacity().source},
+          {"f", w.memory_fraction, Shown::fraction, engine.fraction_source}});
+  r.line("KV of a sequence", "blocks x 2 L max(g / tp, 1) d w", "Kwon et al. 2023; Shazeer 2019; Ainslie et al. 2023",
+         e.memory.sequence.raw(), Shown::bytes,
+         {{"tokens", count(w.limits().sequence_tokens), Shown::count, "isl + osl, or max_seq_len"},
+          {"block", count(numbers.block_tokens), Shown::count, engine.limits_source},
+          {"2 L g d w", e.kv_per_token.raw(), Shown::bytes, arch.source}});
+  r.line("sequences", "min(floor(KV pool / KV of a sequence), S)", "", count(e.memory.max_sequences), Shown::count,
+         {{"S", count(w.max_num_seqs), Shown::count, engine.limits_source}});
+}
+
+void record_time(const Architecture& arch,
+                 const RoughStack& stack,
+                 const ServingEstimate& e,
+                 const Rates& rates,
+                 ExplainRecorder& r) {
   const ParameterCount parameters = count_parameters(arch);
-  const auto memory = [&](MemoryTerm term) { return e.memory[term].raw(); };
-  r.line("weights", "P w / (tp pp)", "", memory(MemoryTerm::weights), Shown::bytes,
-         {{"P", parameters.total, Shown::count, arch.source},
-          {"w", row_of(w.weights).weight_bytes, Shown::count, "bytes of a weight, chosen precision"}});
-  r.line("KV cache", "batch (isl + osl) 2 L g d w / (tp pp)", "Shazeer 2019; Ainslie et al. 2023",
-         memory(MemoryTerm::kv_cache), Shown::bytes,
-         {{"2 L g d w", e.kv_per_token.raw(), Shown::bytes, arch.source}, {"batch", count(e.batch), Shown::count, ""}});
-  r.line("framework", "constant", "", memory(MemoryTerm::framework), Shown::bytes,
-         {{"context, workspace", stack.framework.raw(), Shown::bytes, stack.framework_source}});
-  r.line("memory of a GPU", "sum, against the engine's share", "", e.memory.total().raw(), Shown::bytes,
-         {{"capacity", device.capacity().value.raw(), Shown::bytes, device.capacity().source},
-          {"share", w.memory_fraction, Shown::fraction, "scenario or engine default"}});
   r.line("ttft", "isl (2 P_active + 2 L isl q) / (tp R)", "Pope et al. 2022, section 2; a prompt alone, pp in turn",
          e.ttft.raw(), Shown::seconds,
          {{"P_active", parameters.active_matrices, Shown::count, arch.source},
@@ -121,25 +122,37 @@ Bytes kv_bytes(const Architecture& architecture, double bytes_per_element, doubl
   return Bytes{kv_elements_per_token(architecture) * bytes_per_element * sequences * tokens};
 }
 
-ServingEstimate serve(const Architecture& arch,
-                      const Device& device,
-                      const RoughStack& stack,
-                      const ServingWorkload& w,
-                      ExplainRecorder* recorder) {
+ServingEstimate serve_memory(const Architecture& arch,
+                             const Device& device,
+                             const ServingStack& engine,
+                             const ServingWorkload& w) {
   ServingEstimate e;
   if (!legal(arch, w, e)) {
     return e;
+  }
+  e.replicas = w.gpus / w.layout.gpus();
+  e.kv_per_token = kv_bytes(arch, row_of(w.kv).weight_bytes, 1.0, 1.0);
+  fill_memory(arch, device, engine, w, e);
+  return e;
+}
+
+ServingEstimate serve(const Architecture& arch,
+                      const Device& device,
+                      const RoughStack& stack,
+                      const ServingStack& engine,
+                      const ServingWorkload& w,
+                      ExplainRecorder* recorder) {
+  ServingEstimate e = serve_memory(arch, device, engine, w);
+  if (e.memory.terms.total().raw() <= 0.0) {
+    return e;  // no such layout
   }
   const bool narrow = row_of(w.weights).weight_bytes <= 2.0;
   const Rates rates{stack.sustained_rate(device, w.weights),
                     stack.sustained_rate(device, narrow && w.weights != Precision::fp16 ? Precision::bf16 : w.weights),
                     stack.bandwidth_share.value * device.bandwidth()};
-  e.replicas = w.gpus / (w.tp * w.pp);
-  e.kv_per_token = kv_bytes(arch, row_of(w.kv).weight_bytes, 1.0, 1.0);
-  fill_memory(arch, device, stack, w, e);
 
   const ParameterCount parameters = count_parameters(arch);
-  const double tp = count(w.tp);
+  const double tp = count(w.layout.tp);
   const Flops prompt{count(w.isl) * 2.0 * parameters.active_matrices};
   const Flops prompt_scores{0.5 * count(w.isl) * score_flops(arch, count(w.isl))};
   e.ttft = prompt / tp / rates.matrix + prompt_scores / tp / rates.wide;
@@ -152,8 +165,9 @@ ServingEstimate serve(const Architecture& arch,
     const double idle = std::pow(1.0 - count(arch.moe->top_k) / count(arch.moe->experts), batch);
     met = parameters.total - idle * parameters.experts;
   }
-  const Bytes read = weight_bytes(met, w.weights) / tp +
-                     batch * Bytes{kv_elements(arch, context) * row_of(w.kv).weight_bytes} * kv_share(arch, w.tp);
+  const Bytes read =
+      weight_bytes(met, w.weights) / tp +
+      batch * Bytes{kv_elements(arch, context) * row_of(w.kv).weight_bytes} * kv_share(arch, w.layout.tp);
   const Flops step{batch * (2.0 * parameters.active_matrices + score_flops(arch, context))};
   const Seconds read_time = read / rates.memory;
   const Seconds compute_time = step / tp / rates.matrix;
@@ -161,11 +175,12 @@ ServingEstimate serve(const Architecture& arch,
   e.tpot = std::max(read_time, compute_time);
 
   // Every replica prefills each request once and decodes the batch together; pp stages work on different requests.
-  const Seconds round = batch * e.ttft / count(w.pp) + count(w.osl) * e.tpot;
+  const Seconds round = batch * e.ttft / count(w.layout.pp) + count(w.osl) * e.tpot;
   e.requests_per_s = count(e.replicas) * batch / round.raw();
   e.output_tokens_per_s = e.requests_per_s * count(w.osl);
   if (recorder != nullptr) {
-    record(arch, device, stack, w, e, rates, *recorder);
+    record_memory(arch, device, engine, w, e, *recorder);
+    record_time(arch, stack, e, rates, *recorder);
   }
   return e;
 }

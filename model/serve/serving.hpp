@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A first serving estimate: weights, KV cache, and the weight-read and compute bounds of prefill and decode.
+// A first serving estimate: memory as the engine divides it, and the weight-read and compute bounds of prefill and
+// decode.
 #pragma once
 
 #include <headroom/hardware/device.hpp>
@@ -7,6 +8,7 @@
 #include <headroom/model/estimate.hpp>
 #include <headroom/model/explain.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/model/serve/memory.hpp>
 #include <headroom/model/workload/parameters.hpp>
 
 #include <cstdint>
@@ -15,12 +17,18 @@ namespace headroom {
 
 struct ServingWorkload {
   std::int64_t gpus = 1;
-  std::int64_t tp = 1, pp = 1;
+  ServingLayout layout;
   std::int64_t isl = 1, osl = 1;
   std::int64_t concurrency = 1;  ///< requests in flight over all replicas
   Precision weights = Precision::bf16;
   Precision kv = Precision::bf16;
-  double memory_fraction = 0.9;  ///< of the device's memory that the engine may take
+  double memory_fraction = 0.9;  ///< in the engine's meaning
+  std::int64_t max_num_seqs = 256;
+  std::int64_t max_num_tokens = 8192;
+  std::int64_t max_seq_len = 0;  ///< 0: isl + osl
+  [[nodiscard]] ServingLimits limits() const noexcept {
+    return {memory_fraction, max_num_seqs, max_num_tokens, max_seq_len > 0 ? max_seq_len : isl + osl};
+  }
 };
 
 struct ServingEstimate {
@@ -28,22 +36,29 @@ struct ServingEstimate {
   double broke = 0.0;
   double limit = 0.0;
   std::int64_t replicas = 1;
-  std::int64_t batch = 1;          ///< sequences decoding together on one replica
-  std::int64_t max_sequences = 0;  ///< a replica's KV cache holds, at isl + osl tokens each
-  Bytes kv_per_token{};            ///< of the whole model
-  MemoryBreakdown memory;          ///< of one GPU
-  Seconds ttft{};                  ///< one prompt alone
-  Seconds tpot{};                  ///< one decode step of the batch
+  std::int64_t batch = 1;  ///< sequences decoding together on one replica
+  Bytes kv_per_token{};    ///< of the whole model
+  ServingMemory memory;
+  Bytes kv_in_use{};  ///< of the binding GPU's pool, by the batch
+  Seconds ttft{};     ///< one prompt alone
+  Seconds tpot{};     ///< one decode step of the batch
   bool decode_memory_bound = true;
   double output_tokens_per_s = 0.0;  ///< whole system, at the concurrency
   double requests_per_s = 0.0;
 };
 
-/// weights / (tp pp) + KV against the memory fraction; ttft = 2 N isl / (tp R) + 4 L s q / 2 terms; tpot = max of the
+/// Layout and memory alone: needs no peak and no bandwidth. Without heap after compile_serving_memory().
+[[nodiscard]] ServingEstimate serve_memory(const Architecture& architecture,
+                                           const Device& device,
+                                           const ServingStack& engine,
+                                           const ServingWorkload& work);
+
+/// serve_memory(), and ttft = 2 N isl / (tp R) + 4 L s q / 2 terms; tpot = max of the
 /// bytes read (weights and the KV of the batch) over bandwidth and the FLOP over rate (Pope et al. 2022, section 2).
 [[nodiscard]] ServingEstimate serve(const Architecture& architecture,
                                     const Device& device,
                                     const RoughStack& stack,
+                                    const ServingStack& engine,
                                     const ServingWorkload& work,
                                     ExplainRecorder* recorder);
 

@@ -2,6 +2,7 @@
 #include <headroom/scenarios/validation/run_row.hpp>
 
 #include <algorithm>
+#include <charconv>
 
 namespace headroom {
 namespace {
@@ -36,6 +37,33 @@ constexpr std::array integer_columns{
     IntegerColumn{"ep", &RunConfiguration::ep},                     IntegerColumn{"seq_parallel", &RunConfiguration::seq_parallel},
     IntegerColumn{"zero", &RunConfiguration::zero},                 IntegerColumn{"micro_batch", &RunConfiguration::micro_batch},
     IntegerColumn{"global_batch", &RunConfiguration::global_batch}, IntegerColumn{"flash_attn", &RunConfiguration::flash_attn},
+};
+
+struct ServingTextColumn {
+  std::string_view name;
+  std::string ServingConfiguration::*field;
+};
+struct ServingIntegerColumn {
+  std::string_view name;
+  std::optional<std::int64_t> ServingConfiguration::*field;
+};
+constexpr std::array serving_text_columns{
+    ServingTextColumn{"model", &ServingConfiguration::model},   ServingTextColumn{"gpu", &ServingConfiguration::gpu},
+    ServingTextColumn{"weight_dtype", &ServingConfiguration::weight_dtype},
+    ServingTextColumn{"act_dtype", &ServingConfiguration::act_dtype},
+    ServingTextColumn{"kv_dtype", &ServingConfiguration::kv_dtype},
+    ServingTextColumn{"engine", &ServingConfiguration::engine},
+};
+constexpr std::array serving_integer_columns{
+    ServingIntegerColumn{"layers", &ServingConfiguration::layers},     ServingIntegerColumn{"hidden", &ServingConfiguration::hidden},
+    ServingIntegerColumn{"heads", &ServingConfiguration::heads},       ServingIntegerColumn{"kv_heads", &ServingConfiguration::kv_heads},
+    ServingIntegerColumn{"head_dim", &ServingConfiguration::head_dim}, ServingIntegerColumn{"ffn_hidden", &ServingConfiguration::ffn_hidden},
+    ServingIntegerColumn{"vocab", &ServingConfiguration::vocab},       ServingIntegerColumn{"experts", &ServingConfiguration::experts},
+    ServingIntegerColumn{"top_k", &ServingConfiguration::top_k},       ServingIntegerColumn{"moe_ffn", &ServingConfiguration::moe_ffn},
+    ServingIntegerColumn{"gpus", &ServingConfiguration::gpus},         ServingIntegerColumn{"tp", &ServingConfiguration::tp},
+    ServingIntegerColumn{"pp", &ServingConfiguration::pp},             ServingIntegerColumn{"ep", &ServingConfiguration::ep},
+    ServingIntegerColumn{"dp", &ServingConfiguration::dp},             ServingIntegerColumn{"isl", &ServingConfiguration::isl},
+    ServingIntegerColumn{"osl", &ServingConfiguration::osl},           ServingIntegerColumn{"max_batch", &ServingConfiguration::max_batch},
 };
 // clang-format on
 
@@ -105,11 +133,14 @@ class RowReader {
     if (form_ == RowForm::training) {
       for (const IntegerColumn& column : integer_columns) {
         if (const auto index = csv_.column(column.name)) {
-          row.run.*column.field = configuration_integer(*index, row);
+          row.run.*column.field = configuration_integer(*index, row.broken);
         }
       }
+    } else if (form_ == RowForm::serving) {
+      read_serving_cells(row);
     }
     row.run.options = parse_options(text("options"));
+    row.serving.options = row.run.options;
     row.cells = csv_.fields();
     return row;
   }
@@ -120,14 +151,34 @@ class RowReader {
     return index ? csv_.fields()[*index] : std::string{};
   }
 
-  std::optional<std::int64_t> configuration_integer(std::size_t index, RunRow& row) const {
+  void read_serving_cells(RunRow& row) const {
+    ServingConfiguration& serving = row.serving;
+    for (const ServingTextColumn& column : serving_text_columns) {
+      serving.*column.field = text(column.name);
+    }
+    for (const ServingIntegerColumn& column : serving_integer_columns) {
+      if (const auto index = csv_.column(column.name)) {
+        serving.*column.field = configuration_integer(*index, serving.broken);
+      }
+    }
+    const std::string parameters = text("params_b");
+    double value = 0.0;
+    const auto [end, status] = std::from_chars(parameters.data(), parameters.data() + parameters.size(), value);
+    if (status == std::errc{} && end == parameters.data() + parameters.size() && value > 0.0) {
+      serving.params_b = value;
+    } else if (!parameters.empty() && serving.broken.empty()) {
+      serving.broken = "'params_b' is " + quoted(parameters) + ", no size";
+    }
+  }
+
+  std::optional<std::int64_t> configuration_integer(std::size_t index, std::string& broken) const {
     const std::string& text = csv_.fields()[index];
     if (text.empty()) {
       return std::nullopt;
     }
     const std::optional<std::int64_t> value = integer_of(text);
-    if (!value && row.broken.empty()) {
-      row.broken = "'" + csv_.header()[index] + "' is " + quoted(text) + ", no integer";
+    if (!value && broken.empty()) {
+      broken = "'" + csv_.header()[index] + "' is " + quoted(text) + ", no integer";
     }
     return value;
   }

@@ -28,6 +28,16 @@ struct RunConfiguration {
   std::map<std::string, std::string, std::less<>> options;
 };
 
+/// The same of a serving row.
+struct ServingConfiguration {
+  std::string model, gpu, weight_dtype, act_dtype, kv_dtype, engine;
+  std::optional<std::int64_t> layers, hidden, heads, kv_heads, head_dim, ffn_hidden, vocab, experts, top_k, moe_ffn;
+  std::optional<std::int64_t> gpus, tp, pp, ep, dp, isl, osl, max_batch;
+  std::optional<double> params_b;
+  std::map<std::string, std::string, std::less<>> options;
+  std::string broken;  ///< a cell that is no number where one belongs
+};
+
 struct RunRow {
   std::string id, file, source, engine, metric, unit;
   int line = 0;
@@ -37,6 +47,7 @@ struct RunRow {
   std::string doubt;     ///< which
   std::string broken;    ///< a configuration cell that is no integer: "'micro_batch' is '8k', no integer"
   RunConfiguration run;
+  ServingConfiguration serving;    ///< of serving rows
   std::vector<std::string> cells;  ///< as written, for --where
 };
 

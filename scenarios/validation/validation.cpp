@@ -59,11 +59,15 @@ std::vector<std::string> groups_of(const RunFile& file, const RunRow& row) {
   return groups;
 }
 
-RowPrediction predict(const RunFile& file, const RunRow& row, TrainingRowModel& model) {
+/// The models of the forms.
+struct RowModels {
+  TrainingRowModel training;
+  ServingRowModel serving;
+};
+
+RowPrediction predict(const RunFile& file, const RunRow& row, RowModels& models) {
   RowPrediction prediction;
-  if (file.form == RowForm::serving) {
-    prediction.why = "serving rows are not scored by this version";
-  } else if (file.form == RowForm::other) {
+  if (file.form == RowForm::other) {
     prediction.why = "rows of this form are not scored by this version";
   } else if (row.doubted) {
     prediction.status = RowStatus::rejected;
@@ -72,7 +76,8 @@ RowPrediction predict(const RunFile& file, const RunRow& row, TrainingRowModel& 
     prediction.status = RowStatus::rejected;
     prediction.why = row.broken;
   } else {
-    prediction = model.predict(row.run, row.metric, row.unit);
+    prediction = file.form == RowForm::serving ? models.serving.predict(row.serving, row.metric, row.unit)
+                                               : models.training.predict(row.run, row.metric, row.unit);
   }
   return prediction;
 }
@@ -263,7 +268,7 @@ Validation validate(std::span<const RunFile> files,
   for (const std::string& column : weight_by) {
     require_column(column, "--weight-by");
   }
-  TrainingRowModel model{sources};
+  RowModels models{TrainingRowModel{sources}, ServingRowModel{sources}};
   Validation result;
   std::vector<std::string> keys;
   for (const RunFile& file : files) {
@@ -271,7 +276,7 @@ Validation validate(std::span<const RunFile> files,
       if (!std::all_of(filters.begin(), filters.end(), [&](const RowFilter& f) { return passes(f, file, row); })) {
         continue;
       }
-      result.rows.push_back({row.id, file.file, row.metric, row.unit, row.measured, predict(file, row, model),
+      result.rows.push_back({row.id, file.file, row.metric, row.unit, row.measured, predict(file, row, models),
                              groups_of(file, row), 1.0});
       std::string key;
       for (const std::string& column : weight_by) {

@@ -2,6 +2,7 @@
 // Predicted against measured: per row, per group, beside two trivial baselines, and against a budget.
 #pragma once
 
+#include <headroom/scenarios/validation/serving_row.hpp>
 #include <headroom/scenarios/validation/training_row.hpp>
 
 #include <span>
@@ -63,7 +64,7 @@ struct Validation {
   std::vector<GroupScore> groups;
 };
 
-/// Scores every row that passes all filters. Rows of other forms than training are unsupported, with the reason.
+/// Scores every row that passes all filters. Metrics and forms that no model predicts are unsupported, with the reason.
 /// `weight_by`: rows that agree in these columns share one row's weight in the means. ConfigError for unknown columns.
 [[nodiscard]] Validation validate(std::span<const RunFile> files,
                                   std::span<const RowFilter> filters,

@@ -185,7 +185,7 @@ TEST_CASE("a bar that is missed, or that names no rows, is told") {
   CHECK_THROWS_AS(missed("[[bar]]\ngroup = \"all\"\nmap = 1.0\n"), ConfigError);
 }
 
-TEST_CASE("serving and other rows are told apart by their header and not yet scored") {
+TEST_CASE("a serving row of a metric that nothing predicts says so") {
   std::istringstream stream{
       "id,source,gpu,engine,isl,osl,metric,value,unit,options,notes\nx,S,L4,vLLM,1,1,ttft_ms_mean,3,ms,,\n"};
   Diagnostics diagnostics;
@@ -194,7 +194,7 @@ TEST_CASE("serving and other rows are told apart by their header and not yet sco
   const Validation v = validate(files, {}, {}, sources());
   REQUIRE(v.rows.size() == 1);
   CHECK(v.rows[0].prediction.status == RowStatus::unsupported);
-  CHECK(v.rows[0].prediction.why == "serving rows are not scored by this version");
+  CHECK(v.rows[0].prediction.why == "metric 'ttft_ms_mean' in 'ms' is not predicted for serving yet");
 }
 
 TEST_CASE("at least sixty published rows of at least eight sources ship with the tool") {

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of a serving plan.
+#include <headroom/cli/render.hpp>
+#include <headroom/cli/table.hpp>
+
+namespace headroom::cli {
+namespace {
+
+std::string heading(const ServeScenario& s, const ServePlan& p) {
+  const ServingWorkload& w = s.work;
+  std::string text = s.architecture.name + " served on " + std::to_string(w.gpus) + " x " + s.device.id + " by " +
+                     std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]} + ", weights " +
+                     std::string{name_of(w.weights)} + ", KV cache " + std::string{name_of(w.kv)} + "\n";
+  text += "tp " + std::to_string(w.layout.tp) + ", pp " + std::to_string(w.layout.pp);
+  if (w.layout.ep > 1) {
+    text += ", ep " + std::to_string(w.layout.ep);
+  }
+  return text + ", " + std::to_string(p.estimate.replicas) + " replica(s); " + std::to_string(w.concurrency) +
+         " requests in flight, " + std::to_string(w.isl) + " tokens in, " + std::to_string(w.osl) + " out\n\n";
+}
+
+std::string refusal(const ServePlan& p) {
+  std::string text = p.verdict + " (weights " + format(p.estimate.memory.terms[MemoryTerm::weights]);
+  if (p.estimate.verdict == Verdict::out_of_memory) {
+    text += ", one sequence's KV " + format(p.estimate.memory.sequence);
+  }
+  text += ")\n";
+  for (const std::string& change : p.changes) {
+    text += (&change == &p.changes.front() ? "smallest change that fits:  " : ", ") + change;
+  }
+  return text + (p.changes.empty() ? "" : "\n");
+}
+
+/// What the KV pools of all replicas hold.
+std::string capacity_table(const ServeScenario& s, const ServePlan& p) {
+  const ServingEstimate& e = p.estimate;
+  const ServingMemory& m = e.memory;
+  const std::int64_t replicas = e.replicas;
+  const std::string tokens = std::to_string(s.work.limits().sequence_tokens);
+  Table table{{"KV cache", ""}};
+  table.left(1);
+  table.row({"a token of the whole model", format(e.kv_per_token)});
+  table.row({"a sequence of " + tokens + " tokens, per GPU", format(m.sequence)});
+  table.row({"sequences of " + tokens + " tokens", std::to_string(replicas * m.capacity) + "  (" +
+                                                       std::to_string(replicas * m.capacity_low) + " to " +
+                                                       std::to_string(replicas * m.capacity_high) + ")"});
+  table.row({"of them run at once", std::to_string(replicas * m.max_sequences)});
+  table.row({"in use by " + std::to_string(e.batch) + " of a replica", format(e.kv_in_use) + " of " + format(m.pool)});
+  table.row({"longest sequence, " + std::to_string(e.batch) + " at once",
+             format_count(static_cast<double>(p.longest_sequence)) + " tokens"});
+  return table.text();
+}
+
+}  // namespace
+
+std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
+  const Bytes capacity = s.device.visible_capacity().value;
+  const ServingMemory& m = p.estimate.memory;
+  std::string text = heading(s, p);
+  if (!p.problems.empty()) {
+    return text + problems_text(p.problems) + notes_text(plan);
+  }
+  if (p.estimate.verdict != Verdict::feasible) {
+    return text + refusal(p) + "\n" + memory_table(m.terms, capacity) + notes_text(plan);
+  }
+  text += "fits: " + format(m.terms.total()) + " of " + format(capacity) + " per GPU, room for " +
+          std::to_string(m.max_sequences * p.estimate.replicas) + " sequences\n";
+  const std::string memory = memory_table(m.terms, capacity) + "\n" + capacity_table(s, p);
+  const std::string confession = "memory: the interval of the KV cache is " + format(s.engine.memory.uncertainty) +
+                                 " of pool either way; " + p.memory_source + "\n";
+  if (p.part == PlanPart::memory) {
+    return text + "\n" + memory + notes_text(plan) + "\n" + confession;
+  }
+  Table answer{{"", ""}};
+  answer.left(1);
+  answer.row({"TTFT, one prompt alone", interval_text(p.ttft)});
+  answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), interval_text(p.tpot)});
+  answer.row({"output tokens/s", interval_text(p.output_tokens_per_s)});
+  if (plan.scenario.money.price) {
+    answer.row({"cost per M output tokens", interval_text(p.cost_per_million_output_tokens)});
+  }
+  text += answer.text() + "binds: " + p.binds + "\n\n" + memory + notes_text(plan);
+  if (!plan.scenario.money.price) {
+    text +=
+        "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list prices')\n";
+  } else {
+    text += "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
+  }
+  return text + "\n" + confession + "rough: intervals hold 80 % of past errors of this form; " + plan.interval_source +
+         "\n";
+}
+
+}  // namespace headroom::cli

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/embedded.hpp>
+#include <headroom/model/serve/serving_stack.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace embedded {
+EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 4> tp_keys{"tp2", "tp4", "tp8", "tp16"};
+
+void read_fraction(ConfigTable table, ServingStack& stack) {
+  EngineMemory& m = stack.memory;
+  m.fraction_of = static_cast<FractionOf>(table.choice("of", fraction_of_names));
+  m.fraction[0] = table.number("value", {0.01, 1.0});
+  for (std::size_t i = 0; i < tp_keys.size(); ++i) {
+    m.fraction[i + 1] = table.maybe_number(tp_keys[i], {0.01, 1.0}).value_or(m.fraction[i]);
+  }
+  stack.fraction_source = table.text("source");
+  table.finish();
+}
+
+void read_limits(ConfigTable table, ServingStack& stack) {
+  stack.memory.block_tokens = table.integer("block_tokens", {1, 65'536});
+  stack.max_num_seqs = table.integer("max_num_seqs");
+  stack.max_num_tokens = table.integer("max_num_tokens");
+  if (const auto seqs = table.maybe_integer("large_max_num_seqs")) {
+    stack.large_max_num_seqs = *seqs;
+    stack.large_max_num_tokens = table.integer("large_max_num_tokens");
+    stack.large_from = table.quantity<Bytes>("large_from");
+    stack.large_except = table.maybe_text("large_except").value_or("");
+  }
+  stack.limits_source = table.text("source");
+  table.finish();
+}
+
+void read_activation(ConfigTable table, ServingStack& stack) {
+  stack.memory.wide_bytes = table.number("wide", {0.0, 1e3});
+  stack.memory.quantised_bytes = table.number("quantised", {0.0, 1e3});
+  stack.memory.logit_bytes = table.number("per_logit", {0.0, 1e3});
+  stack.activation_source = table.text("source");
+  table.finish();
+}
+
+bool large(const ServingStack& stack, const Device& device) {
+  return stack.large_max_num_seqs > 0 && device.visible_capacity().value >= stack.large_from &&
+         device.generation != stack.large_except;
+}
+
+}  // namespace
+
+double ServingStack::default_fraction(std::int64_t tp) const noexcept {
+  std::size_t doublings = 0;
+  while (doublings + 1 < memory.fraction.size() && (std::int64_t{2} << doublings) <= tp) {
+    ++doublings;
+  }
+  return memory.fraction[doublings];
+}
+
+std::int64_t ServingStack::default_max_num_seqs(const Device& device) const {
+  return large(*this, device) ? large_max_num_seqs : max_num_seqs;
+}
+
+std::int64_t ServingStack::default_max_num_tokens(const Device& device) const {
+  return large(*this, device) ? large_max_num_tokens : max_num_tokens;
+}
+
+ServingStack read_serving_stack(const ConfigValue& root, const std::string& file, Diagnostics& diagnostics) {
+  ConfigTable table{root, "", diagnostics};
+  ServingStack stack;
+  stack.file = file;
+  require_schema(table);
+  static_cast<void>(table.value("base"));
+  stack.id = table.text("id");
+  stack.name = table.text("name");
+  stack.engine = static_cast<Engine>(table.choice("engine", engine_names));
+  read_fraction(table.table("memory_fraction"), stack);
+  read_limits(table.table("limits"), stack);
+  read_activation(table.table("activation"), stack);
+  ConfigTable framework = table.table("framework");
+  stack.memory.framework = framework.quantity<Bytes>("value", true);
+  stack.memory.framework_per_doubling = framework.quantity<Bytes>("per_doubling", true);
+  stack.framework_source = framework.text("source");
+  framework.finish();
+  ConfigTable graphs = table.table("graphs");
+  stack.memory.graphs = graphs.quantity<Bytes>("value", true);
+  stack.graphs_source = graphs.text("source");
+  graphs.finish();
+  ConfigTable uncertainty = table.table("uncertainty");
+  stack.memory.uncertainty = uncertainty.quantity<Bytes>("value");
+  stack.uncertainty_source = uncertainty.text("source");
+  uncertainty.finish();
+  table.finish();
+  return stack;
+}
+
+ServingStack find_serving_stack(Engine engine) {
+  const std::string id{engine_names[static_cast<std::size_t>(engine)]};
+  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const std::optional<DataStore::Entry> entry = store.find("stacks/serve", id);
+  if (!entry) {
+    throw ConfigError{"unknown stack " + quoted(id)};
+  }
+  const BaseResolver resolve = [&](std::string_view base, const std::string& from) -> std::optional<ConfigSource> {
+    const std::optional<DataStore::Entry> below = store.find_below("stacks/serve", base, from);
+    return below ? std::optional{ConfigSource{below->file, below->text}} : std::nullopt;
+  };
+  const ConfigValue root = load_with_bases({entry->file, entry->text}, resolve);
+  Diagnostics diagnostics;
+  ServingStack stack = read_serving_stack(root, entry->file, diagnostics);
+  diagnostics.throw_if_any();
+  return stack;
+}
+
+}  // namespace headroom

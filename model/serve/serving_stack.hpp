@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a serving engine does with a GPU's memory: its fraction and what that is of, its limits, what it keeps aside.
+#pragma once
+
+#include <headroom/core/config_reader.hpp>
+#include <headroom/hardware/device.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+enum class Engine : std::uint8_t { vllm, tensorrt_llm, sglang };
+inline constexpr std::array<std::string_view, 3> engine_names{"vllm", "tensorrt-llm", "sglang"};
+/// As their makers spell them.
+inline constexpr std::array<std::string_view, 3> engine_titles{"vLLM", "TensorRT-LLM", "SGLang"};
+
+/// What a memory fraction is a fraction of: all that a program sees (vLLM), what is free once the engine is loaded
+/// (TensorRT-LLM), or the part that weights and KV cache may take of what is free before loading (SGLang).
+enum class FractionOf : std::uint8_t { total, free, fixed_share };
+inline constexpr std::array<std::string_view, 3> fraction_of_names{"total", "free", "static"};
+
+/// The numbers of a stack that the hot path reads.
+struct EngineMemory {
+  FractionOf fraction_of = FractionOf::total;
+  std::array<double, 5> fraction{};  ///< default, by log2 of tp
+  std::int64_t block_tokens = 1;     ///< tokens of one KV block (Kwon et al. 2023)
+  double wide_bytes = 0.0;           ///< activation per scheduled token and FFN unit, 16-bit GEMM
+  double quantised_bytes = 0.0;      ///< the same with quantised GEMM
+  double logit_bytes = 0.0;          ///< activation per sequence and vocabulary entry
+  Bytes framework{};                 ///< context, runtime, workspaces
+  Bytes framework_per_doubling{};    ///< more for each doubling of tp
+  Bytes graphs{};                    ///< CUDA graphs
+  Bytes uncertainty{};               ///< of the KV pool, 80 %
+};
+
+struct ServingStack {
+  std::string id, name, file;
+  Engine engine = Engine::vllm;
+  EngineMemory memory;
+  std::int64_t max_num_seqs = 1;
+  std::int64_t max_num_tokens = 1;
+  std::int64_t large_max_num_seqs = 0;  ///< 0: the same on every device
+  std::int64_t large_max_num_tokens = 0;
+  Bytes large_from{};
+  std::string large_except;  ///< a generation
+  std::string fraction_source, limits_source, activation_source, framework_source, graphs_source, uncertainty_source;
+
+  /// The engine's own default at a tp; between the powers of two the lower one's.
+  [[nodiscard]] double default_fraction(std::int64_t tp) const noexcept;
+  [[nodiscard]] std::int64_t default_max_num_seqs(const Device& device) const;
+  [[nodiscard]] std::int64_t default_max_num_tokens(const Device& device) const;
+};
+
+[[nodiscard]] ServingStack read_serving_stack(const ConfigValue& root,
+                                              const std::string& file,
+                                              Diagnostics& diagnostics);
+
+/// The embedded stack of an engine, user folders first. ConfigError when it is broken.
+[[nodiscard]] ServingStack find_serving_stack(Engine engine);
+
+}  // namespace headroom

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/serve_reader.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+std::string title(Engine engine) {
+  return std::string{engine_titles[static_cast<std::size_t>(engine)]};
+}
+
+std::string_view meaning(FractionOf of) {
+  switch (of) {
+    case FractionOf::total: return "of the device's total";
+    case FractionOf::free: return "of what is free after loading";
+    case FractionOf::fixed_share: break;
+  }
+  return "weights and KV cache, of what is free before loading";
+}
+
+class ServingReader {
+ public:
+  ServingReader(ConfigTable& root, ServeScenario& serve, std::vector<std::string>& assumptions)
+      : root_{root}, serve_{serve}, assumptions_{assumptions} {}
+
+  void run() {
+    ConfigTable table = root_.table("serving");
+    read_strategy();  // before the limits: SGLang's default fraction depends on tp
+    read_load(table);
+    read_engine(table);
+    read_formats(table);
+    read_limits(table);
+    table.finish();
+  }
+
+ private:
+  void assume(const std::string& text) { assumptions_.push_back(text); }
+
+  void read_load(ConfigTable& table) {
+    ServingWorkload& w = serve_.work;
+    w.isl = table.integer("isl", {1, 100'000'000});
+    w.osl = table.integer("osl", {1, 100'000'000});
+    w.concurrency = table.integer("concurrency", {1, 100'000'000});
+  }
+
+  void read_engine(ConfigTable& table) {
+    const std::optional<std::size_t> engine = table.maybe_choice("engine", engine_names);
+    if (!engine && !table.has("engine")) {
+      assume("serving.engine = vllm (not stated)");
+    }
+    serve_.engine = find_serving_stack(static_cast<Engine>(engine.value_or(0)));
+  }
+
+  void read_formats(ConfigTable& table) {
+    ServingWorkload& w = serve_.work;
+    w.weights = static_cast<Precision>(table.choice("weights", precision_names));
+    if (const auto kv = table.maybe_choice("kv_cache", kv_cache_names)) {
+      const auto* found = std::find(precision_names.begin(), precision_names.end(), kv_cache_names[*kv]);
+      w.kv = static_cast<Precision>(found - precision_names.begin());
+    } else if (!table.has("kv_cache")) {
+      w.kv = default_kv_cache(serve_.engine.engine, w.weights);
+      assume("serving.kv_cache = " + std::string{name_of(w.kv)} + " (not stated)");
+    }
+  }
+
+  std::int64_t limit(ConfigTable& table, std::string_view key, std::int64_t usual) {
+    if (const auto value = table.maybe_integer(key, {1, 100'000'000})) {
+      return *value;
+    }
+    if (!table.has(key)) {
+      assume("serving." + std::string{key} + " = " + std::to_string(usual) + " (" + title(serve_.engine.engine) +
+             "'s default)");
+    }
+    return usual;
+  }
+
+  void read_limits(ConfigTable& table) {
+    ServingWorkload& w = serve_.work;
+    const ServingStack& engine = serve_.engine;
+    if (const auto fraction = table.maybe_number("memory_fraction", {0.01, 1.0})) {
+      w.memory_fraction = *fraction;
+    } else if (!table.has("memory_fraction")) {
+      w.memory_fraction = engine.default_fraction(w.layout.tp);
+      assume("serving.memory_fraction = " + format_number(w.memory_fraction) + " (" + title(engine.engine) +
+             "'s default, " + std::string{meaning(engine.memory.fraction_of)} + ")");
+    }
+    const bool known = !serve_.device.id.empty();
+    w.max_num_seqs =
+        limit(table, "max_num_seqs", known ? engine.default_max_num_seqs(serve_.device) : engine.max_num_seqs);
+    w.max_num_tokens =
+        limit(table, "max_num_tokens", known ? engine.default_max_num_tokens(serve_.device) : engine.max_num_tokens);
+    if (const auto longest = table.maybe_integer("max_seq_len", {1, 1'000'000'000})) {
+      w.max_seq_len = *longest;
+      if (w.max_seq_len < w.isl + w.osl) {
+        table.problem("max_seq_len", "'max_seq_len' is " + std::to_string(w.max_seq_len) +
+                                         ", below isl + osl = " + std::to_string(w.isl + w.osl) +
+                                         ": no request would end; raise it or leave it out");
+      }
+    }
+  }
+
+  std::int64_t axis(ConfigTable& table, std::string_view key, bool told) {
+    if (const auto value = table.maybe_integer(key, {1, 4096})) {
+      return *value;
+    }
+    if (!table.has(key) && told) {
+      assume("strategy." + std::string{key} + " = 1 (not stated)");
+    }
+    return 1;
+  }
+
+  void read_strategy() {
+    static const ConfigValue nothing;
+    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", root_.diagnostics()});
+    ServingLayout& layout = serve_.work.layout;
+    layout.tp = axis(table, "tp", true);
+    layout.pp = axis(table, "pp", true);
+    layout.ep = axis(table, "ep", serve_.architecture.moe.has_value());
+    table.finish();
+  }
+
+  ConfigTable& root_;
+  ServeScenario& serve_;
+  std::vector<std::string>& assumptions_;
+};
+
+}  // namespace
+
+Precision default_kv_cache(Engine engine, Precision weights) noexcept {
+  const bool narrow = weights == Precision::fp8 || weights == Precision::mxfp8 || weights == Precision::nvfp4 ||
+                      weights == Precision::mxfp4;
+  return engine == Engine::tensorrt_llm && narrow ? Precision::fp8 : Precision::bf16;
+}
+
+void read_serving(ConfigTable& root, ServeScenario& serve, std::vector<std::string>& assumptions) {
+  ServingReader{root, serve, assumptions}.run();
+}
+
+}  // namespace headroom

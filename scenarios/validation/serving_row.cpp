@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/serve_reader.hpp>
+#include <headroom/scenarios/validation/serving_row.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace headroom {
+namespace {
+
+RowPrediction unsupported(std::string why) {
+  RowPrediction prediction;
+  prediction.why = std::move(why);
+  return prediction;
+}
+
+RowPrediction rejected(std::string why) {
+  RowPrediction prediction;
+  prediction.status = RowStatus::rejected;
+  prediction.why = std::move(why);
+  return prediction;
+}
+
+/// Names of rows, first the longest; "TensorRT-LLM", "vLLM" and "SGLang" in any case, versions left out.
+std::optional<Engine> engine_of(std::string_view name) {
+  std::string lower{name};
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (std::size_t i = 0; i < engine_names.size(); ++i) {
+    if (lower == engine_names[i]) {
+      return static_cast<Engine>(i);
+    }
+  }
+  return lower == "trt-llm" || lower == "trtllm" ? std::optional{Engine::tensorrt_llm} : std::nullopt;
+}
+
+std::optional<Precision> precision_of(std::string_view name) {
+  const auto* found = std::find(precision_names.begin(), precision_names.end(), name == "fp4" ? "nvfp4" : name);
+  return found == precision_names.end() ? std::nullopt
+                                        : std::optional{static_cast<Precision>(found - precision_names.begin())};
+}
+
+/// The columns without which no memory can be computed, that this row leaves blank.
+std::string missing_cells(const ServingConfiguration& run) {
+  std::string missing;
+  const auto need = [&](bool there, std::string_view name) {
+    missing += there ? "" : (missing.empty() ? "" : ", ") + std::string{name};
+  };
+  need(run.layers.has_value(), "layers");
+  need(run.hidden.has_value(), "hidden");
+  need(run.heads.has_value(), "heads");
+  need(run.kv_heads.has_value(), "kv_heads (MLA is not in the columns)");
+  need(run.ffn_hidden.has_value() || run.moe_ffn.has_value(), "ffn_hidden");
+  need(run.vocab.has_value(), "vocab");
+  need(run.tp.has_value(), "tp");
+  need(!run.gpu.empty(), "gpu");
+  need(!run.weight_dtype.empty(), "weight_dtype");
+  return missing;
+}
+
+/// A cell that is no positive number.
+std::string impossible_cell(const ServingConfiguration& run) {
+  const std::array cells{std::pair{"layers", run.layers},
+                         std::pair{"hidden", run.hidden},
+                         std::pair{"heads", run.heads},
+                         std::pair{"kv_heads", run.kv_heads},
+                         std::pair{"head_dim", run.head_dim},
+                         std::pair{"ffn_hidden", run.ffn_hidden},
+                         std::pair{"vocab", run.vocab},
+                         std::pair{"gpus", run.gpus},
+                         std::pair{"tp", run.tp},
+                         std::pair{"pp", run.pp},
+                         std::pair{"ep", run.ep},
+                         std::pair{"dp", run.dp},
+                         std::pair{"isl", run.isl},
+                         std::pair{"osl", run.osl},
+                         std::pair{"max_batch", run.max_batch}};
+  if (run.layers.value_or(1) > 100'000) {
+    return "'layers' is " + std::to_string(*run.layers) + ", no size";
+  }
+  for (const auto& [name, value] : cells) {
+    if (value && (*value < 1 || *value > 1'000'000'000)) {
+      return "'" + std::string{name} + "' is " + std::to_string(*value) + ", no size";
+    }
+  }
+  return {};
+}
+
+/// A number among the options; nullopt when it is absent, NaN when it is none.
+std::optional<double> option(const ServingConfiguration& run, std::string_view key) {
+  const auto found = run.options.find(key);
+  if (found == run.options.end()) {
+    return std::nullopt;
+  }
+  double value = 0.0;
+  const std::string& text = found->second;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool good = status == std::errc{} && end == text.data() + text.size() && value > 0.0 && value < 1e12;
+  return good ? value : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::int64_t whole_option(const ServingConfiguration& run, std::string_view key, std::int64_t otherwise) {
+  const std::optional<double> value = option(run, key);
+  return value ? static_cast<std::int64_t>(*value) : otherwise;
+}
+
+std::string impossible_option(const ServingConfiguration& run) {
+  for (const std::string_view key : {"memory_fraction", "max_seq_len", "max_num_tokens"}) {
+    const std::optional<double> value = option(run, key);
+    if (value && (std::isnan(*value) || (key == "memory_fraction" && *value > 1.0))) {
+      return "options: '" + std::string{key} + "' is " + quoted(run.options.find(key)->second);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Architecture architecture_of(const ServingConfiguration& run) {
+  Architecture arch;
+  arch.layers = run.layers.value_or(1);
+  arch.hidden = run.hidden.value_or(1);
+  arch.heads = run.heads.value_or(1);
+  arch.kv_heads = run.kv_heads.value_or(arch.heads);
+  arch.head_dim = run.head_dim.value_or(std::max<std::int64_t>(1, arch.hidden / arch.heads));
+  arch.ffn_hidden = run.ffn_hidden.value_or(run.moe_ffn.value_or(1));
+  arch.vocab = run.vocab.value_or(1);
+  arch.gated_mlp = true;
+  if (run.experts.value_or(0) > 1) {
+    Moe moe;
+    moe.experts = *run.experts;
+    moe.top_k = run.top_k.value_or(1);
+    moe.expert_ffn_hidden = run.moe_ffn.value_or(arch.ffn_hidden);
+    arch.moe = moe;
+  }
+  if (!run.params_b) {
+    return arch;
+  }
+  Architecture nearest = arch;
+  double least = std::numeric_limits<double>::max();
+  for (const bool gated : {true, false}) {
+    for (const bool tied : {false, true}) {
+      arch.gated_mlp = gated;
+      arch.tied_embeddings = tied;
+      const double miss = std::abs(count_parameters(arch).total - 1e9 * *run.params_b);
+      if (miss < least) {
+        least = miss;
+        nearest = arch;
+      }
+    }
+  }
+  return nearest;
+}
+
+const ServingRowModel::DeviceAnswer& ServingRowModel::device(const std::string& spelling) {
+  auto [at, fresh] = devices_.try_emplace(spelling);
+  if (fresh) {
+    if (const auto why = sources_.catalog.why_no_device(spelling)) {
+      at->second.why = *why;
+    } else {
+      at->second.device = &sources_.catalog.device(spelling);
+    }
+  }
+  return at->second;
+}
+
+const ServingStack& ServingRowModel::stack(Engine engine) {
+  std::optional<ServingStack>& slot = stacks_[static_cast<std::size_t>(engine)];
+  if (!slot) {
+    slot = find_serving_stack(engine);
+  }
+  return *slot;
+}
+
+RowPrediction ServingRowModel::predict(const ServingConfiguration& run,
+                                       std::string_view metric,
+                                       std::string_view unit) {
+  if (metric != "max_concurrent_sequences") {
+    return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for serving yet");
+  }
+  if (!run.broken.empty()) {
+    return rejected(run.broken);
+  }
+  if (const std::string missing = missing_cells(run); !missing.empty()) {
+    return unsupported("not published: " + missing);
+  }
+  if (const std::string bad = impossible_cell(run); !bad.empty()) {
+    return rejected(bad);
+  }
+  if (const std::string bad = impossible_option(run); !bad.empty()) {
+    return rejected(bad);
+  }
+  const std::optional<Engine> engine = engine_of(run.engine);
+  if (!engine) {
+    return unsupported("engine " + quoted(run.engine) + " is none of vLLM, TensorRT-LLM, SGLang");
+  }
+  const std::optional<Precision> weights = precision_of(run.weight_dtype);
+  const std::optional<Precision> kv =
+      weights && run.kv_dtype.empty() ? default_kv_cache(*engine, *weights) : precision_of(run.kv_dtype);
+  if (!weights || !kv) {
+    return unsupported("format " + quoted(weights ? run.kv_dtype : run.weight_dtype) + " is not known");
+  }
+  const DeviceAnswer& found = device(run.gpu);
+  if (found.device == nullptr) {
+    return unsupported(found.why);
+  }
+  const std::int64_t tokens =
+      whole_option(run, "max_seq_len", run.isl && run.osl ? *run.isl + *run.osl : std::int64_t{0});
+  if (tokens < 1) {
+    return unsupported("not published: isl, osl or max_seq_len");
+  }
+  const Architecture arch = architecture_of(run);
+  const ServingStack& engine_stack = stack(*engine);
+  const ServingLayout layout{*run.tp, run.pp.value_or(1), run.ep.value_or(1)};
+  const std::int64_t gpus = run.gpus.value_or(layout.gpus());
+  const LayoutProblem problem = check(arch, layout, gpus);
+  if (problem.verdict != Verdict::feasible) {
+    return unsupported(
+        verdict_text(problem.verdict, static_cast<double>(problem.broke), static_cast<double>(problem.limit)));
+  }
+  const CompiledServingMemory compiled =
+      compile_serving_memory(arch, *found.device, engine_stack.memory, layout, *weights, *kv);
+  ServingLimits limits;
+  limits.memory_fraction = option(run, "memory_fraction").value_or(engine_stack.default_fraction(layout.tp));
+  limits.max_num_tokens = whole_option(run, "max_num_tokens", engine_stack.default_max_num_tokens(*found.device));
+  limits.max_num_seqs = run.max_batch.value_or(engine_stack.default_max_num_seqs(*found.device));
+  limits.sequence_tokens = tokens;
+  const ServingMemory m = serving_memory(compiled, limits);
+  if (m.capacity < 1) {
+    return unsupported(verdict_text(m.verdict, m.broke, m.limit));
+  }
+  // A published batch limit caps what runs; the engine's default does not: the row counts what the pool holds.
+  const auto replicas = static_cast<double>(gpus / layout.gpus());
+  const double cap = run.max_batch ? static_cast<double>(*run.max_batch * layout.attention_groups()) : 0x1p53;
+  const auto answer = [&](std::int64_t sequences) { return replicas * std::min(cap, static_cast<double>(sequences)); };
+  // A count is whole: the interval is never narrower than one sequence either way.
+  const double low = std::min(answer(m.capacity_low), answer(m.capacity - 1));
+  const double high = std::max(answer(m.capacity_high), answer(m.capacity + 1));
+  const Bytes sheet = compiled.device - m.terms[MemoryTerm::weights];
+  return {RowStatus::ok, {}, answer(m.capacity), low, high, replicas * (sheet / m.sequence)};
+}
+
+}  // namespace headroom

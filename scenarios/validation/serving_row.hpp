@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a measured serving row's configuration to a prediction. So far: max_concurrent_sequences, what the KV pool
+// holds.
+#pragma once
+
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/validation/training_row.hpp>
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace headroom {
+
+/// Keeps what several rows share: devices looked up once, one stack an engine, one architecture a model.
+class ServingRowModel {
+ public:
+  explicit ServingRowModel(const Sources& sources) : sources_{sources} {}
+  /// `metric` and `unit` name what is asked; the configuration is all the model sees.
+  [[nodiscard]] RowPrediction predict(const ServingConfiguration& run, std::string_view metric, std::string_view unit);
+
+ private:
+  struct DeviceAnswer {
+    const Device* device = nullptr;
+    std::string why;
+  };
+  const DeviceAnswer& device(const std::string& spelling);
+  const ServingStack& stack(Engine engine);
+
+  const Sources& sources_;
+  std::map<std::string, DeviceAnswer, std::less<>> devices_;
+  std::array<std::optional<ServingStack>, engine_names.size()> stacks_;
+};
+
+/// The network of a row's columns. MLP gating and tied embeddings have no column: of the four networks the one nearest
+/// to params_b is meant, gated and untied when that is blank too.
+[[nodiscard]] Architecture architecture_of(const ServingConfiguration& run);
+
+}  // namespace headroom
