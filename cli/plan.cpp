@@ -111,6 +111,13 @@ std::vector<Diagnostic> in_option_words(const ConfigError& error, const Argument
   return diagnostics;
 }
 
+Outcome network_outcome(const NetworkPlan& plan, bool json, bool explained) {
+  return {json        ? network_plan_json(plan)
+          : explained ? network_explain_text(plan)
+                      : network_plan_text(plan),
+          "", plan.feasible() ? 0 : 1};
+}
+
 Outcome answer(const Arguments& arguments, bool explained) {
   const std::vector<std::string> files = arguments.many("");
   const Sources sources = Sources::standard();
@@ -118,23 +125,20 @@ Outcome answer(const Arguments& arguments, bool explained) {
     throw ConfigError{"name a scenario file, or --model, --gpu and --gpus (see 'headroom plan --help')"};
   }
   const std::vector<std::string> overrides = overrides_of(arguments, files.empty());
-  const Plan plan = [&] {
-    try {
-      return make_plan(files.empty() ? scenario_from_overrides(overrides, sources)
-                                     : load_scenario(files.front(), overrides, sources),
-                       explained);
-    } catch (const ConfigError& error) {
-      throw ConfigError{in_option_words(error, arguments)};
+  try {
+    const ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
+    const std::string file = files.empty() ? "command line" : files.front();
+    const bool json = arguments.one("--format", "text") == "json";
+    const NetworkLibrary networks = NetworkLibrary::standard();
+    if (asks_for_network(root, sources.models, networks)) {
+      return network_outcome(make_network_plan(read_network_scenario(root, file, sources.catalog, networks)), json,
+                             explained);
     }
-  }();
-  Outcome outcome;
-  if (arguments.one("--format", "text") == "json") {
-    outcome.out = plan_json(plan);
-  } else {
-    outcome.out = explained ? explain_text(plan) : plan_text(plan);
+    const Plan plan = make_plan(read_scenario(root, file, sources), explained);
+    return {json ? plan_json(plan) : explained ? explain_text(plan) : plan_text(plan), "", plan.feasible() ? 0 : 1};
+  } catch (const ConfigError& error) {
+    throw ConfigError{in_option_words(error, arguments)};
   }
-  outcome.code = plan.feasible() ? 0 : 1;
-  return outcome;
 }
 
 Outcome run_plan(const Arguments& arguments) {

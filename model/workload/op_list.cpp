@@ -11,7 +11,7 @@ namespace {
 
 constexpr Range<std::int64_t> size{1, largest_size};
 constexpr Range<std::int64_t> repeats{1, 65536};
-constexpr std::int64_t most_blocks = std::int64_t{1} << 20;
+constexpr std::int64_t most_blocks = 65'536;
 constexpr std::size_t most_ops = 10'000;  // readers are searched op by op
 
 constexpr std::array<std::string_view, 6> input_types{"fp32", "fp16", "bf16", "uint8", "int32", "int64"};
@@ -123,7 +123,7 @@ class NetworkReader {
     }
     if (blocks > most_blocks) {
       root_.problem(plain.empty() ? "stage" : "op",
-                    "the network has " + std::to_string(blocks) + " blocks with all repeats; at most 1048576 are read");
+                    "the network has " + std::to_string(blocks) + " blocks with all repeats; at most 65536 are read");
     }
   }
 

@@ -5,8 +5,6 @@
 
 #include <doctest/doctest.h>
 
-#include <numeric>
-
 using namespace headroom;
 
 namespace {
