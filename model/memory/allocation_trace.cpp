@@ -23,7 +23,7 @@ class TraceReader {
   AllocationTrace run() {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const auto found = csv_.column(column_names[i]);
-      if (!found) {
+      if (!found && !csv_.header().empty()) {
         diagnostics_.add(csv_.file(), {1, 1},
                          "the header has no column '" + std::string{column_names[i]} + "'; a trace has event,id,bytes");
       }

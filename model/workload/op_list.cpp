@@ -153,18 +153,19 @@ class NetworkReader {
     Op op;
     op.name = table.text("name");
     take_name(table, op.name);
-    if (const auto kind = table.maybe_choice("kind", op_kind_names)) {
+    const std::size_t before = table.diagnostics().size();
+    const bool stated = table.has("kind");
+    const auto kind = stated ? table.maybe_choice("kind", op_kind_names) : std::nullopt;
+    static_cast<void>(table.value("after"));
+    if (kind) {
       read_op_shapes(table, static_cast<OpKind>(*kind), op);
-      shaped_.push_back(true);
+      shaped_.push_back(table.diagnostics().size() == before);
+      table.finish();
     } else {
-      if (!table.has("kind")) {
+      if (!stated) {
         static_cast<void>(table.choice("kind", op_kind_names));
       }
       shaped_.push_back(false);
-    }
-    static_cast<void>(table.value("after"));
-    if (shaped_.back()) {
-      table.finish();
     }
     op_by_name_.emplace(op.name, net_.ops.size());
     net_.ops.push_back(std::move(op));
@@ -282,7 +283,9 @@ class NetworkReader {
       }
     }
     if (handed != wanted) {
-      table.problem(place, op.name + " reads " + counted(wanted) + " elements of a sample, but " + names +
+      const std::string what =
+          op.kind == OpKind::attention ? " elements of a sample (q, k and v), but " : " elements of a sample, but ";
+      table.problem(place, op.name + " reads " + counted(wanted) + what + names +
                                (op.reads.size() + op.reads_inputs.size() > 1 ? " write " : " writes ") +
                                counted(handed) + "; make them equal or name another op in 'after'");
     }
@@ -441,7 +444,7 @@ class NetworkReader {
   std::map<std::string, std::size_t, std::less<>> input_by_name_, op_by_name_;
   std::vector<ConfigTable> tables_;        ///< of every op
   std::vector<ConfigTable> stage_tables_;  ///< of every stage
-  std::vector<bool> shaped_;               ///< the op's kind is known
+  std::vector<bool> shaped_;               ///< the op's kind and shapes are known
   std::map<std::size_t, bool> unknown_;    ///< the op's 'after' names nothing
 };
 

@@ -41,28 +41,28 @@ struct Plane {
 };
 
 /// [C, H, W].
-Plane read_plane(ConfigTable& table) {
+std::optional<Plane> read_plane(ConfigTable& table) {
   if (!table.has("in")) {
     table.problem("in", "missing key 'in' in [" + table.path() + "], the shape of one sample, e.g. in = [3, 224, 224]");
     static_cast<void>(table.value("in"));
-    return {};
+    return std::nullopt;
   }
   const std::size_t before = table.diagnostics().size();
   const std::vector<std::int64_t> sizes = table.integers("in");
   if (table.diagnostics().size() != before) {
-    return {};
+    return std::nullopt;
   }
   if (sizes.size() != 3) {
     table.problem("in", "'in' has " + std::to_string(sizes.size()) + " sizes; it must be [channels, height, width]");
-    return {};
+    return std::nullopt;
   }
   for (const std::int64_t value : sizes) {
     if (value < 1 || value > largest_size) {
       table.problem("in", "'in' holds " + std::to_string(value) + "; every size must be 1 to 1073741824");
-      return {};
+      return std::nullopt;
     }
   }
-  return {sizes[0], sizes[1], sizes[2]};
+  return Plane{sizes[0], sizes[1], sizes[2]};
 }
 
 struct Pair {
@@ -123,10 +123,15 @@ struct Window {
 
 Window read_window(ConfigTable& table, bool stride_is_kernel) {
   Window w;
-  w.in = read_plane(table);
+  const std::size_t before = table.diagnostics().size();
+  const std::optional<Plane> in = read_plane(table);
+  w.in = in.value_or(Plane{});
   w.kernel = read_pair(table, "kernel", 1, std::nullopt);
   w.stride = read_pair(table, "stride", 1, stride_is_kernel ? w.kernel : Pair{1, 1});
   w.padding = read_pair(table, "padding", 0, Pair{0, 0});
+  if (table.diagnostics().size() != before) {
+    return w;  // where a window may stand cannot be said
+  }
   w.height = positions(table, w.in.height, w.kernel.high, w.stride.high, w.padding.high);
   w.width = positions(table, w.in.width, w.kernel.wide, w.stride.wide, w.padding.wide);
   return w;
