@@ -5,6 +5,7 @@
 #include <headroom/hardware/lint.hpp>
 #include <headroom/model/number_format.hpp>
 #include <headroom/model/workload/model_library.hpp>
+#include <headroom/model/workload/network_library.hpp>
 #include <headroom/model/workload/parameters.hpp>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr std::array options{
     Option{"--file", OptionKind::many, "FILE", "lint: check this GPU file as if it were in the catalog; repeats"},
 };
 
-constexpr std::array<std::string_view, 6> kinds{"gpus", "nodes", "clusters", "prices", "models", "formats"};
+constexpr std::array<std::string_view, 7> kinds{"gpus", "nodes", "clusters", "prices", "models", "networks", "formats"};
 constexpr std::array<std::string_view, 4> actions{"list", "show", "diff", "lint"};
 
 template <class T>
@@ -107,12 +108,28 @@ std::string list_formats() {
   return table.text(0);
 }
 
+std::string list_networks(const NetworkLibrary& networks) {
+  Table table{{"network", "parameters", "ops", "forward per sample", "input per sample", "parts"}};
+  table.left(5);
+  for (const std::string& id : networks.ids()) {
+    const Network n = networks.find(id);
+    std::string parts;
+    for (const std::string& part : n.parts()) {
+      parts += (parts.empty() ? "" : ", ") + part;
+    }
+    table.row({id, format_number(n.parameters / 1e9, 4) + " G", std::to_string(n.ops.size()), format(n.forward),
+               format(n.input_bytes()), parts});
+  }
+  return table.text(0);
+}
+
 std::string list(std::string_view kind, const Catalog& catalog, const ModelLibrary& models) {
   if (kind == "gpus") return list_gpus(catalog);
   if (kind == "nodes") return list_nodes(catalog);
   if (kind == "clusters") return list_clusters(catalog);
   if (kind == "prices") return list_prices(catalog);
   if (kind == "formats") return list_formats();
+  if (kind == "networks") return list_networks(NetworkLibrary::standard());
   return list_models(models);
 }
 
@@ -229,7 +246,8 @@ Outcome run(const Arguments& arguments) {
     if (words.size() > 1) {
       if (std::find(kinds.begin(), kinds.end(), words[1]) == kinds.end()) {
         throw ConfigError{"catalog list " + quoted(words[1]) +
-                          " is none of gpus, nodes, clusters, prices, models, formats" + suggestion(words[1], kinds)};
+                          " is none of gpus, nodes, clusters, prices, models, networks, formats" +
+                          suggestion(words[1], kinds)};
       }
       return {list(words[1], catalog, models), "", 0};
     }
@@ -248,7 +266,8 @@ Outcome run(const Arguments& arguments) {
       const DataStore::Entry entry = models.entry(words[1]);
       return {"# " + entry.file + "\n" + entry.text, "", 0};
     }
-    const DataStore::Entry entry = find_entry(words[1], catalog);
+    const NetworkLibrary networks = NetworkLibrary::standard();
+    const DataStore::Entry entry = networks.knows(words[1]) ? networks.entry(words[1]) : find_entry(words[1], catalog);
     return {"# " + entry.file + "\n" + entry.text, "", 0};
   }
   if (action == "diff") {

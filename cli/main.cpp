@@ -17,7 +17,8 @@ namespace {
 
 constexpr int usage_error = 2;
 
-constexpr std::array<const Verb*, 5> verbs{&plan_verb, &explain_verb, &validate_verb, &catalog_verb, &fit_verb};
+constexpr std::array<const Verb*, 6> verbs{&plan_verb,    &explain_verb, &validate_verb,
+                                           &catalog_verb, &fit_verb,     &replay_verb};
 
 constexpr std::string_view front_page = "headroom: what a GPU workload will need and do, before any GPU is rented\n\n";
 

@@ -122,6 +122,13 @@ PlanPart part_of(const Arguments& arguments) {
   return part.empty() ? PlanPart::all : PlanPart::memory;
 }
 
+Outcome network_outcome(const NetworkPlan& plan, bool json, bool explained) {
+  return {json        ? network_plan_json(plan)
+          : explained ? network_explain_text(plan)
+                      : network_plan_text(plan),
+          "", plan.feasible() ? 0 : 1};
+}
+
 Outcome answer(const Arguments& arguments, bool explained) {
   const std::vector<std::string> files = arguments.many("");
   const Sources sources = Sources::standard();
@@ -130,26 +137,20 @@ Outcome answer(const Arguments& arguments, bool explained) {
   }
   const PlanPart part = part_of(arguments);
   const std::vector<std::string> overrides = overrides_of(arguments, files.empty());
-  const Plan plan = [&] {
-    try {
-      Scenario scenario = files.empty() ? scenario_from_overrides(overrides, sources)
-                                        : load_scenario(files.front(), overrides, sources);
-      if (part == PlanPart::memory && std::holds_alternative<TrainScenario>(scenario.question)) {
-        throw ConfigError{"--only memory answers serving scenarios; leave it out for a training one"};
-      }
-      return make_plan(std::move(scenario), explained, part);
-    } catch (const ConfigError& error) {
-      throw ConfigError{in_option_words(error, arguments)};
+  try {
+    const ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
+    const std::string file = files.empty() ? "command line" : files.front();
+    const bool json = arguments.one("--format", "text") == "json";
+    const NetworkLibrary networks = NetworkLibrary::standard();
+    if (asks_for_network(root, sources.models, networks)) {
+      return network_outcome(make_network_plan(read_network_scenario(root, file, sources.catalog, networks)), json,
+                             explained);
     }
-  }();
-  Outcome outcome;
-  if (arguments.one("--format", "text") == "json") {
-    outcome.out = plan_json(plan);
-  } else {
-    outcome.out = explained ? explain_text(plan) : plan_text(plan);
+    const Plan plan = make_plan(read_scenario(root, file, sources), explained, part);
+    return {json ? plan_json(plan) : explained ? explain_text(plan) : plan_text(plan), "", plan.feasible() ? 0 : 1};
+  } catch (const ConfigError& error) {
+    throw ConfigError{in_option_words(error, arguments)};
   }
-  outcome.code = plan.feasible() ? 0 : 1;
-  return outcome;
 }
 
 Outcome run_plan(const Arguments& arguments) {

@@ -2,6 +2,7 @@
 // One answer, several faces: text for people, JSON and CSV for programs. Every number comes from the same structure.
 #pragma once
 
+#include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
@@ -19,6 +20,11 @@ namespace headroom::cli {
 /// Schema "headroom.plan/1": raw SI, the unit in the key.
 [[nodiscard]] std::string plan_json(const Plan& plan);
 [[nodiscard]] std::string explain_text(const Plan& plan);
+
+/// The same faces for a network of ops; `explain` adds the ops.
+[[nodiscard]] std::string network_plan_text(const NetworkPlan& plan);
+[[nodiscard]] std::string network_explain_text(const NetworkPlan& plan);
+[[nodiscard]] std::string network_plan_json(const NetworkPlan& plan);
 
 [[nodiscard]] std::string validation_text(const Validation& validation);
 /// Schema "headroom.validate/1".

@@ -76,6 +76,21 @@ void strategy_members(JsonWriter& json, const Strategy& s) {
   json.member("sequence_parallel", s.sequence_parallel);
 }
 
+/// The three numbers that logs print, the moment of the peak, every term.
+void train_memory(JsonWriter& json, const TrainScenario& t, const TrainPlan& p) {
+  interval(json, "memory_bytes", p.memory);
+  json.member("memory_live_bytes", p.live.raw());
+  json.member("memory_reserved_bytes", p.reserved.raw());
+  json.member("memory_peak_moment", peak_moment_names[static_cast<std::size_t>(p.estimate.moment)]);
+  json.member("memory_peak_stage", std::int64_t{p.estimate.stage});
+  json.member("memory_in_flight_micro_batches", p.estimate.in_flight);
+  if (p.estimate.host.raw() > 0.0) {
+    json.member("host_memory_bytes", p.estimate.host.raw());
+  }
+  json.member("capacity_bytes", t.device.visible_capacity().value.raw());
+  memory(json, p.estimate.memory);
+}
+
 void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   json.member("kind", "train");
   json.member("model", std::string_view{t.architecture.id});
@@ -106,17 +121,11 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
   if (p.estimate.step.raw() <= 0.0) {
     return;
   }
-  interval(json, "step_time_s", p.step);
-  interval(json, "memory_bytes", p.memory);
-  json.member("memory_live_bytes", p.live.raw());
-  json.member("memory_reserved_bytes", p.reserved.raw());
-  json.member("memory_peak_moment", peak_moment_names[static_cast<std::size_t>(p.estimate.moment)]);
-  json.member("memory_peak_stage", std::int64_t{p.estimate.stage});
-  json.member("memory_in_flight_micro_batches", p.estimate.in_flight);
-  if (p.estimate.host.raw() > 0.0) {
-    json.member("host_memory_bytes", p.estimate.host.raw());
+  train_memory(json, t, p);
+  if (plan.part == PlanPart::memory) {
+    return;
   }
-  json.member("capacity_bytes", t.device.capacity().value.raw());
+  interval(json, "step_time_s", p.step);
   interval(json, "tokens_per_s", p.tokens_per_s);
   interval(json, "tokens_per_s_per_gpu", p.tokens_per_s_per_gpu);
   interval(json, "model_flop_per_s_per_gpu", p.model_flops_per_gpu);
@@ -142,7 +151,6 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
     }
   }
   json.end_object();
-  memory(json, p.estimate.memory);
 }
 
 void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const ServePlan& p) {
@@ -165,7 +173,7 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   json.end_array();
   const ServingMemory& held = p.estimate.memory;
   memory(json, held.terms);
-  json.member("capacity_bytes", s.device.capacity().value.raw());
+  json.member("capacity_bytes", s.device.visible_capacity().value.raw());
   json.member("visible_bytes", s.device.visible_capacity().value.raw());
   json.member("kv_pool_bytes", held.pool.raw());
   json.member("kv_bytes_per_sequence", held.sequence.raw());
@@ -184,7 +192,7 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   json.member("kv_capacity_tokens", replicas * held.tokens);
   json.member("kv_in_use_bytes", p.estimate.kv_in_use.raw());
   json.member("longest_sequence_tokens", p.longest_sequence);
-  if (p.part == PlanPart::memory) {
+  if (plan.part == PlanPart::memory) {
     return;
   }
   interval(json, "ttft_s", p.ttft);

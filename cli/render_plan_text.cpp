@@ -90,34 +90,28 @@ std::string problems_text(const std::vector<Problem>& problems) {
 
 namespace {
 
-std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
-  const Bytes capacity = t.device.capacity().value;
-  std::string text = t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
-                     std::string{name_of(t.work.precision)} + ", sequence " +
-                     format_count(static_cast<double>(t.work.shape.seq_len)) + ", global batch " +
-                     format_count(static_cast<double>(t.work.shape.global_batch)) + "\n" + strategy_text(p.strategy) +
-                     "\n\n";
-  const bool fits = p.estimate.verdict == Verdict::feasible;
-  if (!p.problems.empty()) {
-    return text + problems_text(p.problems) + notes_text(plan);
+/// "fits", or the number that broke it with the smallest changes.
+std::string train_verdict_text(const TrainPlan& p, Bytes capacity) {
+  if (p.estimate.verdict == Verdict::feasible) {
+    return "fits: " + format(p.memory.mid) + " of " + format(capacity) + " per GPU (" + format(p.memory.low) + " to " +
+           format(p.memory.high) + ")\n";
   }
-  if (fits) {
-    text += "fits: " + format(p.memory.mid) + " of " + format(capacity) + " per GPU (" + format(p.memory.low) + " to " +
-            format(p.memory.high) + ")\n";
-  } else {
-    text += p.verdict + "\n";
-    for (const Remedy& remedy : p.remedies) {
-      text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
-      for (const std::string& change : remedy.changes) {
-        text += (&change == &remedy.changes.front() ? "" : ", ") + change;
-      }
-      text += "  (" + format(remedy.memory) + ")\n";
+  std::string text = p.verdict + "\n";
+  for (const Remedy& remedy : p.remedies) {
+    text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
+    for (const std::string& change : remedy.changes) {
+      text += (&change == &remedy.changes.front() ? "" : ", ") + change;
     }
-    if (p.remedies.empty()) {
-      text += "no change of micro-batch, recompute, ZeRO, tp or pp at this GPU count fits: more GPUs or more memory\n";
-    }
+    text += "  (" + format(remedy.memory) + ")\n";
   }
-  text += std::string{fits ? "" : "\nif it did fit:\n"};
+  if (p.remedies.empty()) {
+    text += "no change of micro-batch, recompute, ZeRO, tp or pp at this GPU count fits: more GPUs or more memory\n";
+  }
+  return text;
+}
+
+/// Step, rates, days and dollars.
+std::string train_time_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   Table answer{{"", ""}};
   answer.left(1);
   answer.row({"step", interval_text(p.step)});
@@ -136,20 +130,43 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
     }
     answer.row({"cost per M tokens", interval_text(p.cost_per_million_tokens)});
   }
-  text += answer.text();
-  text += "binds: " + p.binds + "\n\n" + time_table(p.estimate) + "\n" + memory_table(p.estimate.memory, capacity);
+  return answer.text() + "binds: " + p.binds + "\n\n" + time_table(p.estimate);
+}
+
+std::string price_text(const Plan& plan) {
+  if (!plan.scenario.money.price) {
+    return "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list "
+           "prices')\n";
+  }
+  return "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
+}
+
+std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
+  const Bytes capacity = t.device.visible_capacity().value;
+  std::string text = t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
+                     std::string{name_of(t.work.precision)} + ", sequence " +
+                     format_count(static_cast<double>(t.work.shape.seq_len)) + ", global batch " +
+                     format_count(static_cast<double>(t.work.shape.global_batch)) + "\n" + strategy_text(p.strategy) +
+                     "\n\n";
+  if (!p.problems.empty()) {
+    return text + problems_text(p.problems) + notes_text(plan);
+  }
+  const bool whole = plan.part == PlanPart::all;
+  text += train_verdict_text(p, capacity);
+  if (whole) {
+    text += std::string{p.estimate.verdict == Verdict::feasible ? "" : "\nif it did fit:\n"};
+    text += train_time_text(plan, t, p);
+  }
+  text += "\n" + memory_table(p.estimate.memory, capacity);
   text += "peak: " + std::string{peak_moment_names[static_cast<std::size_t>(p.estimate.moment)]} + ", stage " +
           std::to_string(p.estimate.stage) + " of " + std::to_string(p.strategy.pp) + ", " +
           format_number(p.estimate.in_flight, 3) + " micro-batches in flight\n";
   text += notes_text(plan);
-  if (!plan.scenario.money.price) {
+  if (whole) {
     text +=
-        "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list prices')\n";
-  } else {
-    text += "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
+        price_text(plan) + "\nrough: intervals of time hold 80 % of past errors of this form; " + plan.interval_source;
   }
-  return text + "\nrough: intervals of time hold 80 % of past errors of this form; " + plan.interval_source +
-         "\nmemory: " + t.software.name + "; " + t.software.interval_source + "\n";
+  return text + "\nmemory: " + t.software.name + "; " + t.software.interval_source + "\n";
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   const std::string memory = memory_table(m.terms, capacity) + "\n" + capacity_table(s, p);
   const std::string confession = "memory: the interval of the KV cache is " + format(s.engine.memory.uncertainty) +
                                  " of pool either way; " + p.memory_source + "\n";
-  if (p.part == PlanPart::memory) {
+  if (plan.part == PlanPart::memory) {
     return text + "\n" + memory + notes_text(plan) + "\n" + confession;
   }
   Table answer{{"", ""}};

@@ -230,6 +230,7 @@ Strategy close_open_axes(const CompiledTraining& compiled,
 
 Plan make_plan(Scenario scenario, bool explain, PlanPart part) {
   Plan plan;
+  plan.part = part;
   plan.notes = scenario.assumptions;
   if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {
     plan.answer = plan_training(*train, scenario.money, explain, plan);

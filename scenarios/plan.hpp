@@ -49,7 +49,6 @@ struct TrainPlan {
 enum class PlanPart : std::uint8_t { all, memory };
 
 struct ServePlan {
-  PlanPart part = PlanPart::all;
   ServingEstimate estimate;
   std::string verdict;
   std::vector<Problem> problems;
@@ -65,6 +64,7 @@ struct ServePlan {
 
 struct Plan {
   Scenario scenario;
+  PlanPart part = PlanPart::all;
   std::variant<TrainPlan, ServePlan> answer;
   std::vector<std::string> notes;     ///< assumptions of the scenario and of the plan
   std::string interval_source;        ///< where the width of the intervals comes from

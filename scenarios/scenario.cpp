@@ -406,7 +406,7 @@ Scenario read_scenario(const ConfigValue& root, const std::string& file, const S
   return ScenarioReader{root, file, sources}.run();
 }
 
-Scenario load_scenario(const std::string& path, std::span<const std::string> overrides, const Sources& sources) {
+ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides) {
   const BaseResolver resolve = [](std::string_view id, const std::string& file) -> std::optional<ConfigSource> {
     const std::filesystem::path base = std::filesystem::path{file}.parent_path() / std::filesystem::path{id};
     if (!std::filesystem::is_regular_file(base)) {
@@ -420,10 +420,10 @@ Scenario load_scenario(const std::string& path, std::span<const std::string> ove
     apply_override(root, assignment, diagnostics);
   }
   diagnostics.throw_if_any();
-  return read_scenario(root, path, sources);
+  return root;
 }
 
-Scenario scenario_from_overrides(std::span<const std::string> overrides, const Sources& sources) {
+ConfigValue scenario_tree(std::span<const std::string> overrides) {
   ConfigValue root = parse_toml("schema = 1\n", "command line");
   root.at = {};
   Diagnostics diagnostics;
@@ -431,7 +431,15 @@ Scenario scenario_from_overrides(std::span<const std::string> overrides, const S
     apply_override(root, assignment, diagnostics);
   }
   diagnostics.throw_if_any();
-  return read_scenario(root, "command line", sources);
+  return root;
+}
+
+Scenario load_scenario(const std::string& path, std::span<const std::string> overrides, const Sources& sources) {
+  return read_scenario(scenario_tree(path, overrides), path, sources);
+}
+
+Scenario scenario_from_overrides(std::span<const std::string> overrides, const Sources& sources) {
+  return read_scenario(scenario_tree(overrides), "command line", sources);
 }
 
 }  // namespace headroom

@@ -63,6 +63,11 @@ struct Sources {
 /// Reads a parsed document. Throws ConfigError with every problem of the document at once.
 [[nodiscard]] Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources);
 
+/// A scenario file with its bases (paths relative to the file that names them) and `--set` assignments, not yet read.
+[[nodiscard]] ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides);
+/// The same without a file: assignments alone.
+[[nodiscard]] ConfigValue scenario_tree(std::span<const std::string> overrides);
+
 /// Loads a file with its bases (paths relative to the file that names them), applies `--set` assignments, reads it.
 [[nodiscard]] Scenario load_scenario(const std::string& path,
                                      std::span<const std::string> overrides,

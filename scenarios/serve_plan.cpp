@@ -128,7 +128,6 @@ std::vector<std::string> serving_changes(const ServeScenario& s) {
 
 ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explained, PlanPart part, Plan& plan) {
   ServePlan answer;
-  answer.part = part;
   answer.memory_source = s.engine.uncertainty_source;
   ExplainRecorder recorder;
   double width = 0.0;

@@ -143,7 +143,7 @@ CompiledTraining compile(const Architecture& arch,
   const FittedFraction* narrow_share = stack.share(device, work.precision);
   c.wide_rate = stack.share(device, wide) != nullptr ? stack.sustained_rate(device, wide)
                                                      : narrow_share->value * device.peak_of(row_of(wide).rate);
-  c.capacity = device.capacity().value;
+  c.capacity = device.visible_capacity().value;
   c.memory = compile_memory(arch, software, work.states, work.precision, work.options, work.shape.seq_len, c.capacity);
   const Rate rate = row_of(work.precision).rate;
   const FittedFraction* share = stack.share(device, work.precision);
@@ -153,7 +153,7 @@ CompiledTraining compile(const Architecture& arch,
   }
   c.sources.sustained =
       format_number(100.0 * share->value) + " % of the dense " + std::string{name_of(rate)} + " peak; " + share->source;
-  c.sources.capacity = device.capacity().source;
+  c.sources.capacity = device.visible_capacity().source;
   return c;
 }
 

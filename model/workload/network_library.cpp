@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/workload/network_library.hpp>
+
+namespace headroom {
+namespace embedded {
+EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
+}
+
+NetworkLibrary::NetworkLibrary(DataStore store) : store_{std::move(store)} {}
+
+NetworkLibrary NetworkLibrary::standard() {
+  return NetworkLibrary{DataStore{embedded::embedded_models(), DataStore::user_folders()}};
+}
+
+bool NetworkLibrary::knows(std::string_view spelling) const {
+  return store_.find("networks", spelling).has_value();
+}
+
+DataStore::Entry NetworkLibrary::entry(std::string_view spelling) const {
+  const std::optional<DataStore::Entry> found = store_.find("networks", spelling);
+  if (!found) {
+    const std::vector<std::string> names = store_.spellings("networks");
+    const std::vector<std::string_view> candidates{names.begin(), names.end()};
+    throw ConfigError{"unknown network " + quoted(spelling) + suggestion(normalised(spelling), candidates) +
+                      " (see 'headroom catalog list networks')"};
+  }
+  return *found;
+}
+
+Network NetworkLibrary::find(std::string_view spelling) const {
+  const DataStore::Entry preset = entry(spelling);
+  const BaseResolver resolve = [&](std::string_view id, const std::string& file) -> std::optional<ConfigSource> {
+    std::optional<DataStore::Entry> base = store_.find("networks", id);
+    if (base && base->file == file) {
+      base = store_.find_below("networks", id, file);
+    }
+    return base ? std::optional{ConfigSource{base->file, base->text}} : std::nullopt;
+  };
+  const ConfigValue root = load_with_bases({preset.file, preset.text}, resolve);
+  Diagnostics diagnostics;
+  Network network = read_network(ConfigTable{root, "", diagnostics});
+  diagnostics.throw_if_any();
+  return network;
+}
+
+}  // namespace headroom

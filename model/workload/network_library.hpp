@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks of ops by id or alias, embedded in the binary and extended by the user's folders (networks/ID.toml).
+#pragma once
+
+#include <headroom/core/embedded.hpp>
+#include <headroom/model/workload/op_list.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+class NetworkLibrary {
+ public:
+  explicit NetworkLibrary(DataStore store);
+  [[nodiscard]] static NetworkLibrary standard();
+
+  /// ConfigError: unknown id (with the nearest spelling) or a broken file.
+  [[nodiscard]] Network find(std::string_view spelling) const;
+  /// The file an id or alias means. ConfigError: unknown.
+  [[nodiscard]] DataStore::Entry entry(std::string_view spelling) const;
+  [[nodiscard]] bool knows(std::string_view spelling) const;
+  [[nodiscard]] std::vector<std::string> ids() const { return store_.ids("networks"); }
+
+ private:
+  DataStore store_;
+};
+
+}  // namespace headroom

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/network_plan.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+
+namespace headroom {
+namespace {
+
+bool holds_ops(const ConfigValue& model) {
+  return model.kind == ConfigValue::Kind::table && (model.find("op") != nullptr || model.find("stage") != nullptr);
+}
+
+class NetworkScenarioReader {
+ public:
+  NetworkScenarioReader(const ConfigValue& root,
+                        const std::string& file,
+                        const Catalog& catalog,
+                        const NetworkLibrary& networks)
+      : root_{root, "", diagnostics_}, catalog_{catalog}, networks_{networks} {
+    scenario_.file = file;
+  }
+
+  NetworkScenario run() {
+    require_schema(root_);
+    static_cast<void>(root_.value("base"));
+    scenario_.name = root_.maybe_text("name").value_or(scenario_.file);
+    if (root_.choice("kind", std::array<std::string_view, 3>{"train", "serve", "batch"}) != 0) {
+      root_.problem("kind", "a network of ops is answered for kind 'train' in this version");
+    }
+    read_model();
+    read_hardware();
+    read_training();
+    read_strategy();
+    root_.finish();
+    diagnostics_.throw_if_any();
+    return std::move(scenario_);
+  }
+
+ private:
+  /// Runs `look`; its problems without a place of their own stand at `key`.
+  template <class Look>
+  void look_up(ConfigTable& table, std::string_view key, Look look) {
+    try {
+      look();
+    } catch (const ConfigError& error) {
+      for (const Diagnostic& diagnostic : error.diagnostics()) {
+        if (diagnostic.file.empty()) {
+          table.problem(key, diagnostic.message);
+        } else {
+          diagnostics_.add(diagnostic.file, diagnostic.at, diagnostic.message);
+        }
+      }
+    }
+  }
+
+  void read_model() {
+    const ConfigValue* model = root_.value("model");
+    if (model->kind == ConfigValue::Kind::table) {
+      read_inline(*model);
+    } else if (model->text.ends_with(".toml")) {
+      look_up(root_, "model", [&] {
+        const std::filesystem::path folder = std::filesystem::path{scenario_.file}.parent_path();
+        const ConfigSource source = read_file((folder / model->text).lexically_normal().string());
+        const ConfigValue tree = parse_toml(source.text, source.file);
+        scenario_.network = read_network(ConfigTable{tree, "", diagnostics_});
+      });
+    } else {
+      look_up(root_, "model", [&] { scenario_.network = networks_.find(model->text); });
+    }
+  }
+
+  void read_inline(const ConfigValue& model) {
+    inline_model_ = model;
+    const auto add = [&](const std::string& key, ConfigValue::Kind kind, const char* text) {
+      if (inline_model_.find(key) == nullptr) {
+        ConfigValue value;
+        value.kind = kind;
+        value.integer = 1;
+        value.text = text;
+        inline_model_.entries.emplace_back(key, std::move(value));
+      }
+    };
+    add("schema", ConfigValue::Kind::integer, "");
+    add("id", ConfigValue::Kind::text, "custom");
+    add("source", ConfigValue::Kind::text, "scenario");
+    if (model.find("base") != nullptr) {
+      ConfigTable{model, "model", diagnostics_}.problem(
+          "base", "'base' extends files of networks; in a scenario name the network or list all its ops");
+    }
+    scenario_.network = read_network(ConfigTable{inline_model_, "model", diagnostics_});
+  }
+
+  void read_hardware() {
+    ConfigTable table = root_.table("hardware");
+    const std::string gpu = table.text("gpu");
+    scenario_.gpus = table.integer("gpus", {1, 10'000'000});
+    if (!gpu.empty()) {
+      look_up(table, "gpu", [&] { scenario_.device = catalog_.device(gpu); });
+    }
+    table.finish();
+  }
+
+  void read_training() {
+    ConfigTable table = root_.table("training");
+    scenario_.global_batch = table.integer("global_batch", {1, 1'000'000'000});
+    scenario_.precision = static_cast<Precision>(table.choice("precision", training_precision_names));
+    states_ = adam_states(scenario_.precision);
+    if (const auto gradients = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"})) {
+      states_.gradients = *gradients == 0 ? 4.0 : 2.0;
+    }
+    gradients_open_ = !table.has("gradients");
+    if (const auto optimizer = table.maybe_number("optimizer_bytes", {0.0, 64.0})) {
+      states_.optimizer = *optimizer;
+    }
+    optimizer_open_ = !table.has("optimizer_bytes");
+    table.finish();
+  }
+
+  void read_strategy() {
+    static const ConfigValue nothing;
+    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
+    NetworkTraining& t = scenario_.training;
+    scenario_.dp = table.maybe_integer("dp", {1, 10'000'000}).value_or(scenario_.gpus);
+    if (!table.has("dp")) {
+      assume("strategy.dp = " + std::to_string(scenario_.dp) + " (every GPU holds a replica)");
+    }
+    t.ranks = scenario_.dp;
+    t.zero = static_cast<int>(table.maybe_integer("zero", {0, 3}).value_or(1));
+    if (!table.has("zero")) {
+      assume("strategy.zero = 1 (optimizer states sharded)");
+    }
+    t.micro_batch = table.maybe_integer("micro_batch", {1, 60'000}).value_or(1);
+    scenario_.micro_batch_open = !table.has("micro_batch");
+    read_recompute(table);
+    for (const std::string_view axis : {"tp", "pp", "vpp", "cp", "ep", "etp", "sequence_parallel"}) {
+      if (table.has(axis)) {
+        static_cast<void>(table.value(axis));
+        table.problem_at_key(axis, "a network of ops is only spread by dp and zero in this version; leave '" +
+                                       std::string{axis} + "' out");
+      }
+    }
+    table.finish();
+    t.states = states_;
+    if (gradients_open_) {
+      t.states.gradients = t.zero < 3 ? 4.0 : adam_states(scenario_.precision).gradients;
+      assume(t.zero < 3 ? "training.gradients = fp32 (accumulated in fp32)"
+                        : "training.gradients = " + std::string{t.states.gradients > 2.0 ? "fp32" : "bf16"} +
+                              " (as the weights)");
+    }
+    if (optimizer_open_) {
+      assume("training.optimizer_bytes = " + format_number(t.states.optimizer) +
+             " (Adam: fp32 moments, and a master copy of 16-bit weights)");
+    }
+    t.activation_bytes = row_of(scenario_.precision).compute_bytes;
+  }
+
+  void read_recompute(ConfigTable& table) {
+    SegmentRecompute& recompute = scenario_.training.recompute;
+    const auto mode = table.maybe_choice("recompute", std::array<std::string_view, 2>{"none", "full"});
+    const auto every = table.maybe_integer("recompute_every", {1, 1'048'576});
+    recompute.parts = table.texts("recompute_parts");
+    recompute.every = every.value_or(mode == 1U || (!mode && !recompute.parts.empty()) ? 1 : 0);
+    scenario_.recompute_open =
+        !table.has("recompute") && !table.has("recompute_every") && !table.has("recompute_parts");
+    if (mode == 0U && (every || !recompute.parts.empty())) {
+      table.problem("recompute",
+                    "'recompute' is 'none', but 'recompute_every' or 'recompute_parts' ask for some; "
+                    "state recompute = \"full\" or leave it out");
+    }
+    if (!diagnostics_.empty()) {
+      return;  // the parts of a broken network are not known
+    }
+    const std::vector<std::string> known = scenario_.network.parts();
+    const std::vector<std::string_view> views{known.begin(), known.end()};
+    for (const std::string& part : recompute.parts) {
+      if (std::find(known.begin(), known.end(), part) == known.end()) {
+        table.problem("recompute_parts", "the network has no part " + quoted(part) + suggestion(part, views));
+      }
+    }
+  }
+
+  void assume(std::string text) { scenario_.assumptions.push_back(std::move(text)); }
+
+  Diagnostics diagnostics_;
+  ConfigTable root_;
+  const Catalog& catalog_;
+  const NetworkLibrary& networks_;
+  NetworkScenario scenario_;
+  ConfigValue inline_model_;
+  StateBytes states_;
+  bool gradients_open_ = false;
+  bool optimizer_open_ = false;
+};
+
+}  // namespace
+
+bool asks_for_network(const ConfigValue& root, const ModelLibrary& models, const NetworkLibrary& networks) {
+  const ConfigValue* model = root.find("model");
+  if (model == nullptr || holds_ops(*model)) {
+    return model != nullptr;
+  }
+  return model->kind == ConfigValue::Kind::text &&
+         (model->text.ends_with(".toml") || (!models.knows(model->text) && networks.knows(model->text)));
+}
+
+NetworkScenario read_network_scenario(const ConfigValue& root,
+                                      const std::string& file,
+                                      const Catalog& catalog,
+                                      const NetworkLibrary& networks) {
+  return NetworkScenarioReader{root, file, catalog, networks}.run();
+}
+
+}  // namespace headroom

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of a network of ops: row P3 with the preset, its parts, and what opens when keys are blank.
+#include <headroom/scenarios/network_plan.hpp>
+#include <headroom/scenarios/scenario.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace headroom;
+
+namespace {
+
+NetworkPlan plan_of(std::vector<std::string> changes) {
+  const std::string file = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/train/perception-2b-64xa100.toml";
+  const ConfigValue root = scenario_tree(file, changes);
+  return make_network_plan(read_network_scenario(root, file, Catalog::standard(), NetworkLibrary::standard()));
+}
+
+/// Weights and biases of the preset by hand.
+double by_hand() {
+  const double stem = 3.0 * 64 * 9 + 2 * 64 + 64.0 * 128 * 9 + 2 * 128 + 128.0 * 1536 * 16 + 1536;
+  const double v = 1536;
+  const double vit = 40 * (12 * v * v + 13 * v);  // qkv, projection and MLP; 9 h biases and 4 h of norms
+  const double d = 1280;
+  const double neck = 1536 * d * 4 + d;
+  const double queries = 10000 * d;
+  const double bev = 32 * (16 * d * d + 19 * d);  // 8 d^2 of attention, 8 d^2 of MLP; 13 d biases and 6 d of norms
+  const double detection = d * 2 * d + 2 * d + 2 * d * 32 + 32;
+  const double occupancy = d * 512 * 9 + 512 + 512 * 288 + 288;
+  const double motion = d * 2 * d + 2 * d + 2 * d * 960 + 960;
+  return stem + vit + neck + queries + bev + detection + occupancy + motion;
+}
+
+}  // namespace
+
+TEST_CASE("the preset has the parameters its shapes make, 2e9 within 1 %, and 59 MB of pixels a sample") {
+  const Network network = NetworkLibrary::standard().find("perception-2b-8cam");
+  CHECK(network.parameters == by_hand());
+  CHECK(network.parameters == doctest::Approx(2e9).epsilon(0.01));
+  CHECK(network.input_bytes().raw() == 8.0 * 1280 * 960 * 3 * 2);
+  CHECK(network.parts() == std::vector<std::string>{"camera", "fusion", "heads"});
+}
+
+TEST_CASE("P3: on 64 GPUs under ZeRO 2 the states are P (2 + 14/64) bytes and 2 (63/64) 2 P bytes are sent") {
+  const NetworkPlan plan = plan_of({});
+  const double p = plan.scenario.network.parameters;
+  CHECK(plan.feasible());
+  CHECK(plan.memory.states.total().raw() == doctest::Approx(p * (2.0 + 14.0 / 64)));
+  CHECK(plan.memory.states.total().raw() == doctest::Approx(4.4375e9).epsilon(0.01));
+  CHECK(plan.traffic.raw() == doctest::Approx(2.0 * 63 / 64 * 2 * p));
+  CHECK(plan.traffic.raw() == doctest::Approx(7.875e9).epsilon(0.01));
+}
+
+TEST_CASE("M16: shares of the activations by part sum to 100 % in every recompute mode") {
+  for (const std::string& mode : {std::string{"strategy.recompute=none"}, std::string{"strategy.recompute=full"},
+                                  std::string{"strategy.recompute_every=5"}}) {
+    CAPTURE(mode);
+    const NetworkPlan plan = plan_of({mode});
+    double shares = 0.0;
+    Bytes kept{};
+    for (const PartMemory& part : plan.memory.parts) {
+      shares += part.share;
+      kept += part.activations;
+    }
+    CHECK(shares == doctest::Approx(1.0).epsilon(1e-12));
+    CHECK(kept.raw() == doctest::Approx(plan.memory.kept.raw()));
+  }
+}
+
+TEST_CASE("a vit block recomputed keeps its input alone: 40 blocks of 8 cameras, 4800 tokens, width 1536, 2 samples") {
+  const NetworkPlan plan = plan_of({"strategy.recompute_parts=[\"camera\"]"});
+  REQUIRE(plan.memory.parts.front().name == "camera");
+  const double block = 2.0 * 2 * 8 * 4800 * 1536;
+  const double neck = block;  // reads what the last block writes
+  CHECK(plan.memory.parts.front().activations.raw() == doctest::Approx(40 * block + neck));
+}
+
+TEST_CASE("blank micro-batch and recompute become the largest that fits, without recomputation when that fits") {
+  const NetworkPlan tight = plan_of({"strategy.micro_batch=1", "strategy.recompute=none"});
+  CHECK_FALSE(tight.fits());
+  REQUIRE_FALSE(tight.remedies.empty());
+  CHECK(tight.remedies.front().changes == std::vector<std::string>{"strategy.recompute = \"full\""});
+  CHECK(tight.remedies.front().memory <= tight.capacity);
+  const std::string file = "command line";
+  const std::vector<std::string> blank{"kind=train",       "model=perception-2b",       "hardware.gpu=a100-sxm-80gb",
+                                       "hardware.gpus=64", "training.global_batch=512", "training.precision=bf16"};
+  const NetworkPlan open = make_network_plan(
+      read_network_scenario(scenario_tree(blank), file, Catalog::standard(), NetworkLibrary::standard()));
+  CHECK(open.feasible());
+  CHECK(open.scenario.training.recompute.every == 1);
+  const std::int64_t chosen = open.scenario.training.micro_batch;
+  CHECK(512 % (64 * chosen) == 0);
+  NetworkTraining twice = open.scenario.training;
+  twice.micro_batch = 2 * chosen;
+  const double slack = 1.0 + open.fragmentation / open.memory.total();
+  const Bytes more = slack * training_memory(open.scenario.network, twice).total() + open.framework;
+  CHECK((2 * chosen > 8 || more > open.capacity));
+}
