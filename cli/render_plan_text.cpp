@@ -105,7 +105,7 @@ std::string train_verdict_text(const TrainPlan& p, Bytes capacity) {
     text += "  (" + format(remedy.memory) + ")\n";
   }
   if (p.remedies.empty()) {
-    text += "no change of micro-batch, recompute, ZeRO, tp or pp at this GPU count fits: more GPUs or more memory\n";
+    text += p.way_out + "\n";
   }
   return text;
 }

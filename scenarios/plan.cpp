@@ -75,6 +75,8 @@ void judge_memory(const TrainScenario& t, const CompiledTraining& compiled, Trai
   if (e.verdict == Verdict::out_of_memory) {
     answer.verdict += "; most of it is " + largest_memory(e.memory);
     answer.remedies = find_remedies(compiled, answer.strategy, t.domain, 3);
+    answer.way_out =
+        "no change of micro-batch, recompute, ZeRO, tp or pp at this GPU count fits: more GPUs or more memory";
   } else if (answer.memory.high > compiled.capacity) {
     plan.notes.emplace_back("memory: the upper end of the interval does not fit; keep a fallback such as recompute");
   }
@@ -92,6 +94,7 @@ void judge_memory(const TrainScenario& t, const CompiledTraining& compiled, Trai
       answer.estimate.verdict = Verdict::out_of_memory;
       answer.verdict = "does not fit: offloading needs " + format(node) + " of host memory per node, which has " +
                        format(*t.host_memory);
+      answer.way_out = "offload less, use more GPUs or nodes with more host memory";
     }
   }
 }

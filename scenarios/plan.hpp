@@ -27,6 +27,7 @@ struct Problem {
 struct TrainPlan {
   Strategy strategy;  ///< open axes filled
   Estimate estimate;
+  std::string way_out;            ///< when it does not fit and no remedy was found
   std::vector<Remedy> remedies;   ///< when it does not fit: the smallest change first
   std::string verdict;            ///< one sentence: "fits", or the number that broke it
   std::vector<Problem> problems;  ///< every rule the strategy breaks; empty when it only does not fit

@@ -183,7 +183,9 @@ class ScenarioReader {
     gradients_ = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"});
     optimizer_ = table.maybe_choice("optimizer", optimizer_names);
     software_ = table.maybe_text("software");
-    software_place_ = {table.file(), table.at()};
+    if (const ConfigValue* written = table.value("software")) {
+      software_place_ = {written->file ? *written->file : table.file(), written->at};
+    }
     read_memory_options(table, train.work.options);
     // Token counts are written as 15e12 or as an integer.
     train.tokens = table.maybe_number("tokens", {1.0, 1e18}).value_or(0.0);
