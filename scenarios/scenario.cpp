@@ -94,7 +94,7 @@ class ScenarioReader {
 
   /// Relative to the file that names it; on the command line to the current folder.
   static std::string beside(const std::string& file, const std::string& path) {
-    if (file.starts_with("--set") || file == "command line") {
+    if (file.starts_with("--") || file == "command line") {
       return path;
     }
     return (std::filesystem::path{file}.parent_path() / path).lexically_normal().string();
@@ -102,10 +102,11 @@ class ScenarioReader {
 
   Architecture load_model(const std::string& path) {
     std::error_code status;
-    const std::string name = path.substr(path.find_last_of('/') + 1);
-    if (!std::filesystem::exists(path, status) && sources_.models.knows(name)) {
-      throw ConfigError{"no such file " + quoted(path) + "; the preset is called '" + sources_.models.entry(name).id +
-                        "'"};
+    if (!std::filesystem::exists(path, status)) {
+      const std::string name = path.substr(path.find_last_of('/') + 1);
+      throw ConfigError{"no such file " + quoted(path) +
+                        (sources_.models.knows(name) ? "; the preset is called '" + sources_.models.entry(name).id + "'"
+                                                     : "; 'model' is the id of a preset or the path of a config.json")};
     }
     return load_hf_config(path);
   }

@@ -120,6 +120,9 @@ std::string find_model_type(HfReader& reader) {
 }
 
 void report_unknown(HfReader& reader, const std::string& model_type) {
+  if (!reader.diagnostics().empty()) {
+    return;  // model_type is no string
+  }
   if (const Refused* row = refusal_of(model_type)) {
     reader.problem({"model_type"},
                    "model_type '" + std::string{row->model_type} + "' is not read: " + std::string{row->reason});
@@ -130,9 +133,15 @@ void report_unknown(HfReader& reader, const std::string& model_type) {
   for (const std::string_view name : known) {
     listed += (listed.empty() ? "" : ", ") + std::string{name};
   }
-  reader.problem({"model_type"}, model_type.empty() ? "missing key 'model_type'; one of " + listed
-                                                    : "model_type " + quoted(model_type) + " is unknown" +
-                                                          suggestion(model_type, known) + "; known are " + listed);
+  if (reader.has({"model_type"})) {
+    reader.problem({"model_type"}, "model_type " + quoted(model_type) + " is unknown" + suggestion(model_type, known) +
+                                       "; known are " + listed);
+  } else if (!model_type.empty()) {
+    reader.problem({"architectures"}, "class " + quoted(reader.words({"architectures"}).front()) +
+                                          " is of no known model_type; state 'model_type', one of " + listed);
+  } else {
+    reader.problem({"model_type"}, "missing key 'model_type', one of " + listed);
+  }
 }
 
 std::string base_name(std::string_view path) {
@@ -166,6 +175,7 @@ std::int64_t or_default(HfReader& reader, HfKeys keys, std::int64_t fallback) {
 }
 
 void read_attention(HfReader& reader, const HfFamily& family, Architecture& arch) {
+  const std::size_t problems = reader.diagnostics().size();
   arch.heads = or_default(reader, head_keys, family.defaults.heads);
   const std::int64_t kv = family.defaults.kv_heads > 0 ? family.defaults.kv_heads : arch.heads;
   arch.kv_heads = reader.size_or(kv_keys, kv);
@@ -174,7 +184,8 @@ void read_attention(HfReader& reader, const HfFamily& family, Architecture& arch
     arch.head_dim = head_dim.value_or(family.defaults.head_dim);
   } else {
     arch.head_dim = std::max<std::int64_t>(1, arch.hidden / arch.heads);
-    if (arch.hidden % arch.heads != 0 && !reader.has({"kv_lora_rank"})) {
+    const bool read = problems == reader.diagnostics().size() && reader.maybe(hidden_keys).has_value();
+    if (read && arch.hidden % arch.heads != 0 && !reader.has({"kv_lora_rank"})) {
       reader.problem(head_keys, "hidden size " + std::to_string(arch.hidden) + " does not divide by " +
                                     std::to_string(arch.heads) + " heads; state 'head_dim'");
     }

@@ -6,12 +6,12 @@ namespace {
 
 using Kind = ConfigValue::Kind;
 
-std::string first(HfKeys keys) {
-  return "'" + std::string{*keys.begin()} + "'";
+std::string named(std::string_view key) {
+  return "'" + std::string{key} + "'";
 }
 
 std::string all(HfKeys keys) {
-  std::string text = first(keys);
+  std::string text = named(*keys.begin());
   if (keys.size() > 1) {
     text += " (or ";
     for (auto key = keys.begin() + 1; key != keys.end(); ++key) {
@@ -53,17 +53,25 @@ const ConfigValue* HfReader::look(std::string_view path) const {
   return walk(*root_, path);
 }
 
-const ConfigValue* HfReader::find(HfKeys keys) const {
+HfReader::Found HfReader::pick(HfKeys keys) const {
   for (const std::string_view key : keys) {
     if (const ConfigValue* value = look(key)) {
-      return value;
+      return {value, key};
     }
   }
-  return nullptr;
+  return {};
+}
+
+const ConfigValue* HfReader::find(HfKeys keys) const {
+  return pick(keys).value;
 }
 
 void HfReader::add(const ConfigValue* value, std::string message) {
-  diagnostics_->add(file_, value != nullptr ? value->at : Position{}, std::move(message));
+  diagnostics_->add(file_,
+                    value != nullptr     ? value->at
+                    : nested_ != nullptr ? nested_->at
+                                         : root_->at,
+                    std::move(message));
 }
 
 void HfReader::problem(HfKeys keys, std::string message) {
@@ -71,7 +79,7 @@ void HfReader::problem(HfKeys keys, std::string message) {
 }
 
 std::optional<std::int64_t> HfReader::maybe(HfKeys keys, Range<std::int64_t> range) {
-  const ConfigValue* value = find(keys);
+  const auto [value, key] = pick(keys);
   if (value == nullptr) {
     return std::nullopt;
   }
@@ -79,12 +87,12 @@ std::optional<std::int64_t> HfReader::maybe(HfKeys keys, Range<std::int64_t> ran
   const bool whole = value->kind == Kind::number && value->number >= 0.0 && value->number < 1e15 &&
                      value->number == static_cast<double>(static_cast<std::int64_t>(value->number));
   if (value->kind != Kind::integer && !whole) {
-    add(value, all(keys) + " must be an integer, not " + std::string{kind_name(value->kind)});
+    add(value, named(key) + " must be an integer, not " + std::string{kind_name(value->kind)});
     return std::nullopt;
   }
   const std::int64_t number = whole ? static_cast<std::int64_t>(value->number) : value->integer;
   if (number < range.low || number > range.high) {
-    add(value, all(keys) + " is " + std::to_string(number) + "; it must be " + std::to_string(range.low) + " to " +
+    add(value, named(key) + " is " + std::to_string(number) + "; it must be " + std::to_string(range.low) + " to " +
                    std::to_string(range.high));
     return std::nullopt;
   }
@@ -104,69 +112,73 @@ std::int64_t HfReader::size_or(HfKeys keys, std::int64_t fallback, Range<std::in
 }
 
 std::optional<bool> HfReader::maybe_flag(HfKeys keys) {
-  const ConfigValue* value = find(keys);
+  const auto [value, key] = pick(keys);
   if (value == nullptr) {
     return std::nullopt;
   }
   if (value->kind != Kind::boolean) {
-    add(value, all(keys) + " must be true or false, not " + std::string{kind_name(value->kind)});
+    add(value, named(key) + " must be true or false, not " + std::string{kind_name(value->kind)});
     return std::nullopt;
   }
   return value->boolean;
 }
 
 std::string HfReader::text_or(HfKeys keys, std::string_view fallback) {
-  const ConfigValue* value = find(keys);
+  const auto [value, key] = pick(keys);
   if (value != nullptr && value->kind != Kind::text) {
-    add(value, all(keys) + " must be a string, not " + std::string{kind_name(value->kind)});
+    add(value, named(key) + " must be a string, not " + std::string{kind_name(value->kind)});
   }
   return value != nullptr && value->kind == Kind::text ? value->text : std::string{fallback};
 }
 
 std::vector<std::string> HfReader::words(HfKeys keys) {
   std::vector<std::string> result;
-  const ConfigValue* value = find(keys);
+  const auto [value, key] = pick(keys);
   if (value == nullptr) {
     return result;
   }
   if (value->kind != Kind::array) {
-    add(value, all(keys) + " must be an array of strings, not " + std::string{kind_name(value->kind)});
+    add(value, named(key) + " must be an array of strings, not " + std::string{kind_name(value->kind)});
     return result;
   }
+  bool wrong = false;
   for (const ConfigValue& item : value->items) {
     if (item.kind != Kind::text) {
-      add(&item, all(keys) + " must hold strings, not " + std::string{kind_name(item.kind)});
+      add(&item, named(key) + " must hold strings, not " + std::string{kind_name(item.kind)});
+      wrong = true;
     }
     result.push_back(item.text);
   }
-  return result;
+  return wrong ? std::vector<std::string>{} : result;
 }
 
 std::vector<std::int64_t> HfReader::integers(HfKeys keys, Range<std::int64_t> range) {
   std::vector<std::int64_t> result;
-  const ConfigValue* value = find(keys);
+  const auto [value, key] = pick(keys);
   if (value == nullptr) {
     return result;
   }
   if (value->kind != Kind::array) {
-    add(value, all(keys) + " must be an array of integers, not " + std::string{kind_name(value->kind)});
+    add(value, named(key) + " must be an array of integers, not " + std::string{kind_name(value->kind)});
     return result;
   }
+  bool wrong = false;
   for (const ConfigValue& item : value->items) {
     if (item.kind != Kind::integer || item.integer < range.low || item.integer > range.high) {
       add(&item,
-          all(keys) + " must hold integers of " + std::to_string(range.low) + " to " + std::to_string(range.high));
+          named(key) + " must hold integers of " + std::to_string(range.low) + " to " + std::to_string(range.high));
+      wrong = true;
     }
     result.push_back(item.integer);
   }
-  return result;
+  return wrong ? std::vector<std::int64_t>{} : result;
 }
 
 std::vector<std::string> HfReader::words_per_layer(HfKeys keys, std::int64_t layers) {
   std::vector<std::string> result = words(keys);
   if (!result.empty() && static_cast<std::int64_t>(result.size()) != layers) {
-    problem(keys, all(keys) + " has " + std::to_string(result.size()) + " elements for " + std::to_string(layers) +
-                      " layers");
+    problem(keys, named(pick(keys).key) + " has " + std::to_string(result.size()) + " elements for " +
+                      std::to_string(layers) + " layers");
     result.clear();
   }
   return result;
@@ -175,8 +187,8 @@ std::vector<std::string> HfReader::words_per_layer(HfKeys keys, std::int64_t lay
 std::vector<std::int64_t> HfReader::integers_per_layer(HfKeys keys, std::int64_t layers) {
   std::vector<std::int64_t> result = integers(keys);
   if (!result.empty() && static_cast<std::int64_t>(result.size()) != layers) {
-    problem(keys, all(keys) + " has " + std::to_string(result.size()) + " elements for " + std::to_string(layers) +
-                      " layers");
+    problem(keys, named(pick(keys).key) + " has " + std::to_string(result.size()) + " elements for " +
+                      std::to_string(layers) + " layers");
     result.clear();
   }
   return result;

@@ -47,10 +47,15 @@ class HfReader {
   std::vector<std::string> words_per_layer(HfKeys keys, std::int64_t layers);
   std::vector<std::int64_t> integers_per_layer(HfKeys keys, std::int64_t layers);
 
-  /// A problem at the value of the first spelling found, or at the document.
+  /// A problem at the value of the first spelling found, or at the text model's table.
   void problem(HfKeys keys, std::string message);
 
  private:
+  struct Found {
+    const ConfigValue* value = nullptr;
+    std::string_view key;
+  };
+  [[nodiscard]] Found pick(HfKeys keys) const;
   [[nodiscard]] const ConfigValue* look(std::string_view path) const;
   void add(const ConfigValue* value, std::string message);
 

@@ -378,7 +378,7 @@ TEST_CASE("what cannot be held is refused with its reason") {
   CHECK(problem_of(R"({"architectures": ["T5ForConditionalGeneration"]})").find("'t5' is not read") !=
         std::string::npos);
   CHECK(problem_of(R"({"model_type": "qwen3moe"})").find("did you mean 'qwen3_moe'?; known are") != std::string::npos);
-  CHECK(problem_of("{}").find("missing key 'model_type'; one of") != std::string::npos);
+  CHECK(problem_of("{}").find("missing key 'model_type', one of") != std::string::npos);
 }
 
 TEST_CASE("a text model without its vision tower says so") {
