@@ -4,6 +4,8 @@
 #include <headroom/cli/verb.hpp>
 #include <headroom/hardware/lint.hpp>
 #include <headroom/model/number_format.hpp>
+#include <headroom/model/workload/architecture_text.hpp>
+#include <headroom/model/workload/hf_config.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/model/workload/network_library.hpp>
 #include <headroom/model/workload/parameters.hpp>
@@ -21,7 +23,7 @@ constexpr std::array options{
 };
 
 constexpr std::array<std::string_view, 7> kinds{"gpus", "nodes", "clusters", "prices", "models", "networks", "formats"};
-constexpr std::array<std::string_view, 4> actions{"list", "show", "diff", "lint"};
+constexpr std::array<std::string_view, 5> actions{"list", "show", "diff", "lint", "import"};
 
 template <class T>
 std::string shown(const std::optional<Sourced<T>>& value) {
@@ -234,7 +236,8 @@ Outcome lint(const Catalog& catalog, const std::vector<std::string>& files) {
 }
 
 ConfigError wrong_action(const std::string& word) {
-  return ConfigError{"catalog " + quoted(word) + " is none of list, show, diff, lint" + suggestion(word, actions)};
+  return ConfigError{"catalog " + quoted(word) + " is none of list, show, diff, lint, import" +
+                     suggestion(word, actions)};
 }
 
 Outcome run(const Arguments& arguments) {
@@ -276,6 +279,13 @@ Outcome run(const Arguments& arguments) {
     }
     return {diff(find_entry(words[1], catalog), find_entry(words[2], catalog)), "", 0};
   }
+  if (action == "import") {
+    if (words.size() != 2) {
+      throw ConfigError{
+          "catalog import takes one config.json of Hugging Face, e.g. 'headroom catalog import config.json'"};
+    }
+    return {architecture_toml(load_hf_config(words[1])), "", 0};
+  }
   if (action == "lint") {
     return lint(catalog, arguments.many("--file"));
   }
@@ -286,11 +296,17 @@ constexpr std::string_view examples =
     "  headroom catalog list gpus\n"
     "  headroom catalog show h100-sxm-80gb\n"
     "  headroom catalog diff h100-sxm-80gb h200-sxm-141gb\n"
-    "  headroom catalog lint\n";
+    "  headroom catalog lint\n"
+    "  headroom catalog import ./Llama-3.1-8B/config.json > ~/.config/headroom/models/my-llama.toml\n";
 
 }  // namespace
 
-const Verb catalog_verb{
-    "catalog", "list, show, diff and lint hardware, prices and models", "ACTION [ID...]", 3, options, examples, run};
+const Verb catalog_verb{"catalog",
+                        "list, show, diff and lint hardware, prices and models; import a config.json",
+                        "ACTION [ID...]",
+                        3,
+                        options,
+                        examples,
+                        run};
 
 }  // namespace headroom::cli

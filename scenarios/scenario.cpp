@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/workload/hf_config.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serve_reader.hpp>
 
@@ -78,8 +79,37 @@ class ScenarioReader {
     if (id.empty()) {
       return {};
     }
+    if (is_path(id)) {
+      const std::string path = beside(model->file ? *model->file : scenario_.file, id);
+      return look_up(root_, "model", path, [&](const std::string& s) { return load_model(s); })
+          .value_or(Architecture{});
+    }
     return look_up(root_, "model", id, [&](const std::string& s) { return sources_.models.find(s); })
         .value_or(Architecture{});
+  }
+
+  /// A file instead of a preset's id: config.json of Hugging Face.
+  static bool is_path(std::string_view text) {
+    return text.find('/') != std::string_view::npos || text.ends_with(".json");
+  }
+
+  /// Relative to the file that names it; on the command line to the current folder.
+  static std::string beside(const std::string& file, const std::string& path) {
+    if (file.starts_with("--") || file == "command line") {
+      return path;
+    }
+    return (std::filesystem::path{file}.parent_path() / path).lexically_normal().string();
+  }
+
+  Architecture load_model(const std::string& path) {
+    std::error_code status;
+    if (!std::filesystem::exists(path, status)) {
+      const std::string name = path.substr(path.find_last_of('/') + 1);
+      throw ConfigError{"no such file " + quoted(path) +
+                        (sources_.models.knows(name) ? "; the preset is called '" + sources_.models.entry(name).id + "'"
+                                                     : "; 'model' is the id of a preset or the path of a config.json")};
+    }
+    return load_hf_config(path);
   }
 
   Architecture read_inline_model(const ConfigValue& model) {

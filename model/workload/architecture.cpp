@@ -57,6 +57,7 @@ void read_recurrent(ConfigTable table, Architecture& arch) {
   r.state = table.integer("state", size);
   r.conv_kernel = table.maybe_integer("conv_kernel", size).value_or(4);
   r.step_rank = table.maybe_integer("step_rank", size_or_none).value_or(0);
+  r.inner_norms = table.maybe_boolean("inner_norms").value_or(false);
   table.finish();
   arch.recurrent = r;
 }
@@ -68,6 +69,7 @@ void read_patches(ConfigTable table, Architecture& arch) {
   p.channels = table.maybe_integer("channels", {1, 32768}).value_or(3);
   p.classes = table.maybe_integer("classes", size_or_none).value_or(0);
   p.class_token = table.maybe_boolean("class_token").value_or(true);
+  p.bias = table.maybe_boolean("bias").value_or(true);
   if (p.image % p.patch != 0) {
     table.problem("patch", "'image' " + number(p.image) + " does not divide by 'patch' " + number(p.patch));
   }
@@ -79,10 +81,11 @@ void read_patches(ConfigTable table, Architecture& arch) {
 Block usual_block(const Architecture& arch) {
   Block block;
   block.mixer = arch.mla && arch.mixer == Mixer::attention ? Mixer::mla : arch.mixer;
-  block.feed_forward = arch.moe ? FeedForward::moe : FeedForward::dense;
+  block.feed_forward = arch.feed_forward.value_or(arch.moe ? FeedForward::moe : FeedForward::dense);
   block.heads = arch.heads;
   block.kv_heads = arch.kv_heads;
   block.head_dim = arch.head_dim;
+  block.value_dim = arch.value_dim;
   block.window = arch.window;
   block.ffn_hidden = arch.ffn_hidden;
   return block;
@@ -92,6 +95,10 @@ void check_heads(ConfigTable& table, std::int64_t heads, std::int64_t kv_heads) 
   if (heads % kv_heads != 0) {
     table.problem("kv_heads", "'heads' " + number(heads) + " does not divide by 'kv_heads' " + number(kv_heads));
   }
+}
+
+bool attends(Mixer mixer) {
+  return mixer == Mixer::attention || mixer == Mixer::mla;
 }
 
 /// What a mixer or a feed-forward needs must be there.
@@ -129,6 +136,7 @@ void read_variant(ConfigTable& table, Architecture& arch) {
   block.heads = table.maybe_integer("heads", size).value_or(block.heads);
   block.kv_heads = table.maybe_integer("kv_heads", size).value_or(block.kv_heads);
   block.head_dim = table.maybe_integer("head_dim", size).value_or(block.head_dim);
+  block.value_dim = table.maybe_integer("value_dim", size_or_none).value_or(block.value_dim);
   block.window = table.maybe_integer("window", size_or_none).value_or(block.window);
   block.ffn_hidden = table.maybe_integer("ffn_hidden", size).value_or(block.ffn_hidden);
   check_heads(table, block.heads, block.kv_heads);
@@ -139,9 +147,14 @@ void read_variant(ConfigTable& table, Architecture& arch) {
 
 void read_usual_block(ConfigTable& root, Architecture& arch) {
   arch.mixer = static_cast<Mixer>(root.maybe_choice("mixer", mixer_names).value_or(0));
-  arch.heads = root.integer("heads", size);
+  if (const auto feed_forward = root.maybe_choice("feed_forward", feed_forward_names)) {
+    arch.feed_forward = static_cast<FeedForward>(*feed_forward);
+  }
+  arch.heads = attends(arch.mixer) ? root.integer("heads", size) : root.maybe_integer("heads", size).value_or(1);
   arch.kv_heads = root.maybe_integer("kv_heads", size).value_or(arch.heads);
-  arch.ffn_hidden = root.integer("ffn_hidden", size);
+  arch.value_dim = root.maybe_integer("value_dim", size_or_none).value_or(0);
+  arch.ffn_hidden = arch.feed_forward == FeedForward::none ? root.maybe_integer("ffn_hidden", size).value_or(1)
+                                                           : root.integer("ffn_hidden", size);
   arch.gated_mlp = root.boolean("gated_mlp");
   if (const auto head_dim = root.maybe_integer("head_dim", size)) {
     arch.head_dim = *head_dim;
@@ -198,7 +211,7 @@ void read_small_parts(ConfigTable& root, Architecture& arch) {
   arch.biases = root.maybe_boolean("biases").value_or(false);
   arch.attention_biases = root.maybe_boolean("attention_biases");
   arch.output_bias = root.maybe_boolean("output_bias");
-  arch.qk_norm = root.maybe_boolean("qk_norm").value_or(false);
+  arch.qk_norm = static_cast<QkNorm>(root.maybe_choice("qk_norm", qk_norm_names).value_or(0));
   arch.output_gate = root.maybe_boolean("output_gate").value_or(false);
   arch.sinks = root.maybe_boolean("sinks").value_or(false);
   arch.norms_per_layer = root.maybe_integer("norms_per_layer", {0, 16}).value_or(2);
@@ -257,6 +270,9 @@ Architecture read_architecture(ConfigTable root) {
     arch.published_active = static_cast<double>(published->maybe_integer("active").value_or(0));
     arch.parameters_source = published->text("source");
     published->finish();
+  }
+  if (auto weights = root.maybe_table("weights")) {
+    arch.weights = read_weight_format(*weights);
   }
   root.finish();
   return arch;

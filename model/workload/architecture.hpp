@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
+#include <headroom/model/workload/weight_format.hpp>
 
 #include <array>
 #include <cstdint>
@@ -23,6 +24,10 @@ inline constexpr std::array<std::string_view, 2> norm_names{"rmsnorm", "layernor
 enum class Mixer : std::uint8_t { attention, mla, mamba, mamba2, delta_net, none };
 inline constexpr std::array<std::string_view, 6> mixer_names{"attention", "mla",       "mamba",
                                                              "mamba2",    "delta_net", "none"};
+
+/// Where the norms of queries and keys stand: one of head_dim that all heads share, or one over all heads together.
+enum class QkNorm : std::uint8_t { none, head, full };
+inline constexpr std::array<std::string_view, 3> qk_norm_names{"none", "head", "full"};
 
 enum class FeedForward : std::uint8_t { dense, moe, none };
 inline constexpr std::array<std::string_view, 3> feed_forward_names{"dense", "moe", "none"};
@@ -61,6 +66,7 @@ struct Recurrent {
   std::int64_t state = 1;     ///< state width; key width of a head (delta-net)
   std::int64_t conv_kernel = 4;
   std::int64_t step_rank = 0;  ///< Mamba's dt_rank
+  bool inner_norms = false;    ///< Mamba: a norm each on dt, B and C (Jamba)
   [[nodiscard]] std::int64_t inner() const noexcept { return heads * head_dim; }
 };
 
@@ -70,9 +76,11 @@ struct Block {
   FeedForward feed_forward = FeedForward::dense;
   std::int64_t heads = 1;
   std::int64_t kv_heads = 1;
-  std::int64_t head_dim = 1;
-  std::int64_t window = 0;  ///< tokens an attention layer looks back; 0: all
+  std::int64_t head_dim = 1;   ///< of queries and keys
+  std::int64_t value_dim = 0;  ///< of values; 0: head_dim
+  std::int64_t window = 0;     ///< tokens an attention layer looks back; 0: all
   std::int64_t ffn_hidden = 1;
+  [[nodiscard]] std::int64_t values() const noexcept { return value_dim > 0 ? value_dim : head_dim; }
   friend bool operator==(const Block&, const Block&) = default;
 };
 
@@ -89,6 +97,7 @@ struct Patches {
   std::int64_t channels = 3;
   std::int64_t classes = 0;  ///< width of a classifier head; 0: none
   bool class_token = true;
+  bool bias = true;  ///< of the projection
 };
 
 struct Architecture {
@@ -106,6 +115,8 @@ struct Architecture {
   std::int64_t heads = 1;
   std::int64_t kv_heads = 1;
   std::int64_t head_dim = 1;
+  std::int64_t value_dim = 0;               ///< width of a value; 0: head_dim
+  std::optional<FeedForward> feed_forward;  ///< as the table [moe] says when it is not said
   std::int64_t ffn_hidden = 1;
   bool gated_mlp = false;
   std::int64_t window = 0;      ///< sliding window in tokens; 0: none
@@ -129,9 +140,9 @@ struct Architecture {
   bool biases = false;                   ///< on every matrix
   std::optional<bool> attention_biases;  ///< on query, key and value; as `biases` when it is not said
   std::optional<bool> output_bias;       ///< on the attention's output projection; as `biases` when it is not said
-  bool qk_norm = false;                  ///< one norm of head_dim for queries, one for keys
-  bool output_gate = false;              ///< the query projection also makes a gate of its own width (Qwen3-Next)
-  bool sinks = false;                    ///< one learned logit a head (gpt-oss)
+  QkNorm qk_norm = QkNorm::none;
+  bool output_gate = false;  ///< the query projection also makes a gate of its own width (Qwen3-Next)
+  bool sinks = false;        ///< one learned logit a head (gpt-oss)
   std::int64_t norms_per_layer = 2;
   bool embedding_norm = false;
   bool final_norm = true;
@@ -141,6 +152,7 @@ struct Architecture {
   double published_parameters = 0.0;  ///< 0: none published
   double published_active = 0.0;
   std::string parameters_source;
+  std::optional<WeightFormat> weights;  ///< of a quantised checkpoint
 
   /// The kind of every layer, first to last.
   [[nodiscard]] std::vector<Block> blocks() const;

@@ -31,14 +31,18 @@ struct MixerParameters {
 MixerParameters attention(const Architecture& arch, const Block& b) noexcept {
   const double h = count(arch.hidden);
   const double q = count(b.heads * b.head_dim);
-  const double kv = count(b.kv_heads * b.head_dim);
+  const double k = count(b.kv_heads * b.head_dim);
+  const double v = count(b.kv_heads * b.values());
+  const double out = count(b.heads * b.values());
   MixerParameters p;
-  p.split = h * q * (arch.output_gate ? 2.0 : 1.0)                              // query, and its gate
-            + 2.0 * h * kv                                                      // key and value
-            + q * h;                                                            // output
-  p.small = (arch.attention_biases.value_or(arch.biases) ? q + 2.0 * kv : 0.0)  //
-            + (arch.output_bias.value_or(arch.biases) ? h : 0.0)                //
-            + (arch.qk_norm ? 2.0 * count(b.head_dim) : 0.0)                    //
+  p.split = h * q                                                             // query
+            + (arch.output_gate ? h * out : 0.0)                              // its gate
+            + h * k + h * v                                                   // key and value
+            + out * h;                                                        // output
+  p.small = (arch.attention_biases.value_or(arch.biases) ? q + k + v : 0.0)   //
+            + (arch.output_bias.value_or(arch.biases) ? h : 0.0)              //
+            + (arch.qk_norm == QkNorm::head ? 2.0 * count(b.head_dim) : 0.0)  //
+            + (arch.qk_norm == QkNorm::full ? q + k : 0.0)                    //
             + (arch.sinks ? count(b.heads) : 0.0);
   return p;
 }
@@ -79,7 +83,8 @@ MixerParameters recurrent(const Architecture& arch, const Block& b) noexcept {
   MixerParameters p;
   if (b.mixer == Mixer::mamba) {  // Gu and Dao 2023, section 3.4: in, conv, x, dt, A, D, out
     p.split = 2.0 * h * inner + inner * count(r.step_rank + 2 * r.state) + count(r.step_rank) * inner + inner * h;
-    p.small = inner * count(r.conv_kernel + 1) + inner + inner * count(r.state) + inner;
+    p.small = inner * count(r.conv_kernel + 1) + inner + inner * count(r.state) + inner +
+              (r.inner_norms ? count(r.step_rank + 2 * r.state) : 0.0);
   } else if (b.mixer == Mixer::mamba2) {  // Dao and Gu 2024, section 7: z, x, B, C and dt from one projection
     const double bc = 2.0 * count(r.groups * r.state);
     p.split = h * (2.0 * inner + bc + count(r.heads)) + inner * h;
@@ -110,7 +115,7 @@ double embedding_parameters(const Architecture& arch) noexcept {
   double sum = count(arch.learned_positions + arch.token_types) * h;
   if (arch.patches) {
     const Patches& p = *arch.patches;
-    sum += h * (count(p.channels * p.patch * p.patch) + 1.0) + (p.class_token ? h : 0.0);
+    sum += h * (count(p.channels * p.patch * p.patch) + (p.bias ? 1.0 : 0.0)) + (p.class_token ? h : 0.0);
   } else {
     sum += count(arch.vocab) * width;
   }
@@ -209,7 +214,7 @@ double score_flops(const Architecture& arch, const Block& b, double context) noe
     return 0.0;
   }
   const double seen = b.window > 0 ? std::min(context, count(b.window)) : context;
-  return 4.0 * seen * count(b.heads * b.head_dim);
+  return 2.0 * seen * count(b.heads * (b.head_dim + b.values()));
 }
 
 double score_flops(const Architecture& arch, double context) {
@@ -224,7 +229,7 @@ double cache_elements(const Architecture& arch, const Block& b) noexcept {
   if (b.mixer == Mixer::mla && arch.mla) {
     return count(arch.mla->kv_rank + arch.mla->rope_dim + arch.mla->index_dim);
   }
-  return b.mixer == Mixer::attention ? 2.0 * count(b.kv_heads * b.head_dim) : 0.0;
+  return b.mixer == Mixer::attention ? count(b.kv_heads * (b.head_dim + b.values())) : 0.0;
 }
 
 double kv_elements_per_token(const Architecture& arch) {
@@ -252,7 +257,7 @@ double recurrent_state_elements(const Architecture& arch) {
   for (const Block& block : arch.blocks()) {
     const bool keeps = block.mixer == Mixer::mamba || block.mixer == Mixer::mamba2 || block.mixer == Mixer::delta_net;
     const double convolved = block.mixer == Mixer::mamba ? count(r.inner()) : count(r.inner() + 2 * r.groups * r.state);
-    sum += keeps ? count(r.inner() * r.state) + convolved * count(r.conv_kernel - 1) : 0.0;
+    sum += keeps ? count(r.inner()) * count(r.state) + convolved * count(r.conv_kernel - 1) : 0.0;
   }
   return sum;
 }

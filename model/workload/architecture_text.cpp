@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/workload/architecture_text.hpp>
+
+#include <array>
+#include <charconv>
+
+namespace headroom {
+namespace {
+
+/// A basic string of TOML 1.0.
+std::string text_value(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto u = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (u < 0x20 || u == 0x7f) {
+      constexpr std::string_view digits = "0123456789ABCDEF";
+      result += "\\u00";
+      result += digits[u >> 4U];
+      result += digits[u & 15U];
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+std::string number_value(double number) {
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+  return {buffer.data(), end};
+}
+
+/// Lines "key = value".
+class Lines {
+ public:
+  void header(std::string_view name) { text_ += "\n[" + std::string{name} + "]\n"; }
+  void item(std::string_view name) { text_ += "\n[[" + std::string{name} + "]]\n"; }
+  void text(std::string_view key, const std::string& value) { line(key, text_value(value)); }
+  void integer(std::string_view key, std::int64_t value) { line(key, std::to_string(value)); }
+  void number(std::string_view key, double value) { line(key, number_value(value)); }
+  void flag(std::string_view key, bool value) { line(key, value ? "true" : "false"); }
+  void text_if(std::string_view key, const std::string& value) { value.empty() ? void() : text(key, value); }
+  void integer_unless(std::string_view key, std::int64_t value, std::int64_t usual) {
+    value == usual ? void() : integer(key, value);
+  }
+  void flag_unless(std::string_view key, bool value, bool usual) { value == usual ? void() : flag(key, value); }
+  void word(std::string_view key, std::string_view value) { line(key, "\"" + std::string{value} + "\""); }
+  void line(std::string_view key, const std::string& value) { text_ += std::string{key} + " = " + value + "\n"; }
+  [[nodiscard]] const std::string& result() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+template <class Words, class Enum>
+std::string_view word_of(const Words& words, Enum value) {
+  return words[static_cast<std::size_t>(value)];
+}
+
+std::string list_of(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) {
+    list += (list.empty() ? "" : ", ") + text_value(text);
+  }
+  return "[" + list + "]";
+}
+
+void usual_block(const Architecture& arch, Lines& out) {
+  if (arch.mixer != Mixer::attention) {
+    out.word("mixer", word_of(mixer_names, arch.mixer));
+  }
+  if (arch.feed_forward) {
+    out.word("feed_forward", word_of(feed_forward_names, *arch.feed_forward));
+  }
+  out.integer("heads", arch.heads);
+  out.integer("kv_heads", arch.kv_heads);
+  out.integer("head_dim", arch.head_dim);
+  out.integer_unless("value_dim", arch.value_dim, 0);
+  out.integer("ffn_hidden", arch.ffn_hidden);
+  out.flag("gated_mlp", arch.gated_mlp);
+  out.integer_unless("window", arch.window, 0);
+  out.integer_unless("full_every", arch.full_every, 0);
+}
+
+void ends(const Architecture& arch, Lines& out) {
+  if (!arch.patches) {
+    out.integer("vocab", arch.vocab);
+    out.flag("tied_embeddings", arch.tied_embeddings);
+  }
+  out.integer_unless("learned_positions", arch.learned_positions, 0);
+  out.integer_unless("token_types", arch.token_types, 0);
+  out.integer_unless("embedding_width", arch.embedding_width, 0);
+  out.flag_unless("pooler", arch.pooler, false);
+  out.flag_unless("mlm_head", arch.mlm_head, false);
+  out.flag_unless("head_bias", arch.head_bias, false);
+  out.integer_unless("mtp_layers", arch.mtp_layers, 0);
+  out.flag_unless("embedding_norm", arch.embedding_norm, false);
+  out.flag_unless("final_norm", arch.final_norm, true);
+}
+
+void small_parts(const Architecture& arch, Lines& out) {
+  out.flag("biases", arch.biases);
+  if (arch.attention_biases) {
+    out.flag("attention_biases", *arch.attention_biases);
+  }
+  if (arch.output_bias) {
+    out.flag("output_bias", *arch.output_bias);
+  }
+  if (arch.qk_norm != QkNorm::none) {
+    out.word("qk_norm", word_of(qk_norm_names, arch.qk_norm));
+  }
+  out.flag_unless("output_gate", arch.output_gate, false);
+  out.flag_unless("sinks", arch.sinks, false);
+  out.integer_unless("norms_per_layer", arch.norms_per_layer, 2);
+  out.word("norm", word_of(norm_names, arch.norm));
+  out.flag_unless("norm_biases", arch.norm_biases, true);
+  out.integer_unless("max_seq_len", arch.max_seq_len, 0);
+}
+
+void moe_table(const Moe& moe, Lines& out) {
+  out.header("moe");
+  out.integer("experts", moe.experts);
+  out.integer("top_k", moe.top_k);
+  out.integer("expert_ffn_hidden", moe.expert_ffn_hidden);
+  out.integer_unless("shared_ffn_hidden", moe.shared_ffn_hidden, 0);
+  out.integer_unless("dense_layers", moe.dense_layers, 0);
+  out.integer_unless("every", moe.every, 1);
+  out.flag_unless("shared_gate", moe.shared_gate, false);
+  out.flag_unless("router_bias", moe.router_bias, false);
+  out.flag_unless("expert_biases", moe.expert_biases, false);
+}
+
+void mla_table(const Mla& mla, Lines& out) {
+  out.header("mla");
+  out.integer("q_rank", mla.q_rank);
+  out.integer("kv_rank", mla.kv_rank);
+  out.integer("nope_dim", mla.nope_dim);
+  out.integer("rope_dim", mla.rope_dim);
+  out.integer("value_dim", mla.value_dim);
+  out.integer_unless("index_heads", mla.index_heads, 0);
+  out.integer_unless("index_dim", mla.index_dim, 0);
+}
+
+void recurrent_table(const Recurrent& r, Lines& out) {
+  out.header("recurrent");
+  out.integer("heads", r.heads);
+  out.integer("head_dim", r.head_dim);
+  out.integer_unless("groups", r.groups, 1);
+  out.integer("state", r.state);
+  out.integer("conv_kernel", r.conv_kernel);
+  out.integer_unless("step_rank", r.step_rank, 0);
+  out.flag_unless("inner_norms", r.inner_norms, false);
+}
+
+void patches_table(const Patches& p, Lines& out) {
+  out.header("patches");
+  out.integer("image", p.image);
+  out.integer("patch", p.patch);
+  out.integer_unless("channels", p.channels, 3);
+  out.integer_unless("classes", p.classes, 0);
+  out.flag_unless("class_token", p.class_token, true);
+  out.flag_unless("bias", p.bias, true);
+}
+
+void weights_table(const WeightFormat& weights, Lines& out) {
+  out.header("weights");
+  out.text("method", weights.method.empty() ? "unknown" : weights.method);
+  out.number("bits", weights.bits);
+  out.flag_unless("experts_only", weights.experts_only, false);
+  if (!weights.kept.empty()) {
+    out.line("kept", list_of(weights.kept));
+  }
+}
+
+/// Every field is written: a variant starts from the usual block, which may differ in any.
+void variant_table(const LayerVariant& variant, Lines& out) {
+  out.item("variant");
+  std::string layers;
+  for (const std::int64_t layer : variant.layers) {
+    layers += (layers.empty() ? "" : ", ") + std::to_string(layer);
+  }
+  out.line("layers", "[" + layers + "]");
+  const Block& b = variant.block;
+  out.word("mixer", word_of(mixer_names, b.mixer));
+  out.word("feed_forward", word_of(feed_forward_names, b.feed_forward));
+  out.integer("heads", b.heads);
+  out.integer("kv_heads", b.kv_heads);
+  out.integer("head_dim", b.head_dim);
+  out.integer("value_dim", b.value_dim);
+  out.integer("window", b.window);
+  out.integer("ffn_hidden", b.ffn_hidden);
+}
+
+}  // namespace
+
+std::string architecture_toml(const Architecture& arch) {
+  Lines out;
+  out.integer("schema", 1);
+  out.text("id", arch.id);
+  out.text("name", arch.name);
+  out.line("aliases", list_of(arch.aliases));
+  out.text_if("family", arch.family);
+  out.word("kind", word_of(architecture_kind_names, arch.kind));
+  out.text("source", arch.source);
+  out.text_if("notes", arch.notes);
+  out.integer("layers", arch.layers);
+  out.integer("hidden", arch.hidden);
+  usual_block(arch, out);
+  ends(arch, out);
+  small_parts(arch, out);
+  if (arch.moe) {
+    moe_table(*arch.moe, out);
+  }
+  if (arch.mla) {
+    mla_table(*arch.mla, out);
+  }
+  if (arch.recurrent) {
+    recurrent_table(*arch.recurrent, out);
+  }
+  if (arch.patches) {
+    patches_table(*arch.patches, out);
+  }
+  if (arch.weights) {
+    weights_table(*arch.weights, out);
+  }
+  for (const LayerVariant& variant : arch.variants) {
+    variant_table(variant, out);
+  }
+  return out.result();
+}
+
+}  // namespace headroom

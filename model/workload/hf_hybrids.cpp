@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent networks, hybrids of recurrent and attention layers, and layer lists found by search (Nemotron-NAS).
+#include <headroom/model/workload/hf_families.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+const HfKeys top_k_keys{"num_experts_per_tok", "num_experts_per_token", "experts_per_token"};
+constexpr Range<std::int64_t> expansion{1, 64};
+
+/// "auto" is ceil(hidden / 16) (Gu and Dao 2023, section 3.6).
+std::int64_t step_rank(HfReader& reader, HfKeys keys, std::int64_t hidden) {
+  const ConfigValue* value = reader.find(keys);
+  if (value == nullptr || (value->kind == ConfigValue::Kind::text && value->text == "auto")) {
+    return (hidden + 15) / 16;
+  }
+  return reader.size(keys);
+}
+
+/// A pure recurrent stack has no MLP; its vocabulary may be padded (state-spaces checkpoints).
+void recurrent_stack(HfReader& reader, Architecture& arch, Mixer mixer) {
+  arch.mixer = mixer;
+  arch.feed_forward = FeedForward::none;
+  arch.norms_per_layer = 1;
+  const std::int64_t multiple = reader.size_or({"pad_vocab_size_multiple"}, 1, {1, 1 << 20});
+  const std::int64_t vocab = reader.size({"vocab_size"});
+  arch.vocab = reader.has({"ssm_cfg"}) ? (vocab + multiple - 1) / multiple * multiple : vocab;
+  arch.tied_embeddings = reader.flag_or({"tie_word_embeddings", "tie_embeddings"}, true);
+}
+
+void mamba(HfReader& reader, Architecture& arch) {
+  recurrent_stack(reader, arch, Mixer::mamba);
+  Recurrent r;
+  r.heads = 1;
+  r.head_dim = reader.size_or({"intermediate_size", "d_inner"},
+                              reader.size_or({"expand", "ssm_cfg.expand"}, 2, expansion) * arch.hidden);
+  r.state = reader.size_or({"state_size", "ssm_cfg.d_state"}, 16);
+  r.conv_kernel = reader.size_or({"conv_kernel", "d_conv", "ssm_cfg.d_conv"}, 4);
+  r.step_rank = step_rank(reader, {"time_step_rank", "ssm_cfg.dt_rank"}, arch.hidden);
+  arch.recurrent = r;
+}
+
+/// heads x head_dim must be the inner width.
+void check_inner(HfReader& reader, HfKeys head_keys, const Recurrent& r, std::int64_t inner) {
+  if (r.inner() != inner) {
+    reader.problem(head_keys, std::to_string(r.heads) + " recurrent heads of " + std::to_string(r.head_dim) +
+                                  " are not the inner width " + std::to_string(inner) + " (expand x hidden size)");
+  }
+}
+
+void mamba2(HfReader& reader, Architecture& arch) {
+  recurrent_stack(reader, arch, Mixer::mamba2);
+  Recurrent r;
+  const std::int64_t inner = reader.size_or({"expand", "ssm_cfg.expand"}, 2, expansion) * arch.hidden;
+  r.head_dim = reader.size_or({"head_dim", "ssm_cfg.headdim"}, 64);
+  r.heads = reader.size_or({"num_heads"}, std::max<std::int64_t>(1, inner / r.head_dim));
+  r.groups = reader.size_or({"n_groups", "ssm_cfg.ngroups"}, reader.has({"ssm_cfg"}) ? 1 : 8);
+  r.state = reader.size_or({"state_size", "ssm_cfg.d_state"}, 128);
+  r.conv_kernel = reader.size_or({"conv_kernel", "ssm_cfg.d_conv"}, 4);
+  check_inner(reader, {"num_heads", "head_dim"}, r, inner);
+  arch.recurrent = r;
+}
+
+/// The Mamba-2 keys of Bamba and Granite 4.
+void bamba_mixer(HfReader& reader, Architecture& arch) {
+  Recurrent r;
+  const std::int64_t inner = reader.size_or({"mamba_expand"}, 2, expansion) * arch.hidden;
+  r.heads = reader.size_or({"mamba_n_heads"}, 128);
+  const ConfigValue* width = reader.find({"mamba_d_head"});
+  const bool derived = width == nullptr || (width->kind == ConfigValue::Kind::text && width->text == "auto");
+  r.head_dim = derived ? std::max<std::int64_t>(1, inner / r.heads) : reader.size({"mamba_d_head"});
+  r.groups = reader.size_or({"mamba_n_groups"}, 1);
+  r.state = reader.size_or({"mamba_d_state"}, 256);
+  r.conv_kernel = reader.size_or({"mamba_d_conv"}, 4);
+  check_inner(reader, {"mamba_n_heads", "mamba_d_head"}, r, inner);
+  arch.recurrent = r;
+}
+
+void bamba(HfReader& reader, Architecture& arch) {
+  bamba_mixer(reader, arch);
+  const std::vector<std::int64_t> attention = reader.integers({"attn_layer_indices"});
+  std::vector<Block> blocks = arch.blocks();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const bool attends = std::find(attention.begin(), attention.end(), static_cast<std::int64_t>(i)) != attention.end();
+    blocks[i].mixer = attends ? Mixer::attention : Mixer::mamba2;
+  }
+  arch.mixer = Mixer::mamba2;
+  set_blocks(arch, blocks);
+}
+
+void granite_hybrid(HfReader& reader, Architecture& arch) {
+  bamba_mixer(reader, arch);
+  const std::int64_t experts = reader.size_or({"num_local_experts"}, 0, hf_size_or_none);
+  const std::int64_t shared = reader.size({"shared_intermediate_size"});
+  if (experts > 0) {
+    Moe moe;
+    moe.experts = experts;
+    moe.top_k = reader.size(top_k_keys);
+    moe.expert_ffn_hidden = arch.ffn_hidden;
+    moe.shared_ffn_hidden = shared;
+    arch.moe = moe;
+  } else {
+    arch.ffn_hidden = shared;
+  }
+  const std::vector<std::string> types = reader.words_per_layer({"layer_types", "layers_block_type"}, arch.layers);
+  std::vector<Block> blocks = arch.blocks();
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    blocks[i].mixer = types[i] == "attention" ? Mixer::attention : Mixer::mamba2;
+  }
+  arch.mixer = Mixer::mamba2;
+  set_blocks(arch, blocks);
+}
+
+/// Lieber et al. 2024: attention in one layer of a period, experts in every other.
+void jamba(HfReader& reader, Architecture& arch) {
+  Recurrent r;
+  r.head_dim = reader.size_or({"mamba_expand"}, 2, expansion) * arch.hidden;
+  r.state = reader.size_or({"mamba_d_state"}, 16);
+  r.conv_kernel = reader.size_or({"mamba_d_conv"}, 4);
+  r.step_rank = step_rank(reader, {"mamba_dt_rank"}, arch.hidden);
+  r.inner_norms = true;
+  arch.recurrent = r;
+  Moe moe;
+  moe.experts = reader.size_or({"num_experts"}, 16);
+  moe.top_k = reader.size_or(top_k_keys, 2);
+  moe.expert_ffn_hidden = arch.ffn_hidden;
+  arch.moe = moe;
+  const std::int64_t attention_every = reader.size_or({"attn_layer_period"}, 8);
+  const std::int64_t attention_at = reader.size_or({"attn_layer_offset"}, 4, hf_size_or_none);
+  const std::int64_t experts_every = reader.size_or({"expert_layer_period"}, 2);
+  const std::int64_t experts_at = reader.size_or({"expert_layer_offset"}, 1, hf_size_or_none);
+  std::vector<Block> blocks = arch.blocks();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto layer = static_cast<std::int64_t>(i);
+    blocks[i].mixer = layer % attention_every == attention_at ? Mixer::attention : Mixer::mamba;
+    const bool sparse = moe.experts > 1 && layer % experts_every == experts_at;
+    blocks[i].feed_forward = sparse ? FeedForward::moe : FeedForward::dense;
+  }
+  arch.mixer = Mixer::mamba;
+  set_blocks(arch, blocks);
+}
+
+/// One part a layer: M Mamba-2, * attention, - MLP, E experts.
+void nemotron_h(HfReader& reader, Architecture& arch) {
+  if (reader.has({"moe_latent_size"})) {
+    reader.problem({"moe_latent_size"}, "experts behind a latent projection ('moe_latent_size') are not read");
+    return;
+  }
+  Recurrent r;
+  r.heads = reader.size({"mamba_num_heads"});
+  r.head_dim = reader.size({"mamba_head_dim"});
+  r.groups = reader.size_or({"n_groups", "mamba_num_groups"}, 8);
+  r.state = reader.size_or({"ssm_state_size", "mamba_state_dim"}, 128);
+  r.conv_kernel = reader.size_or({"conv_kernel"}, 4);
+  arch.recurrent = r;
+  const std::string pattern = reader.text_or({"hybrid_override_pattern"}, "");
+  if (pattern.find('E') != std::string::npos) {
+    Moe moe;
+    moe.experts = reader.size({"n_routed_experts"});
+    moe.top_k = reader.size(top_k_keys);
+    moe.expert_ffn_hidden = reader.size({"moe_intermediate_size"});
+    moe.shared_ffn_hidden = reader.size_or({"n_shared_experts"}, 1, {0, 1024}) *
+                            reader.size_or({"moe_shared_expert_intermediate_size"}, 0, hf_size_or_none);
+    moe.router_bias = false;  // the correction of the scores is a buffer outside the published count
+    arch.moe = moe;
+  }
+  if (static_cast<std::int64_t>(pattern.size()) != arch.layers) {
+    reader.problem({"hybrid_override_pattern"}, "'hybrid_override_pattern' has " + std::to_string(pattern.size()) +
+                                                    " letters for " + std::to_string(arch.layers) + " layers");
+    return;
+  }
+  arch.mixer = Mixer::mamba2;
+  arch.feed_forward = FeedForward::none;
+  std::vector<Block> blocks = arch.blocks();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const char letter = pattern[i];
+    blocks[i].mixer = letter == 'M' ? Mixer::mamba2 : letter == '*' ? Mixer::attention : Mixer::none;
+    blocks[i].feed_forward = letter == '-' ? FeedForward::dense : letter == 'E' ? FeedForward::moe : FeedForward::none;
+    if (std::string_view{"M*-E"}.find(letter) == std::string_view::npos) {
+      reader.problem(
+          {"hybrid_override_pattern"},
+          "'hybrid_override_pattern' has " + quoted(std::string_view{&letter, 1}) + "; its letters are M, *, - and E");
+      return;
+    }
+  }
+  set_blocks(arch, blocks);
+}
+
+/// Qwen3-Next and Qwen3.5: gated delta-net layers, every n-th layer gated attention.
+void qwen_linear(HfReader& reader, Architecture& arch) {
+  Recurrent r;
+  r.heads = reader.size_or({"linear_num_value_heads"}, 32);
+  r.head_dim = reader.size_or({"linear_value_head_dim"}, 128);
+  r.groups = reader.size_or({"linear_num_key_heads"}, 16);
+  r.state = reader.size_or({"linear_key_head_dim"}, 128);
+  r.conv_kernel = reader.size_or({"linear_conv_kernel_dim"}, 4);
+  arch.recurrent = r;
+  arch.output_gate = reader.flag_or({"attn_output_gate"}, true);
+  if (reader.has({"num_experts"})) {
+    Moe moe;
+    moe.experts = reader.size({"num_experts"});
+    moe.top_k = reader.size(top_k_keys);
+    moe.expert_ffn_hidden = reader.size({"moe_intermediate_size"});
+    moe.shared_ffn_hidden = reader.size_or({"shared_expert_intermediate_size"}, 0, hf_size_or_none);
+    moe.shared_gate = moe.shared_ffn_hidden > 0;
+    moe.every = reader.size_or({"decoder_sparse_step"}, 1);
+    arch.moe = moe;
+    arch.ffn_hidden = reader.size_or({"intermediate_size"}, moe.expert_ffn_hidden);
+  } else {
+    arch.ffn_hidden = reader.size({"intermediate_size"});
+  }
+  arch.mtp_layers = reader.size_or({"mtp_num_hidden_layers", "num_nextn_predict_layers"}, 0, {0, 64});
+  const std::int64_t interval = reader.size_or({"full_attention_interval"}, 4);
+  const std::vector<std::string> types = reader.words_per_layer({"layer_types"}, arch.layers);
+  std::vector<Block> blocks = arch.blocks();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const bool full = types.empty() ? static_cast<std::int64_t>(i + 1) % interval == 0 : types[i] == "full_attention";
+    blocks[i].mixer = full ? Mixer::attention : Mixer::delta_net;
+  }
+  arch.mixer = Mixer::delta_net;
+  set_blocks(arch, blocks);
+}
+
+bool flag_in(const ConfigValue* table, std::string_view key) {
+  const ConfigValue* value = table == nullptr ? nullptr : table->find(key);
+  return value != nullptr && value->kind == ConfigValue::Kind::boolean && value->boolean;
+}
+
+/// One block of Nemotron-NAS (Bercovich et al. 2024): attention or MLP may be absent; widths differ by layer. The MLP
+/// is 2 x ffn_mult x hidden / 3 rounded up to a multiple of 256.
+void nas_block(HfReader& reader, HfReader& item, const Architecture& arch, Block& block) {
+  const ConfigValue* attention = item.find({"attention"});
+  const ConfigValue* ffn = item.find({"ffn"});
+  if (flag_in(attention, "replace_with_linear") || flag_in(ffn, "replace_with_linear")) {
+    reader.problem({"block_configs"}, "a block of 'block_configs' is replaced by a linear layer, which is not read");
+    return;
+  }
+  if (flag_in(attention, "no_op")) {
+    block.mixer = Mixer::none;
+  } else {
+    const std::int64_t group = item.size_or({"attention.n_heads_in_group"}, 1);
+    if (arch.heads % group != 0) {
+      reader.problem({"block_configs"}, std::to_string(arch.heads) + " heads do not divide by 'n_heads_in_group' " +
+                                            std::to_string(group));
+      return;
+    }
+    block.kv_heads = arch.heads / group;
+    block.window = item.size_or({"attention.window_length"}, 0, hf_size_or_none);
+  }
+  if (flag_in(ffn, "no_op")) {
+    block.feed_forward = FeedForward::none;
+    return;
+  }
+  if (const auto width = item.maybe({"ffn.intermediate_size"})) {
+    block.ffn_hidden = *width;
+    return;
+  }
+  const ConfigValue* mult = item.find({"ffn.ffn_mult"});
+  const bool number =
+      mult != nullptr && (mult->kind == ConfigValue::Kind::number || mult->kind == ConfigValue::Kind::integer);
+  const double factor = !number                                    ? 0.0
+                        : mult->kind == ConfigValue::Kind::integer ? static_cast<double>(mult->integer)
+                                                                   : mult->number;
+  if (!(factor > 0.0 && factor < 1024.0)) {
+    reader.problem({"block_configs"}, "a block of 'block_configs' has no 'ffn_mult' between 0 and 1024");
+    return;
+  }
+  const auto width = static_cast<std::int64_t>(2.0 * factor * static_cast<double>(arch.hidden) / 3.0);
+  block.ffn_hidden = std::max<std::int64_t>(256, (width + 255) / 256 * 256);
+}
+
+void nemotron_nas(HfReader& reader, Architecture& arch) {
+  const ConfigValue* list = reader.find({"block_configs"});
+  if (list == nullptr || list->kind != ConfigValue::Kind::array ||
+      static_cast<std::int64_t>(list->items.size()) != arch.layers) {
+    reader.problem({"block_configs"}, "'block_configs' must be an array with one object a layer, " +
+                                          std::to_string(arch.layers) + " in all");
+    return;
+  }
+  std::vector<Block> blocks = arch.blocks();
+  for (std::size_t i = 0; i < blocks.size() && reader.diagnostics().empty(); ++i) {
+    HfReader item{list->items[i], reader.file(), reader.diagnostics()};
+    nas_block(reader, item, arch, blocks[i]);
+  }
+  if (!reader.diagnostics().empty()) {
+    return;
+  }
+  const auto usual = std::find_if(blocks.begin(), blocks.end(), [](const Block& b) {
+    return b.mixer == Mixer::attention && b.feed_forward == FeedForward::dense && b.window == 0;
+  });
+  if (usual != blocks.end()) {
+    arch.kv_heads = usual->kv_heads;
+    arch.ffn_hidden = usual->ffn_hidden;
+  }
+  set_blocks(arch, blocks);
+}
+
+/// Sizes are read by the fill.
+constexpr HfDefaults own_sizes{.heads = -1};
+
+constexpr HfFamily linear_family(std::string_view model_type) {
+  // The MLP's width is required of dense members only.
+  return {.model_type = model_type,
+          .tied = false,
+          .qk_norm = QkNorm::head,
+          .defaults = {.head_dim = 256, .ffn = 1},
+          .fill = qwen_linear};
+}
+
+constexpr HfFamily table[] = {
+    {.model_type = "mamba", .norms = 1, .defaults = own_sizes, .fill = mamba},
+    {.model_type = "falcon_mamba", .norms = 1, .defaults = own_sizes, .fill = mamba},
+    {.model_type = "mamba2", .norms = 1, .defaults = own_sizes, .fill = mamba2},
+    {.model_type = "bamba", .tied = false, .fill = bamba},
+    {.model_type = "granitemoehybrid", .tied = false, .fill = granite_hybrid},
+    {.model_type = "jamba", .tied = false, .fill = jamba},
+    {.model_type = "nemotron_h", .tied = false, .gated = false, .norms = 1, .fill = nemotron_h},
+    linear_family("qwen3_next"),
+    linear_family("qwen3_5"),
+    linear_family("qwen3_5_text"),
+    linear_family("qwen3_5_moe"),
+    linear_family("qwen3_5_moe_text"),
+    {.model_type = "nemotron-nas", .tied = false, .defaults = {.ffn = 1}, .fill = nemotron_nas},
+    {.model_type = "deci", .tied = false, .defaults = {.ffn = 1}, .fill = nemotron_nas},
+};
+
+}  // namespace
+
+std::span<const HfFamily> hf_hybrids() {
+  return table;
+}
+
+}  // namespace headroom
