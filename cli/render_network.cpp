@@ -201,6 +201,7 @@ std::string network_plan_text(const NetworkPlan& p) {
   Table answer{{"", ""}};
   answer.left(1);
   answer.row({"parameters", format_number(n.parameters / 1e9, 4) + " G"});
+  answer.row({"states per GPU", format(p.memory.states.total()) + " of weights, gradients and optimizer"});
   answer.row({"forward per sample", format(n.forward)});
   answer.row({"backward per sample", format(n.backward)});
   if (p.memory.recompute_flops.raw() > 0.0) {

@@ -202,8 +202,14 @@ bool asks_for_network(const ConfigValue& root, const ModelLibrary& models, const
   if (model == nullptr || holds_ops(*model)) {
     return model != nullptr;
   }
-  return model->kind == ConfigValue::Kind::text &&
-         (model->text.ends_with(".toml") || (!models.knows(model->text) && networks.knows(model->text)));
+  if (model->kind != ConfigValue::Kind::text || models.knows(model->text)) {
+    return false;
+  }
+  if (model->text.ends_with(".toml") || networks.knows(model->text)) {
+    return true;
+  }
+  // A slip that is near a network and near no model is a network's.
+  return networks.nearest(model->text) && !models.nearest(model->text);
 }
 
 NetworkScenario read_network_scenario(const ConfigValue& root,

@@ -9,88 +9,160 @@
 namespace headroom {
 namespace {
 
-/// One block of a stage as the walk meets it: the last block of a stage may keep another result than the others.
-struct Block {
-  const Stage* stage = nullptr;
-  std::int64_t index = 0;
-  bool recomputed = false;
-};
-
-/// Bytes a block keeps of one micro-batch when nothing is recomputed.
-Bytes kept_of(const Block& block, const NetworkTraining& t) {
-  const bool last = block.index + 1 == block.stage->repeat;
-  const double elements = last ? block.stage->last_kept_elements : block.stage->kept_elements;
-  return Bytes{static_cast<double>(t.micro_batch) * (elements * t.activation_bytes + block.stage->kept_bytes)};
-}
-
-Bytes of_elements(double elements, const NetworkTraining& t) {
-  return Bytes{static_cast<double>(t.micro_batch) * elements * t.activation_bytes};
-}
-
 bool recomputes(const NetworkTraining& t, const std::string& part) {
   const std::vector<std::string>& parts = t.recompute.parts;
   return t.recompute.every > 0 && (parts.empty() || std::find(parts.begin(), parts.end(), part) != parts.end());
 }
 
-/// Walks the blocks forward and closes segments: what is stored grows, and every segment offers a peak of the backward
-/// pass that starts from it.
-class Walk {
+/// Segments are numbered along the network: blocks that run forward again together share one, any other block has one
+/// of its own. A segment never crosses from one part into another.
+class Segments {
  public:
-  Walk(const NetworkTraining& training, NetworkMemory& memory, std::map<std::string, Bytes>& kept)
-      : training_{training}, memory_{memory}, kept_{kept} {}
-
-  void add(const Block& block) {
-    const bool joins =
-        block.recomputed && recomputed_ && held_ > 0 && held_ < training_.recompute.every && part_ == block.stage->part;
-    if (!joins) {
-      close();
-      part_ = block.stage->part;
-      recomputed_ = block.recomputed;
-      const bool sample = block.index == 0 && block.stage->reads_sample;  // counted among the inputs
-      boundary_ = sample ? Bytes{} : of_elements(block.stage->boundary_elements, training_);
+  Segments(const Network& network, const NetworkTraining& training) {
+    for (const Stage& stage : network.stages) {
+      const bool again = recomputes(training, stage.part);
+      first_.push_back(number_.size());
+      recomputed_.push_back(again);
+      for (std::int64_t i = 0; i < stage.repeat; ++i) {
+        const bool joins = again && held_ > 0 && held_ < training.recompute.every && part_ == stage.part;
+        held_ = again ? (joins ? held_ + 1 : 1) : 0;
+        current_ += joins ? 0 : 1;
+        part_ = stage.part;
+        number_.push_back(current_);
+      }
     }
-    tensors_ += kept_of(block, training_);
-    gradients_ = std::max(gradients_, of_elements(block.stage->gradient_elements, training_));
-    last_ = block;
-    ++held_;
+    first_.push_back(number_.size());
   }
 
-  void close() {
-    if (held_ == 0) {
-      return;
-    }
-    const Bytes stored = recomputed_ ? boundary_ : tensors_;
-    const Bytes again = recomputed_ ? tensors_ : Bytes{};
-    stored_ += stored;
-    kept_[part_] += stored;
-    if (stored_ + again + gradients_ >= memory_.activations + memory_.recomputed + memory_.gradients) {
-      memory_.activations = stored_;
-      memory_.recomputed = again;
-      memory_.gradients = gradients_;
-      peak_ = last_;
-    }
-    held_ = 0;
-    tensors_ = gradients_ = boundary_ = Bytes{};
+  [[nodiscard]] bool recomputed(std::size_t stage) const { return recomputed_[stage]; }
+  [[nodiscard]] std::int64_t of(std::size_t stage, std::int64_t block) const {
+    return number_[first_[stage] + static_cast<std::size_t>(block)];
   }
-
-  [[nodiscard]] Bytes stored() const noexcept { return stored_; }
-  [[nodiscard]] std::string moment() const {
-    if (peak_.stage == nullptr) {
-      return "none";
-    }
-    const bool single = peak_.stage->repeat == 1;
-    return "backward of " + peak_.stage->name + (single ? "" : " " + std::to_string(peak_.index + 1));
+  /// Whether every block of `reader` stands in the segment of the last block of `writer`.
+  [[nodiscard]] bool together(std::size_t writer, std::size_t reader) const {
+    const std::int64_t segment = number_[first_[writer + 1] - 1];
+    return number_[first_[reader]] == segment && number_[first_[reader + 1] - 1] == segment;
   }
 
  private:
+  std::vector<std::int64_t> number_;  ///< of every block
+  std::vector<std::size_t> first_;    ///< block of every stage
+  std::vector<bool> recomputed_;
+  std::string part_;
+  std::int64_t held_ = 0, current_ = -1;
+};
+
+/// Elements that the blocks of one stage store from the forward pass on.
+struct StageStore {
+  double block = 0.0;     ///< a block whose successor stands in the same segment, or in none
+  double boundary = 0.0;  ///< a recomputed block whose successor starts another segment: its result
+  double last = 0.0;      ///< the last block
+};
+
+StageStore store_of(const Network& network,
+                    const Segments& segments,
+                    const std::vector<std::size_t>& stage_of,
+                    std::size_t s) {
+  const Stage& stage = network.stages[s];
+  StageStore store;
+  const bool again = segments.recomputed(s);
+  if (!again) {
+    store.block = stage.kept_elements;
+    store.last = stage.last_kept_elements;
+  }
+  for (std::size_t i = stage.first; i < stage.first + stage.count; ++i) {
+    const Op& op = network.ops[i];
+    const double result = stage.per_sample * op.output_elements;
+    if (again && i + 1 == stage.first + stage.count) {
+      store.boundary = result;
+    }
+    // A result that another segment reads, to run forward again or to go backward, is stored once.
+    const bool wanted = std::any_of(op.readers.begin(), op.readers.end(), [&](std::size_t reader) {
+      const std::size_t t = stage_of[reader];
+      return t != s && (segments.recomputed(t) ? !(again && segments.together(s, t)) : network.ops[reader].keeps_input);
+    });
+    store.last += wanted && (again || !op.kept_by_last) ? result : 0.0;
+  }
+  return store;
+}
+
+/// Walks the blocks forward: what is stored grows, and every segment offers a peak of the backward pass through it.
+class Walk {
+ public:
+  Walk(const Network& network, const NetworkTraining& training, NetworkMemory& memory)
+      : network_{network}, training_{training}, memory_{memory}, segments_{network, training} {
+    stage_of_.reserve(network.ops.size());
+    for (std::size_t s = 0; s < network.stages.size(); ++s) {
+      stage_of_.insert(stage_of_.end(), network.stages[s].count, s);
+    }
+  }
+
+  void run() {
+    for (std::size_t s = 0; s < network_.stages.size(); ++s) {
+      const Stage& stage = network_.stages[s];
+      const StageStore store = store_of(network_, segments_, stage_of_, s);
+      const Bytes before = stored_;
+      for (std::int64_t i = 0; i < stage.repeat; ++i) {
+        enter(s, i);
+        const bool last = i + 1 == stage.repeat;
+        const bool closes = last || segments_.of(s, i + 1) != segments_.of(s, i);
+        const double fixed = segments_.recomputed(s) ? 0.0 : stage.kept_bytes;
+        stored_ += bytes(last ? store.last : store.block + (closes ? store.boundary : 0.0), fixed);
+        if (segments_.recomputed(s)) {
+          again_ += bytes(last ? stage.last_kept_elements : stage.kept_elements, stage.kept_bytes);
+        }
+        gradients_ = std::max(gradients_, bytes(stage.gradient_elements, 0.0));
+        offer(s, i);
+      }
+      kept_[stage.part] += stored_ - before;
+    }
+    memory_.kept = stored_;
+    name_moment();
+  }
+
+  [[nodiscard]] const std::map<std::string, Bytes>& kept() const noexcept { return kept_; }
+
+ private:
+  [[nodiscard]] Bytes bytes(double elements, double fixed) const {
+    return Bytes{static_cast<double>(training_.micro_batch) * (elements * training_.activation_bytes + fixed)};
+  }
+
+  /// A new segment starts with nothing run again.
+  void enter(std::size_t s, std::int64_t i) {
+    if (segments_.of(s, i) != segment_) {
+      segment_ = segments_.of(s, i);
+      again_ = gradients_ = Bytes{};
+    }
+  }
+
+  void offer(std::size_t s, std::int64_t i) {
+    if (stored_ + again_ + gradients_ >= memory_.activations + memory_.recomputed + memory_.gradients) {
+      memory_.activations = stored_;
+      memory_.recomputed = again_;
+      memory_.gradients = gradients_;
+      peak_stage_ = s;
+      peak_block_ = i;
+    }
+  }
+
+  void name_moment() {
+    if (network_.stages.empty()) {
+      return;
+    }
+    const Stage& stage = network_.stages[peak_stage_];
+    memory_.moment = "backward of " + stage.name + (stage.repeat == 1 ? "" : " " + std::to_string(peak_block_ + 1));
+  }
+
+  const Network& network_;
   const NetworkTraining& training_;
   NetworkMemory& memory_;
-  std::map<std::string, Bytes>& kept_;
-  Block last_, peak_;
-  std::string part_;
-  std::int64_t held_ = 0;  ///< blocks of the open segment
-  bool recomputed_ = false;
-  Bytes stored_{}, boundary_{}, tensors_{}, gradients_{};
+  Segments segments_;
+  std::vector<std::size_t> stage_of_;  ///< of every op
+  std::map<std::string, Bytes> kept_;
+  std::int64_t segment_ = -1;
+  Bytes stored_{}, again_{}, gradients_{};
+  std::size_t peak_stage_ = 0;
+  std::int64_t peak_block_ = 0;
 };
 
 void sum_parts(const Network& network,
@@ -127,23 +199,16 @@ NetworkMemory training_memory(const Network& network, const NetworkTraining& tra
   const auto ranks = static_cast<double>(training.ranks);
   memory.states = state_memory(network.parameters, training.states, training.zero, ranks);
   memory.inputs = static_cast<double>(training.micro_batch) * network.input_bytes();
+  Walk walk{network, training, memory};
+  walk.run();
   double largest_block = 0.0;
-  std::map<std::string, Bytes> kept;
-  Walk walk{training, memory, kept};
   for (const Stage& stage : network.stages) {
     largest_block = std::max(largest_block, stage.parameters);
-    const bool again = recomputes(training, stage.part);
-    for (std::int64_t i = 0; i < stage.repeat; ++i) {
-      walk.add({&stage, i, again});
-    }
   }
-  walk.close();
-  memory.moment = walk.moment();
-  memory.kept = walk.stored();
   if (training.zero >= 3 && training.ranks > 1) {
     memory.gathered = Bytes{2.0 * largest_block * training.states.weights};
   }
-  sum_parts(network, training, kept, memory);
+  sum_parts(network, training, walk.kept(), memory);
   return memory;
 }
 

@@ -10,9 +10,9 @@
 
 namespace headroom {
 
-/// Which blocks are recomputed: segments of `every` blocks in a row keep the segment's input alone and run forward once
-/// more (Chen et al. 2016, section 4). A block is one pass of a stage, or one op of a plain list. 0: none, 1: every
-/// block by itself ("full"). With `parts` only blocks of these parts.
+/// Which blocks are recomputed: segments of `every` blocks in a row store what other segments read of them and run
+/// forward once more (Chen et al. 2016, section 4). A block is one of a stage's repeats, or one op of a plain list. 0:
+/// none, 1: every block by itself ("full"). With `parts` only blocks of these parts.
 struct SegmentRecompute {
   std::int64_t every = 0;
   std::vector<std::string> parts;

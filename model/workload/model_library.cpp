@@ -16,6 +16,12 @@ bool ModelLibrary::knows(std::string_view spelling) const {
   return store_.find("models", spelling).has_value();
 }
 
+std::optional<std::string> ModelLibrary::nearest(std::string_view spelling) const {
+  const std::vector<std::string> names = store_.spellings("models");
+  const std::vector<std::string_view> candidates{names.begin(), names.end()};
+  return closest(normalised(spelling), candidates);
+}
+
 std::string ModelLibrary::unknown(std::string_view spelling) const {
   const std::vector<std::string> names = store_.spellings("models");
   const std::vector<std::string_view> candidates{names.begin(), names.end()};

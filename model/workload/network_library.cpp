@@ -16,6 +16,12 @@ bool NetworkLibrary::knows(std::string_view spelling) const {
   return store_.find("networks", spelling).has_value();
 }
 
+std::optional<std::string> NetworkLibrary::nearest(std::string_view spelling) const {
+  const std::vector<std::string> names = store_.spellings("networks");
+  const std::vector<std::string_view> candidates{names.begin(), names.end()};
+  return closest(normalised(spelling), candidates);
+}
+
 DataStore::Entry NetworkLibrary::entry(std::string_view spelling) const {
   const std::optional<DataStore::Entry> found = store_.find("networks", spelling);
   if (!found) {

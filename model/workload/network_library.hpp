@@ -5,6 +5,7 @@
 #include <headroom/core/embedded.hpp>
 #include <headroom/model/workload/op_list.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ class NetworkLibrary {
   /// The file an id or alias means. ConfigError: unknown.
   [[nodiscard]] DataStore::Entry entry(std::string_view spelling) const;
   [[nodiscard]] bool knows(std::string_view spelling) const;
+  /// The known spelling that a slip most likely means.
+  [[nodiscard]] std::optional<std::string> nearest(std::string_view spelling) const;
   [[nodiscard]] std::vector<std::string> ids() const { return store_.ids("networks"); }
 
  private:

@@ -350,6 +350,11 @@ class NetworkReader {
   }
 
   void total() {
+    for (std::size_t i = 0; i < net_.ops.size(); ++i) {
+      for (const std::size_t read : net_.ops[i].reads) {
+        net_.ops[read].readers.push_back(i);
+      }
+    }
     for (Stage& stage : net_.stages) {
       total_stage(stage);
       const auto blocks = static_cast<double>(stage.repeat);
@@ -380,29 +385,24 @@ class NetworkReader {
       keep_result(stage, i);
       pair_tensors(i);
     }
-    if (stage.count > 0) {
-      const Op& first = net_.ops[stage.first];
-      stage.boundary_elements = stage.per_sample * first.input_elements;
-      stage.reads_sample = first.reads.empty();
-    }
   }
 
   /// A tensor is kept once, however many ops need it: by its writer or by any reader.
   void keep_result(Stage& stage, std::size_t i) {
-    const Op& op = net_.ops[i];
+    Op& op = net_.ops[i];
     const std::size_t end = stage.first + stage.count;
     bool inside = op.keeps_output;
     bool later = false;
-    for (std::size_t j = i + 1; j < net_.ops.size(); ++j) {
-      const Op& reader = net_.ops[j];
-      const bool reads = std::find(reader.reads.begin(), reader.reads.end(), i) != reader.reads.end();
-      (j < end ? inside : later) |= reads && reader.keeps_input;
+    for (const std::size_t reader : op.readers) {
+      (reader < end ? inside : later) |= net_.ops[reader].keeps_input;
     }
     const bool next_block = i + 1 == end && net_.ops[stage.first].keeps_input;
+    op.kept = inside || next_block;
+    op.kept_by_last = inside || later;
     const double extra = stage.per_sample * op.kept_elements;
     const double result = stage.per_sample * op.output_elements;
-    stage.kept_elements += extra + (inside || next_block ? result : 0.0);
-    stage.last_kept_elements += extra + (inside || later ? result : 0.0);
+    stage.kept_elements += extra + (op.kept ? result : 0.0);
+    stage.last_kept_elements += extra + (op.kept_by_last ? result : 0.0);
   }
 
   /// One tensor read, the other written: what inference holds at once.

@@ -48,6 +48,9 @@ struct Op {
   double kept_bytes = 0.0;                ///< indices, masks and statistics, whatever the precision
   std::vector<std::size_t> reads;         ///< ops, by index into Network::ops
   std::vector<std::size_t> reads_inputs;  ///< inputs, by index into Network::inputs
+  std::vector<std::size_t> readers;       ///< ops that read the result, the next block's apart
+  bool kept = false;                      ///< the result is kept for backward by every block but the last
+  bool kept_by_last = false;              ///< by the last block, whose result later stages read
   [[nodiscard]] Bytes weights(double bytes_per_parameter) const noexcept {
     return Bytes{parameters * bytes_per_parameter};
   }
@@ -66,8 +69,6 @@ struct Stage {
   double parameters = 0.0;
   Flops forward{};
   Flops backward{};
-  double boundary_elements = 0.0;   ///< what the block reads: all that a checkpointed block keeps
-  bool reads_sample = false;        ///< the first block reads the sample itself
   double kept_elements = 0.0;       ///< kept for backward by every block but the last
   double last_kept_elements = 0.0;  ///< by the last block
   double kept_bytes = 0.0;          ///< and whatever the precision

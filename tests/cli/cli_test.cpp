@@ -13,9 +13,10 @@ using namespace headroom::test;
 
 namespace {
 
-constexpr std::array<std::string_view, 4> scenarios{
+constexpr std::array<std::string_view, 5> scenarios{
     "scenarios/train/llama3-70b-512xh100.toml", "scenarios/train/llama2-7b-8xa100.toml",
-    "scenarios/train/gpt3-175b-selene.toml", "scenarios/serve/llama3-70b.toml"};
+    "scenarios/train/gpt3-175b-selene.toml", "scenarios/serve/llama3-70b.toml",
+    "scenarios/train/perception-2b-64xa100.toml"};
 constexpr std::string_view quick_form =
     "plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch 1024";
 
@@ -42,6 +43,13 @@ TEST_CASE("explain answers with JSON of the same schema") {
   const Run run = run_headroom("explain " + std::string{scenarios[0]} + " --format json");
   CHECK(run.code == 0);
   CHECK(text_at(parse_json(run.out, "stdout"), "schema") == "headroom.plan/1");
+}
+
+TEST_CASE("replay answers with JSON of its own schema, 0 when the trace fits and 1 when it does not") {
+  const Run refused = run_headroom("replay scenarios/traces/fragmented-40gib.csv --memory '40 GiB' --format json");
+  CHECK(refused.code == 1);
+  CHECK(text_at(parse_json(refused.out, "stdout"), "schema") == "headroom.replay/1");
+  CHECK(run_headroom("replay scenarios/traces/fragmented-40gib.csv --gpu a100-sxm-80gb").code == 0);
 }
 
 TEST_CASE("validate answers with JSON of its own schema") {

@@ -288,6 +288,19 @@ TEST_CASE("recomputing a part leaves the others as they are") {
   CHECK(training_memory(net, training).activations.raw() == 8 * 1000 * 2.0);
 }
 
+TEST_CASE("a segment may span unlike ops: of eight in two segments only the result between them is stored") {
+  std::string ops;
+  for (const std::string name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+    ops += "[[op]]\nname = \"" + name +
+           "\"\npart = \"trunk\"\nkind = \"elementwise\"\nelements = 1000\nfunction = \"relu\"\n";
+  }
+  NetworkTraining training = plain_training();
+  training.recompute = {4, {}};
+  const NetworkMemory memory = training_memory(network_of(ops), training);
+  CHECK(memory.kept.raw() == 1000 * 2.0);
+  CHECK(memory.recomputed.raw() == 4 * 1000 * 2.0);
+}
+
 TEST_CASE("M14: the training peak holds the saved activations, inference the two largest adjacent tensors alone") {
   // Results of 100, 300, 200 and 50 elements from an input of 80: the largest neighbours are 300 and 200.
   const auto gemm = [](const std::string& name, int in, int out) {

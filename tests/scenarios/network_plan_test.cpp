@@ -66,12 +66,19 @@ TEST_CASE("M16: shares of the activations by part sum to 100 % in every recomput
   }
 }
 
-TEST_CASE("a vit block recomputed keeps its input alone: 40 blocks of 8 cameras, 4800 tokens, width 1536, 2 samples") {
+TEST_CASE("camera blocks recomputed store what other blocks read: 40 results of 4800 x 1536, their input, the neck's") {
   const NetworkPlan plan = plan_of({"strategy.recompute_parts=[\"camera\"]"});
   REQUIRE(plan.memory.parts.front().name == "camera");
-  const double block = 2.0 * 2 * 8 * 4800 * 1536;
-  const double neck = block;  // reads what the last block writes
-  CHECK(plan.memory.parts.front().activations.raw() == doctest::Approx(40 * block + neck));
+  const double token = 2.0 * 2 * 8;  // bytes of an element, samples, cameras
+  CHECK(plan.memory.parts.front().activations.raw() == doctest::Approx(token * (41.0 * 4800 * 1536 + 1200 * 1280)));
+}
+
+TEST_CASE("the grid that three heads read is stored once") {
+  // Recomputed: 32 results of the blocks and the queries; the heads store nothing, for nobody reads them.
+  const NetworkPlan plan = plan_of({});
+  REQUIRE(plan.memory.parts[1].name == "fusion");
+  CHECK(plan.memory.parts[1].activations.raw() == doctest::Approx(2.0 * 2 * 33 * 10000 * 1280));
+  CHECK(plan.memory.parts[2].activations.raw() == 0.0);
 }
 
 TEST_CASE("blank micro-batch and recompute become the largest that fits, without recomputation when that fits") {
