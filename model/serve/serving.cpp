@@ -72,8 +72,8 @@ void record_memory(const Architecture& arch,
          {{"a", stored_bytes(w.weights) < 2.0 ? numbers.quantised_bytes : numbers.wide_bytes, Shown::count,
            engine.activation_source},
           {"l", numbers.logit_bytes, Shown::count, engine.activation_source},
-          {"T", count(w.max_num_tokens), Shown::count, engine.limits_source},
-          {"S", count(w.max_num_seqs), Shown::count, engine.limits_source}});
+          {"T", count(w.max_num_tokens), Shown::count, "scenario or engine default"},
+          {"S", count(w.max_num_seqs), Shown::count, "scenario or engine default"}});
   r.line("cuda graphs", "constant", "", m[MemoryTerm::cuda_graphs].raw(), Shown::bytes,
          {{"graphs", numbers.graphs.raw(), Shown::bytes, engine.graphs_source}});
   r.line("framework", "c + d log2(tp)", "", m[MemoryTerm::framework].raw(), Shown::bytes,
@@ -81,14 +81,14 @@ void record_memory(const Architecture& arch,
           {"d", numbers.framework_per_doubling.raw(), Shown::bytes, engine.framework_source}});
   r.line("KV pool", pool_formula(numbers.fraction_of), "", e.memory.pool.raw(), Shown::bytes,
          {{"D", device.visible_capacity().value.raw(), Shown::bytes, device.visible_capacity().source},
-          {"f", w.memory_fraction, Shown::fraction, engine.fraction_source}});
+          {"f", w.memory_fraction, Shown::fraction, "scenario or engine default"}});
   r.line("KV of a sequence", "blocks x 2 L max(g / tp, 1) d w", "Kwon et al. 2023; Shazeer 2019; Ainslie et al. 2023",
          e.memory.sequence.raw(), Shown::bytes,
          {{"tokens", count(w.limits().sequence_tokens), Shown::count, "isl + osl, or max_seq_len"},
           {"block", count(numbers.block_tokens), Shown::count, engine.limits_source},
           {"2 L g d w", e.kv_per_token.raw(), Shown::bytes, arch.source}});
   r.line("sequences", "min(floor(KV pool / KV of a sequence), S)", "", count(e.memory.max_sequences), Shown::count,
-         {{"S", count(w.max_num_seqs), Shown::count, engine.limits_source}});
+         {{"S", count(w.max_num_seqs), Shown::count, "scenario or engine default"}});
 }
 
 void record_time(const Architecture& arch,
