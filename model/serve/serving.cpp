@@ -125,7 +125,8 @@ Bytes kv_bytes(const Architecture& architecture, double bytes_per_element, doubl
 ServingEstimate serve_memory(const Architecture& arch,
                              const Device& device,
                              const ServingStack& engine,
-                             const ServingWorkload& w) {
+                             const ServingWorkload& w,
+                             ExplainRecorder* recorder) {
   ServingEstimate e;
   if (!legal(arch, w, e)) {
     return e;
@@ -133,6 +134,9 @@ ServingEstimate serve_memory(const Architecture& arch,
   e.replicas = w.gpus / w.layout.gpus();
   e.kv_per_token = kv_bytes(arch, row_of(w.kv).weight_bytes, 1.0, 1.0);
   fill_memory(arch, device, engine, w, e);
+  if (recorder != nullptr) {
+    record_memory(arch, device, engine, w, e, *recorder);
+  }
   return e;
 }
 
@@ -142,7 +146,7 @@ ServingEstimate serve(const Architecture& arch,
                       const ServingStack& engine,
                       const ServingWorkload& w,
                       ExplainRecorder* recorder) {
-  ServingEstimate e = serve_memory(arch, device, engine, w);
+  ServingEstimate e = serve_memory(arch, device, engine, w, recorder);
   if (e.memory.terms.total().raw() <= 0.0) {
     return e;  // no such layout
   }
@@ -160,26 +164,28 @@ ServingEstimate serve(const Architecture& arch,
   // A decode step reads every weight that some sequence of the batch meets, and the cache of all of them.
   const double batch = count(e.batch);
   const double context = count(w.isl) + 0.5 * count(w.osl);
-  double met = parameters.active;
+  // Under attention-DP a rank reads the cache of its own group's sequences; experts are dealt to all ranks.
+  const double groups = count(w.layout.attention_groups());
+  double experts = 0.0;
   if (arch.moe) {
     const double idle = std::pow(1.0 - count(arch.moe->top_k) / count(arch.moe->experts), batch);
-    met = parameters.total - idle * parameters.experts;
+    experts = (1.0 - idle) * parameters.experts;
   }
   const Bytes read =
-      weight_bytes(met, w.weights) / tp +
-      batch * Bytes{kv_elements(arch, context) * row_of(w.kv).weight_bytes} * kv_share(arch, w.layout.tp);
-  const Flops step{batch * (2.0 * parameters.active_matrices + score_flops(arch, context))};
+      weight_bytes(parameters.total - parameters.experts, w.weights) / tp +
+      weight_bytes(experts, w.weights) / (tp * groups) +
+      batch / groups * Bytes{kv_elements(arch, context) * row_of(w.kv).weight_bytes} * kv_share(arch, w.layout.tp);
+  const Flops step{batch / groups * (2.0 * parameters.active_matrices + score_flops(arch, context))};
   const Seconds read_time = read / rates.memory;
   const Seconds compute_time = step / tp / rates.matrix;
   e.decode_memory_bound = read_time >= compute_time;
   e.tpot = std::max(read_time, compute_time);
 
   // Every replica prefills each request once and decodes the batch together; pp stages work on different requests.
-  const Seconds round = batch * e.ttft / count(w.layout.pp) + count(w.osl) * e.tpot;
+  const Seconds round = batch / groups * e.ttft / count(w.layout.pp) + count(w.osl) * e.tpot;
   e.requests_per_s = count(e.replicas) * batch / round.raw();
   e.output_tokens_per_s = e.requests_per_s * count(w.osl);
   if (recorder != nullptr) {
-    record_memory(arch, device, engine, w, e, *recorder);
     record_time(arch, stack, e, rates, *recorder);
   }
   return e;
