@@ -183,6 +183,40 @@ TEST_CASE("pipeline stages: the embedding on the first, the head on the last, th
   CHECK(compiled(three, {1, 2, 1}).stages[0].weights.raw() == 2.0 * (2 * layer + 64000));
 }
 
+TEST_CASE("tied embeddings are stored once, and on both ends of a pipeline") {
+  Architecture arch = tiny();
+  arch.tied_embeddings = true;
+  const double layer = 8192 + 4096 + 24576 + 128;
+  CHECK(weights_of(arch, {1, 1, 1}, Precision::bf16) == 2.0 * (2 * layer + 64000 + 64));
+  const CompiledServingMemory c = compiled(arch, {1, 2, 1});
+  CHECK(c.stages[0].weights.raw() == 2.0 * (layer + 64000));
+  CHECK(c.stages[1].weights.raw() == 2.0 * (layer + 64000 + 64));
+}
+
+TEST_CASE("embedding, head and norms stay in 16 bit under every narrow format, and in 32 bit under fp32") {
+  const double gemm = 2 * (8192 + 4096 + 24576);
+  const double plain = 2 * 128 + 128000 + 64;
+  CHECK(weights_of(tiny(), {}, Precision::int4) == doctest::Approx(4.15625 / 8 * gemm + 2.0 * plain));
+  CHECK(weights_of(tiny(), {}, Precision::nvfp4) == doctest::Approx(4.5 / 8 * gemm + 2.0 * plain));
+  CHECK(weights_of(tiny(), {}, Precision::fp32) == 4.0 * (gemm + plain));
+}
+
+TEST_CASE("five kinds of windows in four places: the fifth joins the next wider one, or the layers without") {
+  Architecture arch = tiny();
+  arch.layers = 5;
+  for (std::int64_t i = 0; i < 5; ++i) {
+    LayerVariant variant;
+    variant.layers = {i};
+    variant.block = tiny().blocks().front();
+    variant.block.window = 64 * (i + 1);
+    arch.variants.push_back(variant);
+  }
+  const ServingStage stage = compiled(arch, {}).stages[0];
+  CHECK(stage.windows[3].tokens == 256.0);
+  CHECK(stage.cache_per_token.raw() == 128.0);  // 320 is wider than all four
+  CHECK(stage.sequence(10000, 1).raw() == (64 + 128 + 192 + 256 + 10000) * 128.0);
+}
+
 TEST_CASE("the activation peak is the larger of the scheduled tokens' and the sampler's") {
   EngineMemory engine = no_engine();
   engine.wide_bytes = 6.0;
