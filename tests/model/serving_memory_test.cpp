@@ -246,6 +246,33 @@ TEST_CASE(
   CHECK(m.terms[MemoryTerm::framework].raw() / gib == doctest::Approx(0.55));
 }
 
+TEST_CASE(
+    "vLLM start-up logs that its constants were not taken from: Qwen3-8B leaves 8.60 and 25.94 GiB for the cache") {
+  // vLLM 0.10.2 on an RTX 4090 (23.53 GiB, fraction 0.8, fp8 weights) and 0.1x on an L20 (47.37 GiB, 0.9, bf16), both
+  // with 256 sequences: 8.80 and 15.27 GiB of weights, 1.40 GiB of peak activation, 62 608 and 188 864 tokens.
+  Architecture qwen3_8b = qwen3_32b();
+  qwen3_8b.layers = 36;
+  qwen3_8b.hidden = 4096;
+  qwen3_8b.heads = 32;
+  qwen3_8b.ffn_hidden = 12288;
+  struct Log {
+    double device, fraction;
+    Precision weights;
+    double weights_gib, pool_gib, tokens;
+  };
+  for (const Log& log :
+       {Log{23.53, 0.8, Precision::fp8, 8.80, 8.60, 62608}, Log{47.37, 0.9, Precision::bf16, 15.27, 25.94, 188864}}) {
+    CompiledServingMemory c =
+        compiled(qwen3_8b, {}, log.weights, Precision::bf16, find_serving_stack(Engine::vllm).memory);
+    c.device = Bytes{log.device * gib};
+    const ServingMemory m = serving_memory(c, {log.fraction, 256, 2048, 1024});
+    CHECK(m.terms[MemoryTerm::weights].raw() / gib == doctest::Approx(log.weights_gib).epsilon(0.002));
+    CHECK(m.terms[MemoryTerm::activations].raw() / gib == doctest::Approx(1.40).epsilon(0.01));
+    CHECK(m.pool.raw() / gib == doctest::Approx(log.pool_gib).epsilon(0.015));
+    CHECK(m.tokens == doctest::Approx(log.tokens).epsilon(0.015));
+  }
+}
+
 TEST_CASE("the three meanings of a memory fraction") {
   CompiledServingMemory c;
   c.device = Bytes{100.0};
