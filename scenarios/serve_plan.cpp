@@ -137,6 +137,7 @@ ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explaine
   double width = 0.0;
   if (part == PlanPart::memory) {
     answer.estimate = serve_memory(s.architecture, s.device, s.engine, s.work, explained ? &recorder : nullptr);
+    plan.interval_source = s.engine.uncertainty_source;
   } else {
     const RoughStack stack = find_rough_stack("rough-serve");
     answer.estimate = serve(s.architecture, s.device, stack, s.engine, s.work, explained ? &recorder : nullptr);

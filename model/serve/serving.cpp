@@ -108,6 +108,33 @@ void record_time(const Architecture& arch,
          Shown::count, {{"replicas", count(e.replicas), Shown::count, "gpus / (tp pp)"}});
 }
 
+/// A decode step reads every weight that some sequence of the batch meets, and the cache of all of them.
+void price_decode_step(const Architecture& arch,
+                       const ServingWorkload& w,
+                       const ParameterCount& parameters,
+                       const Rates& rates,
+                       ServingEstimate& e) {
+  const double tp = count(w.layout.tp);
+  const double batch = count(e.batch);
+  const double context = count(w.isl) + 0.5 * count(w.osl);
+  // Under attention-DP a rank reads the cache of its own group's sequences; experts are dealt to all ranks.
+  const double groups = count(w.layout.attention_groups());
+  double experts = 0.0;
+  if (arch.moe) {
+    const double idle = std::pow(1.0 - count(arch.moe->top_k) / count(arch.moe->experts), batch);
+    experts = (1.0 - idle) * parameters.experts;
+  }
+  const Bytes read =
+      weight_bytes(parameters.total - parameters.experts, w.weights) / tp +
+      weight_bytes(experts, w.weights) / (tp * groups) +
+      batch / groups * Bytes{kv_elements(arch, context) * row_of(w.kv).weight_bytes} * kv_share(arch, w.layout.tp);
+  const Flops step{batch / groups * (2.0 * parameters.active_matrices + score_flops(arch, context))};
+  const Seconds read_time = read / rates.memory;
+  const Seconds compute_time = step / tp / rates.matrix;
+  e.decode_memory_bound = read_time >= compute_time;
+  e.tpot = std::max(read_time, compute_time);
+}
+
 }  // namespace
 
 Bytes weight_bytes(double parameters, Precision precision) noexcept {
@@ -161,27 +188,11 @@ ServingEstimate serve(const Architecture& arch,
   const Flops prompt_scores{0.5 * count(w.isl) * score_flops(arch, count(w.isl))};
   e.ttft = prompt / tp / rates.matrix + prompt_scores / tp / rates.wide;
 
-  // A decode step reads every weight that some sequence of the batch meets, and the cache of all of them.
-  const double batch = count(e.batch);
-  const double context = count(w.isl) + 0.5 * count(w.osl);
-  // Under attention-DP a rank reads the cache of its own group's sequences; experts are dealt to all ranks.
-  const double groups = count(w.layout.attention_groups());
-  double experts = 0.0;
-  if (arch.moe) {
-    const double idle = std::pow(1.0 - count(arch.moe->top_k) / count(arch.moe->experts), batch);
-    experts = (1.0 - idle) * parameters.experts;
-  }
-  const Bytes read =
-      weight_bytes(parameters.total - parameters.experts, w.weights) / tp +
-      weight_bytes(experts, w.weights) / (tp * groups) +
-      batch / groups * Bytes{kv_elements(arch, context) * row_of(w.kv).weight_bytes} * kv_share(arch, w.layout.tp);
-  const Flops step{batch / groups * (2.0 * parameters.active_matrices + score_flops(arch, context))};
-  const Seconds read_time = read / rates.memory;
-  const Seconds compute_time = step / tp / rates.matrix;
-  e.decode_memory_bound = read_time >= compute_time;
-  e.tpot = std::max(read_time, compute_time);
+  price_decode_step(arch, w, parameters, rates, e);
 
   // Every replica prefills each request once and decodes the batch together; pp stages work on different requests.
+  const double batch = count(e.batch);
+  const double groups = count(w.layout.attention_groups());
   const Seconds round = batch / groups * e.ttft / count(w.layout.pp) + count(w.osl) * e.tpot;
   e.requests_per_s = count(e.replicas) * batch / round.raw();
   e.output_tokens_per_s = e.requests_per_s * count(w.osl);
