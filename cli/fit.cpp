@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom fit`: measured rows in, the sustained shares of the rough stack out.
 #include <headroom/calibrate/fit_rough.hpp>
+#include <headroom/calibrate/fit_serving_memory.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/cli/verb.hpp>
 
@@ -13,7 +14,7 @@ namespace headroom::cli {
 namespace {
 
 constexpr std::array options{
-    Option{"--stack", OptionKind::one, "rough-train", "the stack to fit; this version fits rough-train"},
+    Option{"--stack", OptionKind::one, "NAME", "the stack to fit: rough-train (default) or tensorrt-llm (memory)"},
     Option{"--format", OptionKind::one, "text|toml", "a table, or the [sustained] tables ready to paste"},
 };
 
@@ -67,13 +68,33 @@ std::string fit_toml(const RoughFit& fit) {
   return text;
 }
 
+/// The three numbers as the stack file holds them, or with the errors of the rows, fitted and left out.
+std::string memory_fit_text(const ServingMemoryFit& fit, const Arguments& arguments) {
+  const ServingMemoryConstants& c = fit.constants;
+  if (arguments.one("--format", "text") == "toml") {
+    return "[activation]\nquantised = " + format_number(c.quantised_bytes, 3) + "\n\n[framework]\nvalue = \"" +
+           format_number(c.framework.raw() / 0x1p30, 3) + " GiB\"\nper_doubling = \"" +
+           format_number(c.framework_per_doubling.raw() / 0x1p30, 2) + " GiB\"\n";
+  }
+  Table table{{"rows", "n", "mape %", "within 1", "left out: mape %", "within 1", "pool miss, 80 %"}};
+  for (const ServingMemoryGroup& group : fit.groups) {
+    const bool left = group.left_out.n > 0;
+    table.row({group.name, std::to_string(group.fitted.n), percent(group.fitted.mape),
+               std::to_string(group.fitted.within_one), left ? percent(group.left_out.mape) : "-",
+               left ? std::to_string(group.left_out.within_one) : "-", left ? format(group.left_out.pool_miss) : "-"});
+  }
+  return "activation.quantised " + format_number(c.quantised_bytes, 3) + " B, framework " + format(c.framework) +
+         ", per doubling of tp " + format(c.framework_per_doubling) + "\n\n" + table.text(0);
+}
+
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> paths = arguments.many("");
   if (paths.empty()) {
     throw ConfigError{"name the files of measured training rows, e.g. 'headroom fit train_*.csv'"};
   }
-  if (arguments.one("--stack", "rough-train") != "rough-train") {
-    throw ConfigError{"stack " + quoted(arguments.one("--stack")) + " cannot be fitted; rough-train can"};
+  const std::string stack = arguments.one("--stack", "rough-train");
+  if (stack != "rough-train" && stack != "tensorrt-llm") {
+    throw ConfigError{"stack " + quoted(stack) + " cannot be fitted; rough-train and tensorrt-llm can"};
   }
   Diagnostics diagnostics;
   std::vector<RunFile> files;
@@ -87,13 +108,17 @@ Outcome run(const Arguments& arguments) {
   }
   diagnostics.throw_if_any();
   const Sources sources = Sources::standard();
+  if (stack == "tensorrt-llm") {
+    return {memory_fit_text(fit_serving_memory(files, Engine::tensorrt_llm, sources), arguments), "", 0};
+  }
   const RoughFit fit = fit_rough(files, sources);
   return {arguments.one("--format", "text") == "toml" ? fit_toml(fit) : fit_text(fit), "", 0};
 }
 
 constexpr std::string_view examples =
     "  headroom fit train_*.csv\n"
-    "  headroom fit train_*.csv --format toml\n";
+    "  headroom fit train_*.csv --format toml\n"
+    "  headroom fit serve_kvcap.csv --stack tensorrt-llm\n";
 
 }  // namespace
 

@@ -153,6 +153,32 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
   json.end_object();
 }
 
+/// What a GPU holds, and its KV pool.
+void pool_members(JsonWriter& json, const ServeScenario& s, const ServingEstimate& e) {
+  const ServingMemory& held = e.memory;
+  memory(json, held.terms);
+  json.member("capacity_bytes", s.device.capacity().value.raw());
+  json.member("visible_bytes", s.device.visible_capacity().value.raw());
+  json.member("kv_pool_bytes", held.pool.raw());
+  json.member("kv_bytes_per_sequence", held.sequence.raw());
+  json.member("kv_bytes_per_token", e.kv_per_token.raw());
+}
+
+/// What the KV pools of all replicas hold.
+void capacity_members(JsonWriter& json, const ServePlan& p) {
+  const ServingMemory& held = p.estimate.memory;
+  const auto replicas = static_cast<double>(p.estimate.replicas);
+  json.member("max_sequences", held.max_sequences * p.estimate.replicas);
+  interval(
+      json, "kv_capacity_sequences",
+      Interval<double>{replicas * static_cast<double>(held.capacity_low), replicas * static_cast<double>(held.capacity),
+                       replicas * static_cast<double>(held.capacity_high)});
+  json.member("kv_capacity_interval_source", std::string_view{p.memory_source});
+  json.member("kv_capacity_tokens", replicas * held.tokens);
+  json.member("kv_in_use_bytes", p.estimate.kv_in_use.raw());
+  json.member("longest_sequence_tokens", p.longest_sequence);
+}
+
 void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const ServePlan& p) {
   json.member("kind", "serve");
   json.member("model", std::string_view{s.architecture.id});
@@ -171,27 +197,13 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
     json.text(change);
   }
   json.end_array();
-  const ServingMemory& held = p.estimate.memory;
-  memory(json, held.terms);
-  json.member("capacity_bytes", s.device.visible_capacity().value.raw());
-  json.member("visible_bytes", s.device.visible_capacity().value.raw());
-  json.member("kv_pool_bytes", held.pool.raw());
-  json.member("kv_bytes_per_sequence", held.sequence.raw());
-  json.member("kv_bytes_per_token", p.estimate.kv_per_token.raw());
+  pool_members(json, s, p.estimate);
   if (p.estimate.verdict != Verdict::feasible) {
     return;
   }
   json.member("replicas", p.estimate.replicas);
   json.member("batch", p.estimate.batch);
-  const auto replicas = static_cast<double>(p.estimate.replicas);
-  json.member("max_sequences", held.max_sequences * p.estimate.replicas);
-  interval(
-      json, "kv_capacity_sequences",
-      Interval<double>{replicas * static_cast<double>(held.capacity_low), replicas * static_cast<double>(held.capacity),
-                       replicas * static_cast<double>(held.capacity_high)});
-  json.member("kv_capacity_tokens", replicas * held.tokens);
-  json.member("kv_in_use_bytes", p.estimate.kv_in_use.raw());
-  json.member("longest_sequence_tokens", p.longest_sequence);
+  capacity_members(json, p);
   if (plan.part == PlanPart::memory) {
     return;
   }

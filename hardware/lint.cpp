@@ -200,6 +200,21 @@ void dtype_ladder(const Device& device, const Catalog*, LintReport& report) {
   step(Rate::fp4, fp8, "fp8", 1.0, true);
 }
 
+// What a program sees is nvidia-smi's total less the driver's own part: 0.4 to 2 % on the boards at hand.
+void visible_within_usable(const Device& device, const Catalog*, LintReport& report) {
+  const auto& visible = device.memory.visible;
+  const auto& usable = device.memory.usable;
+  if (!visible || !usable) {
+    return;
+  }
+  const double ratio = visible->value / usable->value;
+  if (ratio < 0.90 || ratio > 1.0) {
+    report.add({spot(*visible), spot(*usable)}, "visible " + format(visible->value) + " is " + format_number(ratio) +
+                                                    " x the usable " + format(usable->value) +
+                                                    (ratio > 1.0 ? ": more than the board has" : ": below 0.90"));
+  }
+}
+
 // Firmware and ECC take up to a tenth away; 2^30/10^9 = 1.0737 is the most that "80 GB" can be when it means GiB.
 void marketed_matches_usable(const Device& device, const Catalog*, LintReport& report) {
   const auto& marketed = device.memory.marketed;
@@ -441,6 +456,7 @@ constexpr std::array rows{
     Row{{"dtype-ladder", "tf32 = 1/2, fp8 = 2 x the 16-bit peak, int8 = fp8 and fp4 >= fp8, within 5 %"}, dtype_ladder},
     Row{{"marketed-matches-usable", "usable memory is 0.90 to 1.075 of the marketed decimal capacity"},
         marketed_matches_usable},
+    Row{{"visible-within-usable", "what a program sees is 0.90 to 1 of what nvidia-smi reports"}, visible_within_usable},
     Row{{"bandwidth-matches-bus", "memory bandwidth is bus width x pin rate within 3 %"}, bandwidth_matches_bus},
     Row{{"links-match-rate", "per_gpu is links x link_rate in one direction within 2 %, at the link's known rate"},
         links_match_rate, node_links_match_rate},

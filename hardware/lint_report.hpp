@@ -82,6 +82,7 @@ void for_each_number(const Device& d, Visit visit) {
   }
   number("marketed", d.memory.marketed);
   number("usable", d.memory.usable);
+  number("visible", d.memory.visible);
   number("bandwidth", d.memory.bandwidth);
   number("bus_width", d.memory.bus_width);
   number("pin_rate", d.memory.pin_rate);

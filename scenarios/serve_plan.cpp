@@ -25,6 +25,9 @@ Problem serving_problem(const ServingEstimate& e) {
     problem.text = format_count(e.broke) + " GPUs are no whole number of replicas of " + format_count(e.limit);
   } else if (e.verdict == Verdict::layers_too_few) {
     problem.way_out = "use pp " + format_count(e.broke) + " or less";
+  } else if (e.verdict == Verdict::expert_groups_misfit) {
+    problem.text = "tp " + format_count(e.broke) + " and ep " + format_count(e.limit) + ": neither divides the other";
+    problem.way_out = "use ep " + format_count(e.broke) + " or a multiple of it";
   }
   return problem;
 }
@@ -132,7 +135,8 @@ ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explaine
   ExplainRecorder recorder;
   double width = 0.0;
   if (part == PlanPart::memory) {
-    answer.estimate = serve_memory(s.architecture, s.device, s.engine, s.work);
+    answer.estimate = serve_memory(s.architecture, s.device, s.engine, s.work, explained ? &recorder : nullptr);
+    plan.interval_source = s.engine.uncertainty_source;
   } else {
     const RoughStack stack = find_rough_stack("rough-serve");
     answer.estimate = serve(s.architecture, s.device, stack, s.engine, s.work, explained ? &recorder : nullptr);

@@ -72,8 +72,8 @@ void record_memory(const Architecture& arch,
          {{"a", stored_bytes(w.weights) < 2.0 ? numbers.quantised_bytes : numbers.wide_bytes, Shown::count,
            engine.activation_source},
           {"l", numbers.logit_bytes, Shown::count, engine.activation_source},
-          {"T", count(w.max_num_tokens), Shown::count, engine.limits_source},
-          {"S", count(w.max_num_seqs), Shown::count, engine.limits_source}});
+          {"T", count(w.max_num_tokens), Shown::count, "scenario or engine default"},
+          {"S", count(w.max_num_seqs), Shown::count, "scenario or engine default"}});
   r.line("cuda graphs", "constant", "", m[MemoryTerm::cuda_graphs].raw(), Shown::bytes,
          {{"graphs", numbers.graphs.raw(), Shown::bytes, engine.graphs_source}});
   r.line("framework", "c + d log2(tp)", "", m[MemoryTerm::framework].raw(), Shown::bytes,
@@ -81,14 +81,14 @@ void record_memory(const Architecture& arch,
           {"d", numbers.framework_per_doubling.raw(), Shown::bytes, engine.framework_source}});
   r.line("KV pool", pool_formula(numbers.fraction_of), "", e.memory.pool.raw(), Shown::bytes,
          {{"D", device.visible_capacity().value.raw(), Shown::bytes, device.visible_capacity().source},
-          {"f", w.memory_fraction, Shown::fraction, engine.fraction_source}});
+          {"f", w.memory_fraction, Shown::fraction, "scenario or engine default"}});
   r.line("KV of a sequence", "blocks x 2 L max(g / tp, 1) d w", "Kwon et al. 2023; Shazeer 2019; Ainslie et al. 2023",
          e.memory.sequence.raw(), Shown::bytes,
          {{"tokens", count(w.limits().sequence_tokens), Shown::count, "isl + osl, or max_seq_len"},
           {"block", count(numbers.block_tokens), Shown::count, engine.limits_source},
           {"2 L g d w", e.kv_per_token.raw(), Shown::bytes, arch.source}});
   r.line("sequences", "min(floor(KV pool / KV of a sequence), S)", "", count(e.memory.max_sequences), Shown::count,
-         {{"S", count(w.max_num_seqs), Shown::count, engine.limits_source}});
+         {{"S", count(w.max_num_seqs), Shown::count, "scenario or engine default"}});
 }
 
 void record_time(const Architecture& arch,
@@ -108,6 +108,33 @@ void record_time(const Architecture& arch,
          Shown::count, {{"replicas", count(e.replicas), Shown::count, "gpus / (tp pp)"}});
 }
 
+/// A decode step reads every weight that some sequence of the batch meets, and the cache of all of them.
+void price_decode_step(const Architecture& arch,
+                       const ServingWorkload& w,
+                       const ParameterCount& parameters,
+                       const Rates& rates,
+                       ServingEstimate& e) {
+  const double tp = count(w.layout.tp);
+  const double batch = count(e.batch);
+  const double context = count(w.isl) + 0.5 * count(w.osl);
+  // Under attention-DP a rank reads the cache of its own group's sequences; experts are dealt to all ranks.
+  const double groups = count(w.layout.attention_groups());
+  double experts = 0.0;
+  if (arch.moe) {
+    const double idle = std::pow(1.0 - count(arch.moe->top_k) / count(arch.moe->experts), batch);
+    experts = (1.0 - idle) * parameters.experts;
+  }
+  const Bytes read =
+      weight_bytes(parameters.total - parameters.experts, w.weights) / tp +
+      weight_bytes(experts, w.weights) / (tp * groups) +
+      batch / groups * Bytes{kv_elements(arch, context) * row_of(w.kv).weight_bytes} * kv_share(arch, w.layout.tp);
+  const Flops step{batch / groups * (2.0 * parameters.active_matrices + score_flops(arch, context))};
+  const Seconds read_time = read / rates.memory;
+  const Seconds compute_time = step / tp / rates.matrix;
+  e.decode_memory_bound = read_time >= compute_time;
+  e.tpot = std::max(read_time, compute_time);
+}
+
 }  // namespace
 
 Bytes weight_bytes(double parameters, Precision precision) noexcept {
@@ -125,7 +152,8 @@ Bytes kv_bytes(const Architecture& architecture, double bytes_per_element, doubl
 ServingEstimate serve_memory(const Architecture& arch,
                              const Device& device,
                              const ServingStack& engine,
-                             const ServingWorkload& w) {
+                             const ServingWorkload& w,
+                             ExplainRecorder* recorder) {
   ServingEstimate e;
   if (!legal(arch, w, e)) {
     return e;
@@ -133,6 +161,9 @@ ServingEstimate serve_memory(const Architecture& arch,
   e.replicas = w.gpus / w.layout.gpus();
   e.kv_per_token = kv_bytes(arch, row_of(w.kv).weight_bytes, 1.0, 1.0);
   fill_memory(arch, device, engine, w, e);
+  if (recorder != nullptr) {
+    record_memory(arch, device, engine, w, e, *recorder);
+  }
   return e;
 }
 
@@ -142,7 +173,7 @@ ServingEstimate serve(const Architecture& arch,
                       const ServingStack& engine,
                       const ServingWorkload& w,
                       ExplainRecorder* recorder) {
-  ServingEstimate e = serve_memory(arch, device, engine, w);
+  ServingEstimate e = serve_memory(arch, device, engine, w, recorder);
   if (e.memory.terms.total().raw() <= 0.0) {
     return e;  // no such layout
   }
@@ -157,29 +188,15 @@ ServingEstimate serve(const Architecture& arch,
   const Flops prompt_scores{0.5 * count(w.isl) * score_flops(arch, count(w.isl))};
   e.ttft = prompt / tp / rates.matrix + prompt_scores / tp / rates.wide;
 
-  // A decode step reads every weight that some sequence of the batch meets, and the cache of all of them.
-  const double batch = count(e.batch);
-  const double context = count(w.isl) + 0.5 * count(w.osl);
-  double met = parameters.active;
-  if (arch.moe) {
-    const double idle = std::pow(1.0 - count(arch.moe->top_k) / count(arch.moe->experts), batch);
-    met = parameters.total - idle * parameters.experts;
-  }
-  const Bytes read =
-      weight_bytes(met, w.weights) / tp +
-      batch * Bytes{kv_elements(arch, context) * row_of(w.kv).weight_bytes} * kv_share(arch, w.layout.tp);
-  const Flops step{batch * (2.0 * parameters.active_matrices + score_flops(arch, context))};
-  const Seconds read_time = read / rates.memory;
-  const Seconds compute_time = step / tp / rates.matrix;
-  e.decode_memory_bound = read_time >= compute_time;
-  e.tpot = std::max(read_time, compute_time);
+  price_decode_step(arch, w, parameters, rates, e);
 
   // Every replica prefills each request once and decodes the batch together; pp stages work on different requests.
-  const Seconds round = batch * e.ttft / count(w.layout.pp) + count(w.osl) * e.tpot;
+  const double batch = count(e.batch);
+  const double groups = count(w.layout.attention_groups());
+  const Seconds round = batch / groups * e.ttft / count(w.layout.pp) + count(w.osl) * e.tpot;
   e.requests_per_s = count(e.replicas) * batch / round.raw();
   e.output_tokens_per_s = e.requests_per_s * count(w.osl);
   if (recorder != nullptr) {
-    record_memory(arch, device, engine, w, e, *recorder);
     record_time(arch, stack, e, rates, *recorder);
   }
   return e;

@@ -51,7 +51,8 @@ struct ServingEstimate {
 [[nodiscard]] ServingEstimate serve_memory(const Architecture& architecture,
                                            const Device& device,
                                            const ServingStack& engine,
-                                           const ServingWorkload& work);
+                                           const ServingWorkload& work,
+                                           ExplainRecorder* recorder = nullptr);
 
 /// serve_memory(), and ttft = 2 N isl / (tp R) + 4 L s q / 2 terms; tpot = max of the
 /// bytes read (weights and the KV of the batch) over bandwidth and the FLOP over rate (Pope et al. 2022, section 2).

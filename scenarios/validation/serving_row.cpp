@@ -25,18 +25,6 @@ RowPrediction rejected(std::string why) {
   return prediction;
 }
 
-/// Names of rows, first the longest; "TensorRT-LLM", "vLLM" and "SGLang" in any case, versions left out.
-std::optional<Engine> engine_of(std::string_view name) {
-  std::string lower{name};
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  for (std::size_t i = 0; i < engine_names.size(); ++i) {
-    if (lower == engine_names[i]) {
-      return static_cast<Engine>(i);
-    }
-  }
-  return lower == "trt-llm" || lower == "trtllm" ? std::optional{Engine::tensorrt_llm} : std::nullopt;
-}
-
 std::optional<Precision> precision_of(std::string_view name) {
   const auto* found = std::find(precision_names.begin(), precision_names.end(), name == "fp4" ? "nvfp4" : name);
   return found == precision_names.end() ? std::nullopt
@@ -119,6 +107,17 @@ std::string impossible_option(const ServingConfiguration& run) {
 
 }  // namespace
 
+std::optional<Engine> engine_of(std::string_view name) {
+  std::string lower{name};
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (std::size_t i = 0; i < engine_names.size(); ++i) {
+    if (lower == engine_names[i]) {
+      return static_cast<Engine>(i);
+    }
+  }
+  return lower == "trt-llm" || lower == "trtllm" ? std::optional{Engine::tensorrt_llm} : std::nullopt;
+}
+
 Architecture architecture_of(const ServingConfiguration& run) {
   Architecture arch;
   arch.layers = run.layers.value_or(1);
@@ -175,72 +174,96 @@ const ServingStack& ServingRowModel::stack(Engine engine) {
   return *slot;
 }
 
+void ServingRowModel::set_stack(ServingStack stack) {
+  std::optional<ServingStack>& slot = stacks_[static_cast<std::size_t>(stack.engine)];
+  slot = std::move(stack);
+}
+
+std::optional<ServingRowModel::Question> ServingRowModel::question(const ServingConfiguration& run,
+                                                                   RowPrediction& refusal) {
+  const auto refuse = [&](RowPrediction why) {
+    refusal = std::move(why);
+    return std::nullopt;
+  };
+  for (const std::string& bad : {run.broken, impossible_cell(run), impossible_option(run)}) {
+    if (!bad.empty()) {
+      return refuse(rejected(bad));
+    }
+  }
+  if (const std::string missing = missing_cells(run); !missing.empty()) {
+    return refuse(unsupported("not published: " + missing));
+  }
+  const std::optional<Engine> engine = engine_of(run.engine);
+  if (!engine) {
+    return refuse(unsupported("engine " + quoted(run.engine) + " is none of vLLM, TensorRT-LLM, SGLang"));
+  }
+  const std::optional<Precision> weights = precision_of(run.weight_dtype);
+  const std::optional<Precision> kv =
+      weights && run.kv_dtype.empty() ? default_kv_cache(*engine, *weights) : precision_of(run.kv_dtype);
+  if (!weights || !kv) {
+    return refuse(unsupported("format " + quoted(weights ? run.kv_dtype : run.weight_dtype) + " is not known"));
+  }
+  const DeviceAnswer& found = device(run.gpu);
+  if (found.device == nullptr) {
+    return refuse(unsupported(found.why));
+  }
+  const std::int64_t tokens =
+      whole_option(run, "max_seq_len", run.isl && run.osl ? *run.isl + *run.osl : std::int64_t{0});
+  if (tokens < 1) {
+    return refuse(unsupported("not published: isl, osl or max_seq_len"));
+  }
+  const Architecture arch = architecture_of(run);
+  const ServingLayout layout{*run.tp, run.pp.value_or(1), run.ep.value_or(1)};
+  const std::int64_t gpus = run.gpus.value_or(layout.gpus());
+  if (const LayoutProblem p = check(arch, layout, gpus); p.verdict != Verdict::feasible) {
+    return refuse(unsupported(verdict_text(p.verdict, static_cast<double>(p.broke), static_cast<double>(p.limit))));
+  }
+  const ServingStack& engine_stack = stack(*engine);
+  Question q;
+  q.compiled = compile_serving_memory(arch, *found.device, engine_stack.memory, layout, *weights, *kv);
+  q.limits.memory_fraction = option(run, "memory_fraction").value_or(engine_stack.default_fraction(layout.tp));
+  q.limits.max_num_tokens = whole_option(run, "max_num_tokens", engine_stack.default_max_num_tokens(*found.device));
+  q.limits.max_num_seqs = run.max_batch.value_or(engine_stack.default_max_num_seqs(*found.device));
+  q.limits.sequence_tokens = tokens;
+  q.replicas = static_cast<double>(gpus / layout.gpus());
+  // A published batch limit caps what runs; the engine's default does not: the row counts what the pool holds.
+  q.cap = run.max_batch ? static_cast<double>(*run.max_batch * layout.attention_groups()) : 0x1p53;
+  return q;
+}
+
+std::optional<double> ServingRowModel::exact_capacity(const ServingConfiguration& run) {
+  RowPrediction refusal;
+  const std::optional<Question> q = question(run, refusal);
+  if (!q) {
+    return std::nullopt;
+  }
+  const ServingMemory m = serving_memory(q->compiled, q->limits);
+  return q->replicas * static_cast<double>(q->compiled.layout.attention_groups()) * (m.pool / m.sequence);
+}
+
 RowPrediction ServingRowModel::predict(const ServingConfiguration& run,
                                        std::string_view metric,
                                        std::string_view unit) {
   if (metric != "max_concurrent_sequences") {
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for serving yet");
   }
-  if (!run.broken.empty()) {
-    return rejected(run.broken);
+  RowPrediction refusal;
+  const std::optional<Question> q = question(run, refusal);
+  if (!q) {
+    return refusal;
   }
-  if (const std::string missing = missing_cells(run); !missing.empty()) {
-    return unsupported("not published: " + missing);
-  }
-  if (const std::string bad = impossible_cell(run); !bad.empty()) {
-    return rejected(bad);
-  }
-  if (const std::string bad = impossible_option(run); !bad.empty()) {
-    return rejected(bad);
-  }
-  const std::optional<Engine> engine = engine_of(run.engine);
-  if (!engine) {
-    return unsupported("engine " + quoted(run.engine) + " is none of vLLM, TensorRT-LLM, SGLang");
-  }
-  const std::optional<Precision> weights = precision_of(run.weight_dtype);
-  const std::optional<Precision> kv =
-      weights && run.kv_dtype.empty() ? default_kv_cache(*engine, *weights) : precision_of(run.kv_dtype);
-  if (!weights || !kv) {
-    return unsupported("format " + quoted(weights ? run.kv_dtype : run.weight_dtype) + " is not known");
-  }
-  const DeviceAnswer& found = device(run.gpu);
-  if (found.device == nullptr) {
-    return unsupported(found.why);
-  }
-  const std::int64_t tokens =
-      whole_option(run, "max_seq_len", run.isl && run.osl ? *run.isl + *run.osl : std::int64_t{0});
-  if (tokens < 1) {
-    return unsupported("not published: isl, osl or max_seq_len");
-  }
-  const Architecture arch = architecture_of(run);
-  const ServingStack& engine_stack = stack(*engine);
-  const ServingLayout layout{*run.tp, run.pp.value_or(1), run.ep.value_or(1)};
-  const std::int64_t gpus = run.gpus.value_or(layout.gpus());
-  const LayoutProblem problem = check(arch, layout, gpus);
-  if (problem.verdict != Verdict::feasible) {
-    return unsupported(
-        verdict_text(problem.verdict, static_cast<double>(problem.broke), static_cast<double>(problem.limit)));
-  }
-  const CompiledServingMemory compiled =
-      compile_serving_memory(arch, *found.device, engine_stack.memory, layout, *weights, *kv);
-  ServingLimits limits;
-  limits.memory_fraction = option(run, "memory_fraction").value_or(engine_stack.default_fraction(layout.tp));
-  limits.max_num_tokens = whole_option(run, "max_num_tokens", engine_stack.default_max_num_tokens(*found.device));
-  limits.max_num_seqs = run.max_batch.value_or(engine_stack.default_max_num_seqs(*found.device));
-  limits.sequence_tokens = tokens;
-  const ServingMemory m = serving_memory(compiled, limits);
+  const ServingMemory m = serving_memory(q->compiled, q->limits);
   if (m.capacity < 1) {
     return unsupported(verdict_text(m.verdict, m.broke, m.limit));
   }
-  // A published batch limit caps what runs; the engine's default does not: the row counts what the pool holds.
-  const auto replicas = static_cast<double>(gpus / layout.gpus());
-  const double cap = run.max_batch ? static_cast<double>(*run.max_batch * layout.attention_groups()) : 0x1p53;
-  const auto answer = [&](std::int64_t sequences) { return replicas * std::min(cap, static_cast<double>(sequences)); };
+  const auto answer = [&](std::int64_t sequences) {
+    return q->replicas * std::min(q->cap, static_cast<double>(sequences));
+  };
   // A count is whole: the interval is never narrower than one sequence either way.
   const double low = std::min(answer(m.capacity_low), answer(m.capacity - 1));
   const double high = std::max(answer(m.capacity_high), answer(m.capacity + 1));
-  const Bytes sheet = compiled.device - m.terms[MemoryTerm::weights];
-  return {RowStatus::ok, {}, answer(m.capacity), low, high, replicas * (sheet / m.sequence)};
+  const Bytes sheet = q->compiled.device - m.terms[MemoryTerm::weights];
+  return {RowStatus::ok, {}, answer(m.capacity), low, high, q->replicas * (sheet / m.sequence)};
 }
 
 }  // namespace headroom

@@ -17,10 +17,24 @@ namespace headroom {
 class ServingRowModel {
  public:
   explicit ServingRowModel(const Sources& sources) : sources_{sources} {}
+  /// With a stack of the caller's in place of the engine's, as fitting needs.
+  void set_stack(ServingStack stack);
   /// `metric` and `unit` name what is asked; the configuration is all the model sees.
   [[nodiscard]] RowPrediction predict(const ServingConfiguration& run, std::string_view metric, std::string_view unit);
 
+  /// Sequences that all KV pools of a row hold, before rounding down; nullopt when predict() would not answer.
+  [[nodiscard]] std::optional<double> exact_capacity(const ServingConfiguration& run);
+
  private:
+  /// A row made into a question for the memory model.
+  struct Question {
+    CompiledServingMemory compiled;
+    ServingLimits limits;
+    double replicas = 1.0;
+    double cap = 0.0;  ///< sequences that a published batch limit lets into a replica
+  };
+  /// nullopt: `refusal` says why.
+  std::optional<Question> question(const ServingConfiguration& run, RowPrediction& refusal);
   struct DeviceAnswer {
     const Device* device = nullptr;
     std::string why;
@@ -32,6 +46,9 @@ class ServingRowModel {
   std::map<std::string, DeviceAnswer, std::less<>> devices_;
   std::array<std::optional<ServingStack>, engine_names.size()> stacks_;
 };
+
+/// "TensorRT-LLM", "trtllm", "vLLM", "SGLang" in any case; nullopt for any other name.
+[[nodiscard]] std::optional<Engine> engine_of(std::string_view name);
 
 /// The network of a row's columns. MLP gating and tied embeddings have no column: of the four networks the one nearest
 /// to params_b is meant, gated and untied when that is blank too.

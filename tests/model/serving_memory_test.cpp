@@ -183,6 +183,40 @@ TEST_CASE("pipeline stages: the embedding on the first, the head on the last, th
   CHECK(compiled(three, {1, 2, 1}).stages[0].weights.raw() == 2.0 * (2 * layer + 64000));
 }
 
+TEST_CASE("tied embeddings are stored once, and on both ends of a pipeline") {
+  Architecture arch = tiny();
+  arch.tied_embeddings = true;
+  const double layer = 8192 + 4096 + 24576 + 128;
+  CHECK(weights_of(arch, {1, 1, 1}, Precision::bf16) == 2.0 * (2 * layer + 64000 + 64));
+  const CompiledServingMemory c = compiled(arch, {1, 2, 1});
+  CHECK(c.stages[0].weights.raw() == 2.0 * (layer + 64000));
+  CHECK(c.stages[1].weights.raw() == 2.0 * (layer + 64000 + 64));
+}
+
+TEST_CASE("embedding, head and norms stay in 16 bit under every narrow format, and in 32 bit under fp32") {
+  const double gemm = 2 * (8192 + 4096 + 24576);
+  const double plain = 2 * 128 + 128000 + 64;
+  CHECK(weights_of(tiny(), {}, Precision::int4) == doctest::Approx(4.15625 / 8 * gemm + 2.0 * plain));
+  CHECK(weights_of(tiny(), {}, Precision::nvfp4) == doctest::Approx(4.5 / 8 * gemm + 2.0 * plain));
+  CHECK(weights_of(tiny(), {}, Precision::fp32) == 4.0 * (gemm + plain));
+}
+
+TEST_CASE("five kinds of windows in four places: the fifth joins the next wider one, or the layers without") {
+  Architecture arch = tiny();
+  arch.layers = 5;
+  for (std::int64_t i = 0; i < 5; ++i) {
+    LayerVariant variant;
+    variant.layers = {i};
+    variant.block = tiny().blocks().front();
+    variant.block.window = 64 * (i + 1);
+    arch.variants.push_back(variant);
+  }
+  const ServingStage stage = compiled(arch, {}).stages[0];
+  CHECK(stage.windows[3].tokens == 256.0);
+  CHECK(stage.cache_per_token.raw() == 128.0);  // 320 is wider than all four
+  CHECK(stage.sequence(10000, 1).raw() == (64 + 128 + 192 + 256 + 10000) * 128.0);
+}
+
 TEST_CASE("the activation peak is the larger of the scheduled tokens' and the sampler's") {
   EngineMemory engine = no_engine();
   engine.wide_bytes = 6.0;
@@ -210,6 +244,33 @@ TEST_CASE(
   const ServingMemory m = serving_memory(c, {0.9, 1024, 8192, 2048});
   CHECK(m.terms[MemoryTerm::activations].raw() == doctest::Approx(38.9 * 1024 * 128256));
   CHECK(m.terms[MemoryTerm::framework].raw() / gib == doctest::Approx(0.55));
+}
+
+TEST_CASE(
+    "vLLM start-up logs that its constants were not taken from: Qwen3-8B leaves 8.60 and 25.94 GiB for the cache") {
+  // vLLM 0.10.2 on an RTX 4090 (23.53 GiB, fraction 0.8, fp8 weights) and 0.1x on an L20 (47.37 GiB, 0.9, bf16), both
+  // with 256 sequences: 8.80 and 15.27 GiB of weights, 1.40 GiB of peak activation, 62 608 and 188 864 tokens.
+  Architecture qwen3_8b = qwen3_32b();
+  qwen3_8b.layers = 36;
+  qwen3_8b.hidden = 4096;
+  qwen3_8b.heads = 32;
+  qwen3_8b.ffn_hidden = 12288;
+  struct Log {
+    double device, fraction;
+    Precision weights;
+    double weights_gib, pool_gib, tokens;
+  };
+  for (const Log& log :
+       {Log{23.53, 0.8, Precision::fp8, 8.80, 8.60, 62608}, Log{47.37, 0.9, Precision::bf16, 15.27, 25.94, 188864}}) {
+    CompiledServingMemory c =
+        compiled(qwen3_8b, {}, log.weights, Precision::bf16, find_serving_stack(Engine::vllm).memory);
+    c.device = Bytes{log.device * gib};
+    const ServingMemory m = serving_memory(c, {log.fraction, 256, 2048, 1024});
+    CHECK(m.terms[MemoryTerm::weights].raw() / gib == doctest::Approx(log.weights_gib).epsilon(0.002));
+    CHECK(m.terms[MemoryTerm::activations].raw() / gib == doctest::Approx(1.40).epsilon(0.01));
+    CHECK(m.pool.raw() / gib == doctest::Approx(log.pool_gib).epsilon(0.015));
+    CHECK(m.tokens == doctest::Approx(log.tokens).epsilon(0.015));
+  }
 }
 
 TEST_CASE("the three meanings of a memory fraction") {

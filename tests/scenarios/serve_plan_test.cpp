@@ -117,6 +117,24 @@ TEST_CASE("memory alone needs no peak: nvfp4 weights on a GPU without fp4 units 
   CHECK_THROWS_AS(make_plan(question({"serving.weights=nvfp4"}), false), ConfigError);
 }
 
+TEST_CASE("explaining the memory alone records its terms and no time") {
+  const Plan plan = make_plan(question({}), true, PlanPart::memory);
+  std::vector<std::string> names;
+  for (const ExplainEntry& entry : plan.explain) {
+    names.push_back(entry.name);
+  }
+  CHECK(names == std::vector<std::string>{"weights", "activations", "cuda graphs", "framework", "KV pool",
+                                          "KV of a sequence", "sequences"});
+  const ServingMemory& m = answer_of(plan).estimate.memory;
+  CHECK(plan.explain[4].value == m.pool.raw());  // bit for bit
+  CHECK(plan.explain[6].value == static_cast<double>(m.max_sequences));
+}
+
+TEST_CASE("without a visible capacity nvidia-smi's total stands in, and the plan says so") {
+  CHECK(told(memory_of({"hardware.gpu=h100-nvl-94gb"}), "nvidia-smi's total stands for it"));
+  CHECK_FALSE(told(memory_of({}), "nvidia-smi's total stands for it"));
+}
+
 TEST_CASE("more requests than run at once wait, and the plan says whose limit that is") {
   CHECK(told(memory_of({"serving.concurrency=5000"}), "exceeds what the KV cache holds"));
   CHECK(told(memory_of({"serving.concurrency=5000", "serving.max_num_seqs=16"}),
