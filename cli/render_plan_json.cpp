@@ -115,6 +115,7 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
     }
     json.end_array();
     json.member("memory_bytes", remedy.memory.raw());
+    json.member("step_time_s", remedy.step.raw());
     json.end_object();
   }
   json.end_array();

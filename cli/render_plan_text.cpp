@@ -102,7 +102,7 @@ std::string train_verdict_text(const TrainPlan& p, Bytes capacity) {
     for (const std::string& change : remedy.changes) {
       text += (&change == &remedy.changes.front() ? "" : ", ") + change;
     }
-    text += "  (" + format(remedy.memory) + ")\n";
+    text += "  (" + format(remedy.memory) + ", step " + format(remedy.step) + ")\n";
   }
   if (p.remedies.empty()) {
     text += p.way_out + "\n";

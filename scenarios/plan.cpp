@@ -70,6 +70,36 @@ void note_choices(const TrainScenario& t, const CompiledTraining& compiled, cons
   }
 }
 
+/// Where offloaded bytes go, whether there is room, and what the way there costs before any overlap.
+void judge_offload(const TrainScenario& t, TrainPlan& answer, Plan& plan) {
+  const Bytes each = answer.estimate.host;
+  if (each.raw() <= 0.0) {
+    return;
+  }
+  const Bytes node = count(std::min(t.gpus_per_node, t.work.shape.gpus)) * each;
+  const std::string place = t.offload_to_nvme ? "NVMe" : "host memory";
+  std::string note = "offload: " + format(each) + " of " + place + " per GPU, " + format(node) + " per node";
+  const bool short_of_it = !t.offload_to_nvme && t.host_memory && node > *t.host_memory;
+  if (!t.offload_to_nvme) {
+    note += !t.host_memory ? "; whether the host has it is not known: state hardware.host_memory"
+            : short_of_it  ? ", more than the " + format(*t.host_memory) + " the host has"
+                           : " of the host's " + format(*t.host_memory);
+  }
+  plan.notes.push_back(note);
+  if (t.work.options.offload_optimizer && !t.work.options.offload_activations && t.device.pcie.rate) {
+    // 16-bit gradients go, 16-bit weights come back.
+    const Bytes way{2.0 * each.raw() / t.work.states.optimizer};
+    plan.notes.push_back("offload: " + format(way) + " cross PCIe each way and step, " +
+                         format(offload_time(way, t.device.pcie.rate->value)) + " before any overlap, not in the step");
+  }
+  if (short_of_it) {
+    answer.estimate.verdict = Verdict::out_of_memory;
+    answer.verdict = "does not fit: offloading needs " + format(node) + " of host memory per node, which has " +
+                     format(*t.host_memory);
+    answer.way_out = "offload less or to NVMe, use more GPUs or nodes with more host memory";
+  }
+}
+
 void judge_memory(const TrainScenario& t, const CompiledTraining& compiled, TrainPlan& answer, Plan& plan) {
   const Estimate& e = answer.estimate;
   if (e.verdict == Verdict::out_of_memory) {
@@ -79,23 +109,6 @@ void judge_memory(const TrainScenario& t, const CompiledTraining& compiled, Trai
         "no change of micro-batch, recompute, ZeRO, tp or pp at this GPU count fits: more GPUs or more memory";
   } else if (answer.memory.high > compiled.capacity) {
     plan.notes.emplace_back("memory: the upper end of the interval does not fit; keep a fallback such as recompute");
-  }
-  if (e.host.raw() > 0.0) {
-    const Bytes node = count(std::min(t.gpus_per_node, t.work.shape.gpus)) * e.host;
-    std::string note = "offload: " + format(e.host) + " of host memory per GPU, " + format(node) + " per node";
-    if (!t.host_memory) {
-      note += "; whether the host has it is not known: state hardware.host_memory";
-    } else {
-      note += node > *t.host_memory ? ", more than the " + format(*t.host_memory) + " the host has"
-                                    : " of the host's " + format(*t.host_memory);
-    }
-    plan.notes.push_back(note);
-    if (t.host_memory && node > *t.host_memory) {
-      answer.estimate.verdict = Verdict::out_of_memory;
-      answer.verdict = "does not fit: offloading needs " + format(node) + " of host memory per node, which has " +
-                       format(*t.host_memory);
-      answer.way_out = "offload less, use more GPUs or nodes with more host memory";
-    }
   }
 }
 
@@ -189,6 +202,7 @@ TrainPlan plan_training(const TrainScenario& t, const Money& money, bool explain
   leave_loss_open(t, compiled, answer, plan);
   note_choices(t, compiled, answer.strategy, plan);
   judge_memory(t, compiled, answer, plan);
+  judge_offload(t, answer, plan);
   price_run(t, money, compiled, stack.interval, answer);
   return answer;
 }

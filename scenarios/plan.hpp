@@ -10,11 +10,12 @@
 
 namespace headroom {
 
-/// One or a few keys to change, and what the memory is then.
+/// One or a few keys to change, and what memory and step are then.
 struct Remedy {
   std::vector<std::string> changes;  ///< "strategy.micro_batch = 1"
   Strategy strategy;
   Bytes memory{};
+  Seconds step{};
 };
 
 /// A rule that the strategy breaks.

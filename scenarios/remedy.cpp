@@ -97,6 +97,7 @@ class RemedySearch {
     if (e.verdict == Verdict::feasible && fits_surely(e.memory)) {
       remedy.strategy = s;
       remedy.memory = e.memory.total();
+      remedy.step = e.step;
       found_.push_back(std::move(remedy));
     }
   }

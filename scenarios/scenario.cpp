@@ -217,9 +217,19 @@ class ScenarioReader {
       software_place_ = {written->file ? *written->file : table.file(), written->at};
     }
     read_memory_options(table, train.work.options);
+    read_offload_target(table, train);
     // Token counts are written as 15e12 or as an integer.
     train.tokens = table.maybe_number("tokens", {1.0, 1e18}).value_or(0.0);
     table.finish();
+  }
+
+  /// Where offloaded bytes go: into the host's memory, which must have room, or through it to NVMe.
+  void read_offload_target(ConfigTable& table, TrainScenario& train) {
+    const auto target = table.maybe_choice("offload_to", std::array<std::string_view, 2>{"host", "nvme"});
+    train.offload_to_nvme = target == 1U;
+    if (target && !train.work.options.offload_optimizer && !train.work.options.offload_activations) {
+      table.problem("offload_to", "'offload_to' means something with 'offload' only");
+    }
   }
 
   static void read_memory_options(ConfigTable& table, MemoryOptions& options) {
@@ -232,6 +242,7 @@ class ScenarioReader {
     options.dropout = table.maybe_boolean("dropout").value_or(false);
     options.fused_loss = table.maybe_boolean("fused_loss");
     options.compiled = table.maybe_boolean("compile").value_or(false);
+    options.vocab_multiple = table.maybe_integer("vocab_multiple", {1, 65536}).value_or(1);
     for (const std::string& what : table.texts("offload")) {
       if (what == "optimizer") {
         options.offload_optimizer = true;

@@ -30,6 +30,7 @@ struct TrainScenario {
   MemoryStack software;
   std::optional<Bytes> host_memory;  ///< of one node, for offloading
   std::int64_t gpus_per_node = 1;
+  bool offload_to_nvme = false;
   TrainingWorkload work;
   double tokens = 0.0;  ///< of the whole run; 0: not asked
   Strategy strategy;

@@ -70,6 +70,7 @@ struct MemoryOptions {
   std::int64_t lora_rank = 16;
   bool offload_optimizer = false;    ///< moments and master copy in host memory
   bool offload_activations = false;  ///< saved layer inputs in host memory; one layer's stay
+  std::int64_t vocab_multiple = 1;   ///< tables are padded to a multiple of this times tp (Megatron-LM: 128)
 };
 
 /// One kind of layer in numbers.

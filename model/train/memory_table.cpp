@@ -203,14 +203,17 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     row.workspace = backward_workspace(shape);
     add_dummies(c, kind, tp, row);
   }
-  table.embedding = c.embedding / tp;
-  table.head = c.head / tp;
+  const std::int64_t multiple = c.options.vocab_multiple > 1 ? c.options.vocab_multiple * key.tp : 1;
+  const double vocab = count(padded_vocabulary(c.architecture.vocab, multiple));
+  const double padding = (vocab - c.vocab) * c.hidden;
+  table.embedding = (c.embedding + padding) / tp;
+  table.head = (c.head + padding) / tp;
   table.final_norm = c.final_norm;
   table.saved_input = 2.0 * c.hidden * (key.sequence_parallel ? tokens / tp : tokens);
   // The head: logits in all their copies; its norm's input, output and the gradient of its input, gathered; what its
   // reduce-scatter brings back; a stand-in gradient.
   const double dummy = c.stack.dummy_gradients && c.options.method == Method::full ? 2.0 * table.head : 0.0;
-  table.loss = c.logit_bytes * c.vocab * tokens / tp + 3.0 * 2.0 * c.hidden * tokens +
+  table.loss = c.logit_bytes * vocab * tokens / tp + 3.0 * 2.0 * c.hidden * tokens +
                (key.sequence_parallel ? 2.0 * c.hidden * tokens / tp : 0.0) + dummy;
   if (c.architecture.patches) {
     table.loss = 0.0;  // a classifier's logits are a few numbers an image

@@ -239,6 +239,21 @@ TEST_CASE("what the allocator holds never exceeds what the device has left") {
   CHECK(at(tight.raw()).live().raw() == roomy.live().raw());
 }
 
+TEST_CASE("a vocabulary of 50 257 is padded to 51 200 at multiples of 128 over 8 tensor-parallel ranks") {
+  CHECK(padded_vocabulary(50257, 128 * 8) == 51200);
+  CHECK(padded_vocabulary(128256, 1) == 128256);
+  const Architecture arch = ModelLibrary::standard().find("gpt3-13b");
+  MemoryOptions padded;
+  padded.vocab_multiple = 128;
+  const Strategy s = strategy(8, 2, 1);
+  const auto weights = [&](MemoryOptions options) {
+    return stage(compiled(arch, "megatron-core", 2048, Precision::bf16, options), s, 1)
+        .bytes[MemoryTerm::weights]
+        .raw();
+  };
+  CHECK(weights(padded) - weights({}) == doctest::Approx(2.0 * (51200 - 50257) * 5120.0 / 8.0));
+}
+
 TEST_CASE("a software is found by the longest name that a row's framework starts with") {
   CHECK(stacks().of_framework("Megatron-LM (mcore) + TE")->id == "megatron-core-te");
   CHECK(stacks().of_framework("Megatron-LM")->id == "megatron-core");

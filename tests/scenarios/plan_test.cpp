@@ -49,6 +49,51 @@ TEST_CASE("days, GPU-hours and dollars follow from the step") {
   CHECK(t.step.mid < t.step.high);
 }
 
+TEST_CASE("M8: out of memory at batch 32 on 40 GB, the first remedy is batch 16 with two steps of accumulation") {
+  const auto at = [](int micro_batch) {
+    return make_plan(
+        scenario_from_overrides(
+            std::vector<std::string>{"kind=train", "model=gpt3-350m", "hardware.gpu=a100-sxm-40gb", "hardware.gpus=1",
+                                     "training.seq_len=1024", "training.global_batch=32", "training.precision=fp16",
+                                     "training.software=megatron-core", "strategy.zero=0", "strategy.recompute=none",
+                                     "strategy.micro_batch=" + std::to_string(micro_batch)},
+            sources()),
+        false);
+  };
+  const Plan over = at(32);
+  const TrainPlan& t = train(over);
+  CHECK(t.estimate.verdict == Verdict::out_of_memory);
+  CHECK(t.estimate.memory.total().raw() > 40e9);
+  REQUIRE_FALSE(t.remedies.empty());
+  CHECK(t.remedies[0].changes == std::vector<std::string>{"strategy.micro_batch = 16"});
+  const Plan half = at(16);
+  CHECK(half.feasible());
+  CHECK(train(half).estimate.micro_batches == 2);  // the batch stays 32
+  CHECK(t.remedies[0].memory.raw() == train(half).estimate.memory.total().raw());
+  CHECK(t.remedies[0].step.raw() == train(half).estimate.step.raw());
+}
+
+TEST_CASE("offloading needs room on the host, and none there on NVMe") {
+  const auto with = [](std::vector<std::string> more) {
+    std::vector<std::string> overrides{"kind=train",
+                                       "model=llama3-8b",
+                                       "hardware.gpu=h100-sxm-80gb",
+                                       "hardware.gpus=8",
+                                       "training.seq_len=8192",
+                                       "training.global_batch=64",
+                                       "training.precision=bf16",
+                                       "training.offload=[\"optimizer\"]",
+                                       "strategy.zero=1",
+                                       "strategy.micro_batch=1",
+                                       "strategy.recompute=full"};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    return make_plan(scenario_from_overrides(overrides, sources()), false);
+  };
+  CHECK(with({"hardware.host_memory=2 TB"}).feasible());
+  CHECK_FALSE(with({"hardware.host_memory=64 GB"}).feasible());
+  CHECK(with({"hardware.host_memory=64 GB", "training.offload_to=nvme"}).feasible());
+}
+
 TEST_CASE("every broken rule is told with values that obey, and none that only follows from another") {
   // 64 heads: 4 and 8 divide, 6 does not. 512 is no multiple of 6 x 4; 504 and 528 are. The batch and the sequence
   // would only complain about the dp and the tp that are wrong already.
