@@ -217,8 +217,13 @@ bool attends(const HfFamily& family) {
 }
 
 void check(HfReader& reader, const Architecture& arch) {
-  for (const Block& block : arch.blocks()) {
-    if (block.mixer == Mixer::attention && block.heads % block.kv_heads != 0) {
+  std::vector<Block> blocks = arch.blocks();
+  Block usual;
+  usual.heads = arch.heads;
+  usual.kv_heads = arch.kv_heads;
+  blocks.push_back(usual);  // told even when no layer attends
+  for (const Block& block : blocks) {
+    if (block.heads % block.kv_heads != 0) {
       reader.problem(kv_keys, std::to_string(block.heads) + " heads do not divide by " +
                                   std::to_string(block.kv_heads) + " key-value heads");
       break;
