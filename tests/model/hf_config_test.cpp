@@ -386,3 +386,21 @@ TEST_CASE("a text model without its vision tower says so") {
   CHECK(arch.notes == "the language model alone, without its vision tower");
   CHECK(arch.family == "mistral");
 }
+
+TEST_CASE("latent attention takes no notice of num_key_value_heads") {
+  const std::string text = R"({"model_type": "deepseek_v2", "hidden_size": 64, "intermediate_size": 128,
+    "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 3, "kv_lora_rank": 16,
+    "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8, "vocab_size": 100})";
+  CHECK(import_text(text).kv_heads == 4);
+  CHECK(kv_elements_per_token(import_text(text)) == 2.0 * (16 + 4));
+}
+
+TEST_CASE("Jamba's recurrent layers norm the step and both state projections") {
+  Architecture jamba = import_text(R"({"model_type": "jamba", "hidden_size": 4096, "intermediate_size": 14336,
+    "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 65536,
+    "mamba_dt_rank": "auto"})");
+  CHECK(jamba.recurrent->step_rank == 256);  // 4096 / 16
+  const double with = count_parameters(jamba).total;
+  jamba.recurrent->inner_norms = false;
+  CHECK(with - count_parameters(jamba).total == 28.0 * (256 + 2 * 16));  // 28 of 32 layers recur
+}
