@@ -139,6 +139,7 @@ void read_variant(ConfigTable& table, Architecture& arch) {
   block.value_dim = table.maybe_integer("value_dim", size_or_none).value_or(block.value_dim);
   block.window = table.maybe_integer("window", size_or_none).value_or(block.window);
   block.ffn_hidden = table.maybe_integer("ffn_hidden", size).value_or(block.ffn_hidden);
+  block.shared_kv = table.maybe_boolean("shared_kv").value_or(false);
   check_heads(table, block.heads, block.kv_heads);
   check_parts(table, arch, block);
   table.finish();

@@ -107,6 +107,8 @@ const std::vector<Published> published{
     {"gpt-j-6b", 6053381344, Active::none, 0, 0, "card of EleutherAI/gpt-j-6b"},
     {"nemotron4-15b", 3.2e9 + 12.5e9, Active::none, 0, 0, "Parmar et al. 2024, section 2"},
     {"nemotron4-340b", 9.4e9 + 331.6e9, Active::none, 0, 0, "NVIDIA 2024 (Nemotron-4 340B), section 2"},
+    {"gemma4-31b", 30.7e9, Active::none, 0, 0, "card of google/gemma-4-31B-it, vision left out"},
+    {"gemma4-26b-a4b", 25.2e9, Active::all, 3.8e9, 0.1e9, "card of google/gemma-4-26B-A4B-it, vision left out"},
     {"glm-4.5-air", 106852251264, Active::none, 0, 0, "HF of PrimeIntellect/INTELLECT-3, same sizes, no module"},
     {"glm-4.6", 356785898816, Active::none, 0, 0, "HF of zai-org/GLM-4.6", true},
     {"glm-5", 753864139008, Active::no_input_table, 40e9, 1e9, "HF of zai-org/GLM-5; card: 40B", true},
