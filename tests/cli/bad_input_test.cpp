@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every case of tests/bad_input: the exit code, the exact messages on stderr, and nothing half-printed on stdout.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -102,7 +103,7 @@ TEST_CASE("every bad input is refused with its own message and leaves nothing be
   }
   std::sort(files.begin(), files.end());
   CHECK(files.size() >= 80);
-  const fs::path work = fs::temp_directory_path() / ("headroom-bad-input-" + std::to_string(std::rand()));
+  const fs::path work = fs::temp_directory_path() / ("headroom-bad-input-" + std::to_string(::getpid()));
   for (const fs::path& file : files) {
     const Case c = parse(file);
     CAPTURE(file.filename().string());

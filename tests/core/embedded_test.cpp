@@ -4,6 +4,7 @@
 #include <headroom/core/embedded.hpp>
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -20,7 +21,7 @@ constexpr std::array<EmbeddedAlias, 1> aliases{{{"gpus", "one", 0}}};
 
 /// Two folders of the user's, both with an entry of the embedded one's id.
 struct TwoFolders {
-  fs::path root = fs::temp_directory_path() / ("headroom-embedded-" + std::to_string(std::rand()));
+  fs::path root = fs::temp_directory_path() / ("headroom-embedded-" + std::to_string(::getpid()));
   TwoFolders() {
     for (const char* name : {"upper", "lower"}) {
       fs::create_directories(root / name / "gpus");
