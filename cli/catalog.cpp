@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom catalog list|show|diff|lint`: what is known about hardware, prices and models, and where from.
+// `headroom catalog list|show|diff|lint|import`: what is known about hardware, prices and models, and where from.
 #include <headroom/cli/table.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/hardware/lint.hpp>

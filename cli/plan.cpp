@@ -42,7 +42,7 @@ constexpr std::array quick_options{
 };
 
 constexpr std::array options{
-    Option{"--model", OptionKind::one, "ID", "model preset or network; without a scenario file"},
+    Option{"--model", OptionKind::one, "ID", "model preset, network, or the path of a config.json"},
     Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog"},
     Option{"--gpus", OptionKind::one, "N", "number of GPUs"},
     Option{"--node", OptionKind::one, "ID", "node type; default the SKU's reference node"},

@@ -70,8 +70,8 @@ void read_patches(ConfigTable table, Architecture& arch) {
   p.classes = table.maybe_integer("classes", size_or_none).value_or(0);
   p.class_token = table.maybe_boolean("class_token").value_or(true);
   p.bias = table.maybe_boolean("bias").value_or(true);
-  if (p.image % p.patch != 0) {
-    table.problem("patch", "'image' " + number(p.image) + " does not divide by 'patch' " + number(p.patch));
+  if (p.patch > p.image) {  // a rest is dropped (SigLIP: 384 pixels in patches of 14)
+    table.problem("patch", "'patch' " + number(p.patch) + " is more than 'image' " + number(p.image));
   }
   table.finish();
   arch.patches = p;
@@ -139,6 +139,7 @@ void read_variant(ConfigTable& table, Architecture& arch) {
   block.value_dim = table.maybe_integer("value_dim", size_or_none).value_or(block.value_dim);
   block.window = table.maybe_integer("window", size_or_none).value_or(block.window);
   block.ffn_hidden = table.maybe_integer("ffn_hidden", size).value_or(block.ffn_hidden);
+  block.shared_kv = table.maybe_boolean("shared_kv").value_or(false);
   check_heads(table, block.heads, block.kv_heads);
   check_parts(table, arch, block);
   table.finish();

@@ -80,6 +80,7 @@ struct Block {
   std::int64_t value_dim = 0;  ///< of values; 0: head_dim
   std::int64_t window = 0;     ///< tokens an attention layer looks back; 0: all
   std::int64_t ffn_hidden = 1;
+  bool shared_kv = false;  ///< values are made from the keys' projection (Gemma 4's global layers)
   [[nodiscard]] std::int64_t values() const noexcept { return value_dim > 0 ? value_dim : head_dim; }
   friend bool operator==(const Block&, const Block&) = default;
 };

@@ -192,6 +192,7 @@ void variant_table(const LayerVariant& variant, Lines& out) {
   out.integer("value_dim", b.value_dim);
   out.integer("window", b.window);
   out.integer("ffn_hidden", b.ffn_hidden);
+  out.flag_unless("shared_kv", b.shared_kv, false);
 }
 
 }  // namespace

@@ -133,6 +133,14 @@ void jamba(HfReader& reader, Architecture& arch) {
   const std::int64_t attention_at = reader.size_or({"attn_layer_offset"}, 4, hf_size_or_none);
   const std::int64_t experts_every = reader.size_or({"expert_layer_period"}, 2);
   const std::int64_t experts_at = reader.size_or({"expert_layer_offset"}, 1, hf_size_or_none);
+  if (attention_at >= attention_every) {
+    reader.problem({"attn_layer_offset"}, "'attn_layer_offset' " + std::to_string(attention_at) +
+                                              " is not below 'attn_layer_period' " + std::to_string(attention_every));
+  }
+  if (experts_at >= experts_every) {
+    reader.problem({"expert_layer_offset"}, "'expert_layer_offset' " + std::to_string(experts_at) +
+                                                " is not below 'expert_layer_period' " + std::to_string(experts_every));
+  }
   std::vector<Block> blocks = arch.blocks();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const auto layer = static_cast<std::int64_t>(i);

@@ -176,6 +176,39 @@ void llama4(HfReader& reader, Architecture& arch) {
   }
 }
 
+/// Global layers have heads of their own width and may make values from the keys' projection; with experts a dense MLP
+/// runs beside them, held as the shared expert, with three more norms.
+void gemma4(HfReader& reader, Architecture& arch) {
+  for (const std::string_view key : {"hidden_size_per_layer_input", "num_kv_shared_layers"}) {
+    if (reader.size_or({key}, 0, hf_size_or_none) > 0) {
+      reader.problem({key}, "'" + std::string{key} + "' above 0 is not read: embeddings and caches by layer");
+      return;
+    }
+  }
+  if (reader.flag_or({"enable_moe_block"}, false)) {
+    Moe moe;
+    moe.experts = reader.size({"num_experts"});
+    moe.top_k = reader.size({"top_k_experts"});
+    moe.expert_ffn_hidden = reader.size({"moe_intermediate_size", "expert_intermediate_size"});
+    moe.shared_ffn_hidden = arch.ffn_hidden;
+    moe.router_bias = true;  // one scale an expert
+    arch.moe = moe;
+    arch.norms_per_layer = 7;
+  }
+  read_windows(reader, arch, reader.size_or({"sliding_window"}, 512, hf_size_or_none),
+               reader.size_or({"sliding_window_pattern"}, 6, hf_size_or_none));
+  const bool shared = reader.flag_or({"attention_k_eq_v"}, false);
+  std::vector<Block> blocks = arch.blocks();
+  for (Block& block : blocks) {
+    if (block.window == 0) {
+      block.head_dim = reader.size_or({"global_head_dim"}, 512);
+      block.kv_heads = shared ? reader.size_or({"num_global_key_value_heads"}, arch.kv_heads) : arch.kv_heads;
+      block.shared_kv = shared;
+    }
+  }
+  set_blocks(arch, blocks);
+}
+
 void minimax_m2(HfReader& reader, Architecture& arch) {
   Moe moe = plain_moe(reader, arch, 256, 8);
   moe.shared_ffn_hidden = reader.size_or({"shared_intermediate_size"}, 0, hf_size_or_none);
@@ -263,6 +296,8 @@ constexpr HfFamily table[] = {
     {.model_type = "gpt_oss", .tied = false, .qkv_bias = true, .defaults = {.head_dim = 64}, .fill = gpt_oss},
     {.model_type = "llama4_text", .tied = false, .defaults = {.head_dim = 128}, .fill = llama4},
     {.model_type = "llama4", .tied = false, .defaults = {.head_dim = 128}, .fill = llama4},
+    {.model_type = "gemma4_text", .qk_norm = QkNorm::head, .norms = 4, .defaults = {.head_dim = 256}, .fill = gemma4},
+    {.model_type = "gemma4", .qk_norm = QkNorm::head, .norms = 4, .defaults = {.head_dim = 256}, .fill = gemma4},
     {.model_type = "minimax_m2", .tied = false, .fill = minimax_m2},
     {.model_type = "mimo_v2_flash", .tied = false, .fill = mimo_v2},
     head_norms("step3p5", step3),

@@ -37,7 +37,7 @@ MixerParameters attention(const Architecture& arch, const Block& b) noexcept {
   MixerParameters p;
   p.split = h * q                                                             // query
             + (arch.output_gate ? h * out : 0.0)                              // its gate
-            + h * k + h * v                                                   // key and value
+            + h * k + (b.shared_kv ? 0.0 : h * v)                             // key and value
             + out * h;                                                        // output
   p.small = (arch.attention_biases.value_or(arch.biases) ? q + k + v : 0.0)   //
             + (arch.output_bias.value_or(arch.biases) ? h : 0.0)              //

@@ -47,6 +47,22 @@ TEST_CASE("problems have line and column") {
   CHECK_FALSE(problem("").empty());
 }
 
+TEST_CASE("numbers are read as RFC 8259 writes them") {
+  const auto number = [](const std::string& text) {
+    return parse_json("{\"a\": " + text + "}", "f.json").find("a")->number;
+  };
+  CHECK(number("0e44") == 0.0);
+  CHECK(number("-0.00E308") == 0.0);
+  CHECK(number("0.0e-44") == 0.0);
+  CHECK(number("1e-400") == 0.0);  // the nearest double
+  CHECK(number("5e-324") == std::numeric_limits<double>::denorm_min());
+  CHECK(number("1.7976931348623157e308") == std::numeric_limits<double>::max());
+  CHECK(number("9223372036854775808") == 9223372036854775808.0);  // one above int64
+  CHECK(parse_json("{\"a\": -9223372036854775808}", "f.json").find("a")->integer ==
+        std::numeric_limits<std::int64_t>::min());
+  CHECK(problem("{\"a\": -1e400}").find("too big") != std::string::npos);
+}
+
 TEST_CASE("what is written reads back exactly") {
   JsonWriter json;
   json.begin_object();

@@ -167,6 +167,23 @@ const std::vector<Case> cases{
       "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "intermediate_size": 10240,
       "num_hidden_layers": 34, "sliding_window": 1024}})",
      675e6 + 3209e6, false, false, 0, "Gemma Team 2025, table 1, 4B"},
+    {"gemma4",
+     R"({"model_type": "gemma4", "vision_config": {}, "text_config": {"model_type": "gemma4_text",
+      "hidden_size": 5376, "intermediate_size": 21504, "num_hidden_layers": 60, "num_attention_heads": 32,
+      "num_key_value_heads": 16, "head_dim": 256, "num_global_key_value_heads": 4, "global_head_dim": 512,
+      "attention_k_eq_v": true, "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 0, "sliding_window": 1024,
+      "vocab_size": 262144, "layer_types": )" +
+         types(60, 6, "sliding_attention", "full_attention") + "}}",
+     30.7e9, false, false, 0, "model card of google/gemma-4-31B-it: 30.7B"},
+    {"gemma4 with experts",
+     R"({"model_type": "gemma4", "text_config": {"model_type": "gemma4_text",
+      "hidden_size": 2816, "intermediate_size": 2112, "num_hidden_layers": 30, "num_attention_heads": 16,
+      "num_key_value_heads": 8, "head_dim": 256, "num_global_key_value_heads": 2, "global_head_dim": 512,
+      "attention_k_eq_v": true, "num_kv_shared_layers": 0, "hidden_size_per_layer_input": 0, "sliding_window": 1024,
+      "enable_moe_block": true, "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704,
+      "vocab_size": 262144, "layer_types": )" +
+         types(30, 6, "sliding_attention", "full_attention") + "}}",
+     25.2e9, false, false, 0, "model card of google/gemma-4-26B-A4B-it: 25.2B"},
     {"phi3", R"({"model_type": "phi3", "hidden_size": 3072, "intermediate_size": 8192, "num_hidden_layers": 32,
       "num_attention_heads": 24, "num_key_value_heads": 8, "vocab_size": 200064, "tie_word_embeddings": true,
       "sliding_window": 262144, "max_position_embeddings": 131072})",
@@ -248,7 +265,7 @@ const std::vector<Case> cases{
      20554567680, true, false, 0, "card of EleutherAI/gpt-neox-20b"},
     {"gptj", R"({"model_type": "gptj", "n_embd": 4096, "n_layer": 28, "n_head": 16, "n_inner": null,
       "n_positions": 2048, "rotary_dim": 64, "vocab_size": 50400})",
-     6053381344, false, false, 0, "card of EleutherAI/gpt-j-6b"},
+     6050882784, true, false, 0, "GPT-J-6B as printed by its users"},
     {"bloom", R"({"model_type": "bloom", "n_embed": 4096, "n_layer": 30, "num_attention_heads": 32,
       "vocab_size": 250880})",
      7069016064, true, false, 0, "card of bigscience/bloom-7b1"},
@@ -385,4 +402,22 @@ TEST_CASE("a text model without its vision tower says so") {
   const Architecture arch = import_text(cases[2].text);
   CHECK(arch.notes == "the language model alone, without its vision tower");
   CHECK(arch.family == "mistral");
+}
+
+TEST_CASE("latent attention takes no notice of num_key_value_heads") {
+  const std::string text = R"({"model_type": "deepseek_v2", "hidden_size": 64, "intermediate_size": 128,
+    "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 3, "kv_lora_rank": 16,
+    "qk_nope_head_dim": 8, "qk_rope_head_dim": 4, "v_head_dim": 8, "vocab_size": 100})";
+  CHECK(import_text(text).kv_heads == 4);
+  CHECK(kv_elements_per_token(import_text(text)) == 2.0 * (16 + 4));
+}
+
+TEST_CASE("Jamba's recurrent layers norm the step and both state projections") {
+  Architecture jamba = import_text(R"({"model_type": "jamba", "hidden_size": 4096, "intermediate_size": 14336,
+    "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 65536,
+    "mamba_dt_rank": "auto"})");
+  CHECK(jamba.recurrent->step_rank == 256);  // 4096 / 16
+  const double with = count_parameters(jamba).total;
+  jamba.recurrent->inner_norms = false;
+  CHECK(with - count_parameters(jamba).total == 28.0 * (256 + 2 * 16));  // 28 of 32 layers recur
 }
