@@ -45,9 +45,11 @@ void warm_up(const Session& session) {
   constexpr std::int64_t launches = 100;
   const DeviceMemory from{bytes};
   const DeviceMemory to{bytes};
-  const Replay replay{session.stream, launches, [&](std::int64_t, cudaStream_t stream) {
-                        check(copy(to.at(), from.at(), bytes, stream), "copy kernel");
-                      }};
+  const Enqueue one = [&](std::int64_t, cudaStream_t stream) {
+    check(copy(to.at(), from.at(), bytes, stream), "copy kernel");
+  };
+  (void)rough_seconds(session.stream, one);
+  const Replay replay{session.stream, launches, one};
   (void)time_sustained(session.stream, replay, least);
 }
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <headroom/calibrate/probes/cuda_handles.hpp>
-#include <headroom/calibrate/probes/probes_abi.hpp>
+#include <headroom/calibrate/probes/spans.hpp>
 
 #include <functional>
 #include <vector>
@@ -36,22 +36,11 @@ class Replay {
 /// which a capture forbids) and is at least right in order of magnitude, launch overhead included.
 [[nodiscard]] double rough_seconds(const Stream& stream, const Enqueue& enqueue);
 
-/// Kernels to fill `span` seconds, a multiple of `copies` so that each copy is used equally often.
-[[nodiscard]] std::int64_t launches_for(double span, double seconds_each, std::int64_t copies);
-
 /// Seconds of one kernel in each of `repeats` replays, after one untimed.
 [[nodiscard]] std::vector<double> time_spans(const Stream& stream, const Replay& replay, std::int64_t repeats);
 
 /// The same for at least `least` seconds, back to back, without an untimed replay: the first span is what a rested
 /// device does.
 [[nodiscard]] std::vector<double> time_sustained(const Stream& stream, const Replay& replay, double least);
-
-[[nodiscard]] double median(std::vector<double> values);
-
-/// Median, extremes and counts of short spans.
-[[nodiscard]] Result summary(const std::vector<double>& spans, std::int64_t launches);
-
-/// The same of a sustained run: the median is of the spans in its second half.
-[[nodiscard]] Result sustained_summary(const std::vector<double>& spans, std::int64_t launches);
 
 }  // namespace headroom::probes

@@ -100,8 +100,8 @@ constexpr probes::Table table{probes::abi_version, count, open, measure, close};
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
 EXPORTED const probes::Table* headroom_probes_table(std::uint32_t version, std::uint32_t* own) {
-  *own = fault("abi") ? version + 1 : version;
-  return fault("abi") ? nullptr : &table;
+  *own = fault("abi") ? probes::abi_version + 1 : probes::abi_version;
+  return version == *own ? &table : nullptr;
 }
 
 // The driver's side, with the prototypes of NVML's reference.

@@ -64,12 +64,15 @@ TEST_CASE("a request and its result cross the border unchanged") {
   CHECK(prober->device().name == "NVIDIA H200");
   CHECK(prober->device().capability == 90);
   CHECK(prober->device().l2 == Bytes{50.0 * 0x1p20});
-  const auto latency = [&](const Probe& probe) { return std::get<Sample>(prober->measure(probe, {})).latency.raw(); };
-  CHECK(latency(GemmProbe{GemmType::bf16, 8192, 4096, 1024, 2, {}}) ==
-        doctest::Approx(2e-6 + 2.0 * 8192 * 4096 * 1024 / 700e12));
-  CHECK(latency(CopyProbe{CopyOp::triad, 1 << 20, 1}) == doctest::Approx(2e-6 + 3.0 * (1 << 20) / 4e12));
-  CHECK(latency(CopyProbe{CopyOp::copy, 1 << 20, 1}) == doctest::Approx(2e-6 + 2.0 * (1 << 20) / 4e12));
-  CHECK(latency(LaunchProbe{LaunchOp::graph, 64}) == doctest::Approx(2e-6));
+  // In microseconds: doctest's Approx adds an absolute tolerance, which would hide them in seconds.
+  const auto latency_us = [&](const Probe& probe) {
+    return std::get<Sample>(prober->measure(probe, {})).latency.raw() * 1e6;
+  };
+  CHECK(latency_us(GemmProbe{GemmType::bf16, 8192, 4096, 1024, 2, {}}) ==
+        doctest::Approx(2.0 + 2.0 * 8192 * 4096 * 1024 / 700e6));
+  CHECK(latency_us(CopyProbe{CopyOp::triad, 1 << 20, 1}) == doctest::Approx(2.0 + 3.0 * (1 << 20) / 4e6));
+  CHECK(latency_us(CopyProbe{CopyOp::copy, 1 << 20, 1}) == doctest::Approx(2.0 + 2.0 * (1 << 20) / 4e6));
+  CHECK(latency_us(LaunchProbe{LaunchOp::graph, 64}) == doctest::Approx(2.0));
   const Sample sustained =
       std::get<Sample>(prober->measure(GemmProbe{GemmType::bf16, 8192, 8192, 8192, 2, Seconds{5.0}}, {}));
   CHECK(sustained.lasted == Seconds{5.0});
