@@ -14,7 +14,7 @@ TEST_CASE("a span is filled by whole rounds over the copies") {
   CHECK(launches_for(1.0, 0x1p-8, 100) == 300);    // 256 rounded up to three rounds
   CHECK(launches_for(1.0, 0x1p-8, 6401) == 6401);  // one round is longer than the span
   CHECK(launches_for(2e-3, 1.0, 1) == 1);
-  CHECK(launches_for(2e-3, 0.0, 1) <= 2001);  // a timer that saw nothing makes no endless graph
+  CHECK(launches_for(2e-3, 0.0, 1) / 2 == 1000);  // a timer that saw nothing makes no endless graph
 }
 
 TEST_CASE("the median takes the middle, of two the mean, of none nothing") {
