@@ -16,9 +16,10 @@ namespace headroom::cli {
 namespace {
 
 constexpr int usage_error = 2;
+constexpr std::string_view output_option = "--output";  ///< every verb's, unless its own table says what it means
 
-constexpr std::array<const Verb*, 6> verbs{&plan_verb,    &explain_verb, &validate_verb,
-                                           &catalog_verb, &fit_verb,     &replay_verb};
+constexpr std::array<const Verb*, 7> verbs{&plan_verb, &explain_verb, &validate_verb, &catalog_verb,
+                                           &fit_verb,  &replay_verb,  &probe_verb};
 
 constexpr std::string_view front_page = "headroom: what a GPU workload will need and do, before any GPU is rented\n\n";
 
@@ -73,7 +74,7 @@ std::vector<std::string> choices_of(std::string_view value) {
 }
 
 void add_option(CLI::App& app, const Option& option, Parsed& parsed) {
-  const std::string name{option.name};
+  const std::string name = option.name == output_option ? "-o,--output" : std::string{option.name};
   const std::string help{option.help};
   if (option.kind == OptionKind::flag) {
     parsed.flags.push_back(false);
@@ -126,7 +127,7 @@ std::string placed_message(CLI::App& app, const Verb& verb, const CLI::ParseErro
   for (const std::string& extra : app.remaining()) {
     const std::string word = extra.substr(0, extra.find('='));
     if (word.starts_with("-")) {
-      std::vector<std::string_view> names{"--help", "--output"};
+      std::vector<std::string_view> names{"--help", output_option};
       for (const Option& option : verb.options) {
         names.push_back(option.name);
       }
@@ -175,7 +176,9 @@ int run_verb(const Verb& verb, std::vector<std::string> words) {
     add_option(app, option, parsed);
   }
   std::string output;
-  app.add_option("-o,--output", output, "write the answer to a file")->type_name("FILE");
+  if (std::none_of(verb.options.begin(), verb.options.end(), [](const Option& o) { return o.name == output_option; })) {
+    app.add_option("-o,--output", output, "write the answer to a file")->type_name("FILE");
+  }
   parsed.lists.emplace_back();
   if (!verb.positional.empty()) {
     app.add_option(std::string{verb.positional}, parsed.lists.back(), "");

@@ -2,6 +2,7 @@
 // One answer, several faces: text for people, JSON and CSV for programs. Every number comes from the same structure.
 #pragma once
 
+#include <headroom/calibrate/manifest.hpp>
 #include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
@@ -30,6 +31,9 @@ namespace headroom::cli {
 /// Schema "headroom.validate/1".
 [[nodiscard]] std::string validation_json(const Validation& validation);
 [[nodiscard]] std::string validation_csv(const Validation& validation);
+
+/// `device` is the catalog's entry, for shares of its datasheet; nullptr when it has none.
+[[nodiscard]] std::string probe_text(const Manifest& manifest, const ProbeRun& run, const Device* device);
 
 /// "12.3 (8.8 to 17.2) s": the central value with its interval, in one unit.
 template <class Q>

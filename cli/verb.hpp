@@ -63,8 +63,11 @@ extern const Verb validate_verb;
 extern const Verb catalog_verb;
 extern const Verb fit_verb;
 extern const Verb replay_verb;
+extern const Verb probe_verb;
 
 /// "Headroom 0.1.0".
 [[nodiscard]] std::string_view version() noexcept;
+/// "0.1.0".
+[[nodiscard]] std::string_view version_number() noexcept;
 
 }  // namespace headroom::cli

@@ -7,4 +7,8 @@ std::string_view version() noexcept {
   return "Headroom " HEADROOM_VERSION;
 }
 
+std::string_view version_number() noexcept {
+  return HEADROOM_VERSION;
+}
+
 }  // namespace headroom::cli

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be measured on a device (Probe), what a measurement leaves (Sample), and who measures (Prober). No CUDA
+// here: a GPU is reached through probe_library.hpp, and tests bring a prober of their own.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+#include <headroom/hardware/device.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace headroom {
+
+enum class GemmType : std::uint8_t { bf16, fp16, tf32, fp8, count };
+
+struct GemmTypeRow {
+  GemmType type;
+  std::string_view name;    ///< on the command line
+  std::string_view column;  ///< in the column dtype
+  Rate rate;                ///< datasheet peak to compare with
+  std::int64_t operand_bytes;
+  std::int64_t output_bytes;
+  std::int64_t least_capability;  ///< 10 x major + minor
+};
+
+// clang-format off
+inline constexpr std::array gemm_types{
+    GemmTypeRow{GemmType::bf16, "bf16", "bfloat16", Rate::bf16, 2, 2, 80},
+    GemmTypeRow{GemmType::fp16, "fp16", "float16",  Rate::fp16, 2, 2, 80},
+    GemmTypeRow{GemmType::tf32, "tf32", "tf32",     Rate::tf32, 4, 4, 80},
+    GemmTypeRow{GemmType::fp8,  "fp8",  "fp8",      Rate::fp8,  1, 2, 89},  // e4m3, a scale per tensor, bf16 out
+};
+// clang-format on
+static_assert(gemm_types.size() == static_cast<std::size_t>(GemmType::count));
+[[nodiscard]] constexpr const GemmTypeRow& row_of(GemmType type) {
+  return gemm_types[static_cast<std::size_t>(type)];
+}
+
+/// y[m,n] = x[m,k] w[n,k]^T, all row-major: a linear layer on m tokens.
+struct GemmProbe {
+  GemmType type = GemmType::bf16;
+  std::int64_t m = 1, n = 1, k = 1;
+  std::int64_t copies = 1;  ///< of the weight, used in turn, so that none is still in L2 when its turn comes
+  Seconds sustained{};      ///< zero: a short measurement; else back to back for at least so long
+
+  [[nodiscard]] constexpr Flops flops() const noexcept {
+    return Flops{2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k)};
+  }
+};
+
+enum class CopyOp : std::uint8_t { memcpy, copy, triad, count };
+/// The driver's device-to-device copy; b = a by a kernel; a = b + s c by a kernel (McCalpin 1995, STREAM).
+inline constexpr std::array<std::string_view, 3> copy_op_names{"memcpy", "copy", "triad"};
+
+struct CopyProbe {
+  CopyOp op = CopyOp::copy;
+  std::int64_t array_bytes = 0;
+  std::int64_t copies = 1;  ///< sets of arrays used in turn
+
+  [[nodiscard]] constexpr std::int64_t arrays() const noexcept { return op == CopyOp::triad ? 3 : 2; }
+  /// Bytes read and written by one launch.
+  [[nodiscard]] constexpr Bytes moved() const noexcept { return Bytes{static_cast<double>(arrays() * array_bytes)}; }
+};
+
+/// Empty kernels: launched one by one into a stream, the host's part of that, and as the nodes of one graph.
+enum class LaunchOp : std::uint8_t { stream, stream_host, graph, count };
+inline constexpr std::array<std::string_view, 3> launch_op_names{"stream", "stream_host", "graph"};
+
+struct LaunchProbe {
+  LaunchOp op = LaunchOp::stream;
+  std::int64_t count = 1;
+};
+
+using Probe = std::variant<GemmProbe, CopyProbe, LaunchProbe>;
+
+/// "gemm bf16 8192x8192x8192", "triad 4096 B", "graph 64": for messages and manifests.
+[[nodiscard]] std::string name_of(const Probe& probe);
+
+/// How hard to try; the manifest tells it.
+struct ProbeEffort {
+  std::int64_t repeats = 9;      ///< timed spans, whose median is the latency
+  Seconds span{2e-3};            ///< least length of a span; kernels shorter than that fill it in a row
+  std::int64_t algorithms = 16;  ///< of cuBLASLt's heuristics that are timed; the fastest is measured
+};
+
+/// One measurement. Latencies are of one kernel.
+struct Sample {
+  Probe probe;
+  Seconds latency;           ///< median of the spans; of a sustained run, of those in its second half
+  Seconds fastest, slowest;  ///< spans
+  std::int64_t spans = 0;
+  std::int64_t launches = 0;      ///< kernels a span
+  std::int64_t algorithms = 0;    ///< that were timed; 0: there was no choice
+  Seconds first{};                ///< sustained: the first span, before the clocks fall
+  Seconds lasted{};               ///< sustained: all spans together
+  std::optional<Hertz> sm_clock;  ///< right after; of a sustained run, the median of its second half
+  std::optional<Watts> power;     ///< sustained only: what NVML reads may average over a second
+};
+
+/// A probe without a sample, and why.
+struct Skipped {
+  std::string probe;
+  std::string why;
+};
+
+using Measurement = std::variant<Sample, Skipped>;
+
+/// What the CUDA runtime says of a device.
+struct ProbeDevice {
+  std::string name;
+  std::int64_t capability = 0;  ///< 10 x major + minor
+  std::int64_t sms = 0;
+  Bytes l2{}, memory{}, free_memory{};
+  std::string cuda_driver, cuda_runtime, cublaslt;  ///< "13.0"; "13.1.0"
+  std::string pci_bus_id;                           ///< to find the same device in NVML
+};
+
+/// The device, its driver or the probe library is missing or has failed: nothing was measured.
+class DeviceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Prober {
+ public:
+  Prober() = default;
+  Prober(const Prober&) = delete;
+  Prober& operator=(const Prober&) = delete;
+  Prober(Prober&&) = delete;
+  Prober& operator=(Prober&&) = delete;
+  virtual ~Prober() = default;
+
+  [[nodiscard]] virtual const ProbeDevice& device() const noexcept = 0;
+  /// Blocks until measured. A probe that the device or its library refuses is Skipped; DeviceError when the device
+  /// cannot go on.
+  virtual Measurement measure(const Probe& probe, const ProbeEffort& effort) = 0;
+};
+
+}  // namespace headroom

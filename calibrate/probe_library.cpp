@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/probe_library.hpp>
+#include <headroom/calibrate/probes/probes_abi.hpp>
+
+#include <dlfcn.h>
+
+#include <cmath>
+#include <cstdlib>
+
+namespace headroom {
+namespace {
+
+std::string library_name() {
+  const char* named = std::getenv("HEADROOM_PROBES_LIBRARY");
+  return named != nullptr && *named != '\0' ? named : "libheadroom_probes.so";
+}
+
+/// Never closed: CUDA keeps threads and exit handlers in it.
+const probes::Table& open_table() {
+  const std::string name = library_name();
+  void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* why = dlerror();
+    throw DeviceError{"the probe library cannot be opened: " + std::string{why == nullptr ? name.c_str() : why} +
+                      "; it is built where a CUDA toolkit is found (see docs/probes.md)"};
+  }
+  // POSIX promises that this conversion works.
+  const auto entry = reinterpret_cast<probes::Entry>(dlsym(library, probes::entry_name));  // NOLINT(*-reinterpret-cast)
+  if (entry == nullptr) {
+    throw DeviceError{name + " is no probe library: it has no symbol " + probes::entry_name};
+  }
+  std::uint32_t own = 0;
+  const probes::Table* table = entry(probes::abi_version, &own);
+  if (table == nullptr || table->version != probes::abi_version) {
+    throw DeviceError{name + " speaks version " + std::to_string(own) + " of the probe interface, this headroom " +
+                      std::to_string(probes::abi_version) + "; build and install both together"};
+  }
+  return *table;
+}
+
+probes::Request request_of(const ProbeEffort& effort) {
+  probes::Request request{};
+  request.repeats = effort.repeats;
+  request.algorithms = effort.algorithms;
+  request.span_seconds = effort.span.raw();
+  return request;
+}
+
+struct Fill {
+  probes::Request* request;
+
+  void operator()(const GemmProbe& p) const {
+    request->kind = probes::Kind::gemm;
+    request->variant = static_cast<std::int32_t>(p.type);
+    request->m = p.m;
+    request->n = p.n;
+    request->k = p.k;
+    request->copies = p.copies;
+    request->sustained_seconds = p.sustained.raw();
+  }
+  void operator()(const CopyProbe& p) const {
+    request->kind = probes::Kind::copy;
+    request->variant = static_cast<std::int32_t>(p.op);
+    request->array_bytes = p.array_bytes;
+    request->copies = p.copies;
+  }
+  void operator()(const LaunchProbe& p) const {
+    request->kind = probes::Kind::launch;
+    request->variant = static_cast<std::int32_t>(p.op);
+    request->count = p.count;
+  }
+};
+
+class LibraryProber final : public Prober {
+ public:
+  LibraryProber(const probes::Table& table, std::int64_t device) : table_{&table} {
+    probes::Text why{};
+    std::int32_t devices = 0;
+    if (table.count(&devices, &why) != probes::Status::ok) {
+      throw DeviceError{std::string{"no CUDA device: "} + why.text.data()};
+    }
+    if (device >= devices) {
+      throw DeviceError{"no CUDA device " + std::to_string(device) + "; this process sees " + std::to_string(devices)};
+    }
+    probes::Facts facts{};
+    if (table.open(static_cast<std::int32_t>(device), &session_, &facts, &why) != probes::Status::ok) {
+      throw DeviceError{"device " + std::to_string(device) + " cannot be used: " + why.text.data()};
+    }
+    device_ = {facts.name.data(),
+               facts.capability,
+               facts.sms,
+               Bytes{static_cast<double>(facts.l2_bytes)},
+               Bytes{static_cast<double>(facts.memory_bytes)},
+               Bytes{static_cast<double>(facts.free_bytes)},
+               facts.cuda_driver.data(),
+               facts.cuda_runtime.data(),
+               facts.cublaslt.data(),
+               facts.pci_bus_id.data()};
+  }
+  LibraryProber(const LibraryProber&) = delete;
+  LibraryProber& operator=(const LibraryProber&) = delete;
+  LibraryProber(LibraryProber&&) = delete;
+  LibraryProber& operator=(LibraryProber&&) = delete;
+  ~LibraryProber() override { table_->close(session_); }
+
+  [[nodiscard]] const ProbeDevice& device() const noexcept override { return device_; }
+
+  Measurement measure(const Probe& probe, const ProbeEffort& effort) override {
+    probes::Request request = request_of(effort);
+    std::visit(Fill{&request}, probe);
+    probes::Result result{};
+    probes::Text why{};
+    const probes::Status status = table_->measure(session_, &request, &result, &why);
+    if (status == probes::Status::failed) {
+      throw DeviceError{"the device failed at " + name_of(probe) + ": " + why.text.data()};
+    }
+    if (status != probes::Status::ok) {
+      return Skipped{name_of(probe), why.text.data()};
+    }
+    if (!std::isfinite(result.latency_seconds) || result.latency_seconds <= 0.0) {
+      return Skipped{name_of(probe), "the timer gave no positive time"};
+    }
+    Sample sample;
+    sample.probe = probe;
+    sample.latency = Seconds{result.latency_seconds};
+    sample.fastest = Seconds{result.fastest_seconds};
+    sample.slowest = Seconds{result.slowest_seconds};
+    sample.spans = result.spans;
+    sample.launches = result.launches;
+    sample.algorithms = result.algorithms;
+    sample.first = Seconds{result.first_seconds};
+    sample.lasted = Seconds{result.lasted_seconds};
+    return sample;
+  }
+
+ private:
+  const probes::Table* table_;
+  probes::Session* session_ = nullptr;
+  ProbeDevice device_;
+};
+
+}  // namespace
+
+std::unique_ptr<Prober> open_prober(std::int64_t device) {
+  return std::make_unique<LibraryProber>(open_table(), device);
+}
+
+}  // namespace headroom

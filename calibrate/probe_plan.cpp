@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/probe_plan.hpp>
+#include <headroom/core/quantity_text.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+constexpr std::array<std::int64_t, 6> tokens{1, 16, 64, 256, 1024, 8192};
+constexpr std::array<std::int64_t, 2> quick_tokens{1, 8192};
+constexpr std::array<std::array<std::int64_t, 2>, 8> weights{
+    {{128, 64}, {256, 2048}, {512, 16384}, {2048, 512}, {4096, 4096}, {6144, 1536}, {8192, 8192}, {16384, 2560}}};
+
+constexpr std::int64_t smallest_array = 4096;
+constexpr std::int64_t largest_array = std::int64_t{1} << 32;
+constexpr std::array<std::int64_t, 6> launch_counts{1, 4, 16, 64, 256, 1024};
+
+constexpr std::int64_t sustained_side = 8192;
+constexpr Seconds sustained_length{5.0};
+constexpr int sustained_runs = 2;
+constexpr std::int64_t workspace = std::int64_t{32} << 20;
+constexpr double usable_share = 0.8;  // the rest is for the context, graphs and the kernels' code
+
+std::int64_t weight_bytes(GemmType type, std::int64_t n, std::int64_t k) {
+  return n * k * row_of(type).operand_bytes;
+}
+
+class Planner {
+ public:
+  Planner(const ProbeDevice& device, const ProbeChoice& choice) : device_{&device}, choice_{&choice} {}
+
+  void gemms(GemmType type) {
+    const GemmTypeRow& row = row_of(type);
+    if (device_->capability < row.least_capability) {
+      plan_.skipped.push_back({"gemm " + std::string{row.name}, needs_capability(row.least_capability)});
+      return;
+    }
+    for (const auto& [n, k] : weights) {
+      const std::int64_t copies = rotation_copies(weight_bytes(type, n, k), device_->l2, 2);
+      for (const std::int64_t m : tokens) {
+        if (!choice_->quick || std::find(quick_tokens.begin(), quick_tokens.end(), m) != quick_tokens.end()) {
+          add(GemmProbe{type, m, n, k, copies, {}});
+        }
+      }
+    }
+  }
+
+  void sustained(GemmType type) {
+    if (choice_->quick || device_->capability < row_of(type).least_capability) {
+      return;
+    }
+    constexpr std::int64_t side = sustained_side;
+    const std::int64_t copies = rotation_copies(weight_bytes(type, side, side), device_->l2, 2);
+    for (int run = 0; run < sustained_runs; ++run) {
+      add(GemmProbe{type, side, side, side, copies, sustained_length});
+    }
+  }
+
+  void copies() {
+    const std::int64_t step = choice_->quick ? 16 : 2;
+    for (const CopyOp op : {CopyOp::memcpy, CopyOp::copy, CopyOp::triad}) {
+      for (std::int64_t bytes = smallest_array; bytes <= largest_array; bytes *= step) {
+        CopyProbe probe{op, bytes, 1};
+        probe.copies = rotation_copies(probe.arrays() * bytes, device_->l2);
+        add(probe);
+      }
+    }
+  }
+
+  void launches() {
+    for (const LaunchOp op : {LaunchOp::stream, LaunchOp::stream_host, LaunchOp::graph}) {
+      for (const std::int64_t count : launch_counts) {
+        add(LaunchProbe{op, count});
+      }
+    }
+  }
+
+  [[nodiscard]] ProbePlan take() { return std::move(plan_); }
+
+ private:
+  void add(const Probe& probe) {
+    const Bytes needed = memory_of(probe);
+    const Bytes usable = usable_share * device_->free_memory;
+    if (needed > usable) {
+      plan_.skipped.push_back({name_of(probe), "needs " + format(needed) + "; " + format(usable) + " may be used"});
+    } else {
+      plan_.probes.push_back(probe);
+    }
+  }
+
+  [[nodiscard]] std::string needs_capability(std::int64_t least) const {
+    const auto text = [](std::int64_t c) { return std::to_string(c / 10) + "." + std::to_string(c % 10); };
+    return "needs compute capability " + text(least) + "; this device has " + text(device_->capability);
+  }
+
+  const ProbeDevice* device_;
+  const ProbeChoice* choice_;
+  ProbePlan plan_;
+};
+
+struct NameOf {
+  std::string operator()(const GemmProbe& p) const {
+    return "gemm " + std::string{row_of(p.type).name} + " " + std::to_string(p.m) + "x" + std::to_string(p.n) + "x" +
+           std::to_string(p.k) + (p.sustained > Seconds{} ? " sustained" : "");
+  }
+  std::string operator()(const CopyProbe& p) const {
+    return std::string{copy_op_names[static_cast<std::size_t>(p.op)]} + " " + std::to_string(p.array_bytes) + " B";
+  }
+  std::string operator()(const LaunchProbe& p) const {
+    return std::string{launch_op_names[static_cast<std::size_t>(p.op)]} + " " + std::to_string(p.count);
+  }
+};
+
+struct MemoryOf {
+  Bytes operator()(const GemmProbe& p) const {
+    const std::int64_t output = p.m * p.n * row_of(p.type).output_bytes;
+    const std::int64_t input = p.m * p.k * row_of(p.type).operand_bytes;
+    return Bytes{static_cast<double>((p.copies * weight_bytes(p.type, p.n, p.k)) + input + output + workspace)};
+  }
+  Bytes operator()(const CopyProbe& p) const { return static_cast<double>(p.copies) * p.moved(); }
+  Bytes operator()(const LaunchProbe&) const { return Bytes{}; }
+};
+
+}  // namespace
+
+std::string name_of(const Probe& probe) {
+  return std::visit(NameOf{}, probe);
+}
+
+Bytes memory_of(const Probe& probe) {
+  return std::visit(MemoryOf{}, probe);
+}
+
+std::vector<GemmShape> probe_shapes() {
+  std::vector<GemmShape> shapes;
+  for (const auto& [n, k] : weights) {
+    for (const std::int64_t m : tokens) {
+      shapes.push_back({m, n, k});
+    }
+  }
+  return shapes;
+}
+
+std::int64_t rotation_copies(std::int64_t bytes, Bytes l2, std::int64_t least) {
+  constexpr Bytes beyond_any_l2{0x1p28};
+  const auto cache = static_cast<std::int64_t>((l2 > Bytes{} ? l2 : beyond_any_l2).raw());
+  return std::max((2 * cache / bytes) + 1, least);
+}
+
+ProbePlan plan_probes(const ProbeDevice& device, const ProbeChoice& choice) {
+  Planner planner{device, choice};
+  if (choice.gemm) {
+    for (const GemmType type : choice.types) {
+      planner.gemms(type);
+    }
+  }
+  if (choice.copy) {
+    planner.copies();
+  }
+  if (choice.launch) {
+    planner.launches();
+  }
+  if (choice.gemm) {
+    for (const GemmType type : choice.types) {
+      planner.sustained(type);
+    }
+  }
+  ProbePlan plan = planner.take();
+  if (choice.quick) {
+    plan.effort.repeats = 3;
+  }
+  return plan;
+}
+
+}  // namespace headroom

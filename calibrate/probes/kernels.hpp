@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The few kernels of the probes, launched from host code.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+namespace headroom::probes {
+
+enum class Element : std::uint8_t { bf16, fp16, fp32, e4m3 };
+
+/// Fills `count` elements with normal(0, 1) numbers, the same ones for the same seed.
+cudaError_t fill_normal(void* data, std::int64_t count, Element element, std::uint64_t seed, cudaStream_t stream);
+
+/// b = a; `bytes` is a multiple of 16.
+cudaError_t copy(void* b, const void* a, std::int64_t bytes, cudaStream_t stream);
+
+/// a = b + 3 c in fp32; `bytes` of each array, a multiple of 16.
+cudaError_t triad(void* a, const void* b, const void* c, std::int64_t bytes, cudaStream_t stream);
+
+cudaError_t empty(cudaStream_t stream);
+
+/// cudaSuccess when this build has code for the current device.
+cudaError_t kernels_loadable();
+
+}  // namespace headroom::probes

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a launch costs when the kernel does nothing: in a stream, on the host, as a node of a graph.
+#include <headroom/calibrate/probes/kernels.hpp>
+#include <headroom/calibrate/probes/session.hpp>
+#include <headroom/calibrate/probes/timing.hpp>
+
+#include <chrono>
+
+namespace headroom::probes {
+namespace {
+
+enum class Op : std::int32_t { stream, stream_host, graph };  // NOLINT(performance-enum-size): Request::variant
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+void launch_empty(std::int64_t /*i*/, cudaStream_t stream) {
+  check(empty(stream), "empty kernel");
+}
+
+/// Seconds a kernel of one span that begins on an idle device: by events, or what the host spent on the calls.
+double one_stream_span(const Session& session, std::int64_t count, bool host) {
+  const Event begin;
+  const Event end;
+  session.stream.wait();
+  begin.record(session.stream);
+  const Clock::time_point start = Clock::now();
+  for (std::int64_t i = 0; i < count; ++i) {
+    launch_empty(i, session.stream.get());
+  }
+  const double spent = seconds_since(start);
+  end.record(session.stream);
+  end.wait();
+  return (host ? spent : end.since(begin)) / static_cast<double>(count);
+}
+
+double one_graph_span(const Session& session, const Replay& replay) {
+  const Event begin;
+  const Event end;
+  session.stream.wait();
+  begin.record(session.stream);
+  replay.start(session.stream);
+  end.record(session.stream);
+  end.wait();
+  return end.since(begin) / static_cast<double>(replay.launches());
+}
+
+/// The first calls pay for loading code and growing queues.
+constexpr std::int64_t warm_up = 3;
+
+template <class Span>
+Result repeated(std::int64_t repeats, std::int64_t launches, Span span) {
+  std::vector<double> seconds;
+  for (std::int64_t i = 0; i < repeats + warm_up; ++i) {
+    const double one = span();
+    if (i >= warm_up) {
+      seconds.push_back(one);
+    }
+  }
+  return summary(seconds, launches);
+}
+
+}  // namespace
+
+Result measure_launch(const Session& session, const Request& request) {
+  if (request.count <= 0) {
+    throw Refused{"launches must be counted from 1"};
+  }
+  const Op op{request.variant};
+  if (op == Op::graph) {
+    launch_empty(0, session.stream.get());
+    const Replay replay{session.stream, request.count, launch_empty};
+    return repeated(request.repeats, request.count, [&] { return one_graph_span(session, replay); });
+  }
+  return repeated(request.repeats, request.count,
+                  [&] { return one_stream_span(session, request.count, op == Op::stream_host); });
+}
+
+}  // namespace headroom::probes

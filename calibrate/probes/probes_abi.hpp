@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The border between headroom and libheadroom_probes.so: plain C++17 structs and one C symbol. Any change of a struct,
+// an enum's order or a meaning raises abi_version; both sides compare it before anything else is called.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace headroom::probes {
+
+inline constexpr std::uint32_t abi_version = 1;
+inline constexpr const char* entry_name = "headroom_probes_table";
+
+enum class Status : std::int32_t {  // NOLINT(performance-enum-size): an int on both sides
+  ok = 0,
+  refused = 1,  ///< this request cannot be done; others can
+  failed = 2,   ///< the device or its driver is missing or lost
+};
+
+/// A message, NUL-terminated like every text here.
+struct Text {
+  std::array<char, 512> text;
+};
+
+struct Facts {
+  std::array<char, 256> name;
+  std::array<char, 32> pci_bus_id;
+  std::array<char, 32> cuda_driver;
+  std::array<char, 32> cuda_runtime;
+  std::array<char, 32> cublaslt;
+  std::int64_t capability;  ///< 10 x major + minor
+  std::int64_t sms;
+  std::int64_t l2_bytes;
+  std::int64_t memory_bytes;
+  std::int64_t free_bytes;
+};
+
+enum class Kind : std::int32_t { gemm = 0, copy = 1, launch = 2 };  // NOLINT(performance-enum-size)
+
+struct Request {
+  Kind kind;
+  std::int32_t variant;  ///< GemmType, CopyOp or LaunchOp, by their order in probe.hpp
+  std::int64_t m, n, k;
+  std::int64_t array_bytes;
+  std::int64_t count;
+  std::int64_t copies;
+  std::int64_t repeats;
+  std::int64_t algorithms;
+  double span_seconds;
+  double sustained_seconds;  ///< zero: a short measurement
+};
+
+/// Seconds are of one kernel, but lasted_seconds.
+struct Result {
+  double latency_seconds;
+  double fastest_seconds;
+  double slowest_seconds;
+  double first_seconds;
+  double lasted_seconds;
+  std::int64_t spans;
+  std::int64_t launches;
+  std::int64_t algorithms;
+};
+
+struct Session;
+
+struct Table {
+  std::uint32_t version;
+  /// Devices of this process; `why` is filled unless ok.
+  Status (*count)(std::int32_t* devices, Text* why);
+  Status (*open)(std::int32_t device, Session** session, Facts* facts, Text* why);
+  Status (*measure)(Session* session, const Request* request, Result* result, Text* why);
+  void (*close)(Session* session);
+};
+
+/// The one symbol: the table of `version`, or nullptr when the library has another one; `own` is always filled.
+using Entry = const Table* (*)(std::uint32_t version, std::uint32_t* own);
+
+}  // namespace headroom::probes

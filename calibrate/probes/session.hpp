@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// One opened device and the three families of probes that run on it.
+#pragma once
+
+#include <headroom/calibrate/probes/cuda_handles.hpp>
+#include <headroom/calibrate/probes/probes_abi.hpp>
+
+#include <cublasLt.h>
+
+namespace headroom::probes {
+
+/// cuBLAS recommends 32 MiB on Hopper and later; less on others, where more does no harm.
+inline constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;
+
+inline void check(cublasStatus_t status, const char* call) {
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    throw Refused{std::string{call} + ": " + cublasLtGetStatusString(status)};
+  }
+}
+
+class LtHandle {
+ public:
+  LtHandle() { check(cublasLtCreate(&handle_), "cublasLtCreate"); }
+  LtHandle(const LtHandle&) = delete;
+  LtHandle& operator=(const LtHandle&) = delete;
+  LtHandle(LtHandle&&) = delete;
+  LtHandle& operator=(LtHandle&&) = delete;
+  ~LtHandle() { cublasLtDestroy(handle_); }
+  [[nodiscard]] cublasLtHandle_t get() const noexcept { return handle_; }
+
+ private:
+  cublasLtHandle_t handle_ = nullptr;
+};
+
+struct Session {
+  int device = 0;
+  Stream stream;
+  LtHandle lt;
+  DeviceMemory workspace{workspace_bytes};
+  bool warm = false;
+};
+
+/// Copies for some 0.3 s: an idle device needs part of that to raise its clocks.
+void warm_up(const Session& session);
+
+/// Each throws Refused when the request cannot be done on this device.
+[[nodiscard]] Result measure_gemm(const Session& session, const Request& request);
+[[nodiscard]] Result measure_copy(const Session& session, const Request& request);
+[[nodiscard]] Result measure_launch(const Session& session, const Request& request);
+
+}  // namespace headroom::probes

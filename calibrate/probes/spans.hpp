@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// From spans of many kernels to the time of one. No CUDA, so that any machine can test it.
+#pragma once
+
+#include <headroom/calibrate/probes/probes_abi.hpp>
+
+#include <vector>
+
+namespace headroom::probes {
+
+/// Kernels to fill `span` seconds, a multiple of `copies` so that each copy is used equally often.
+[[nodiscard]] std::int64_t launches_for(double span, double seconds_each, std::int64_t copies);
+
+[[nodiscard]] double median(std::vector<double> values);
+
+/// Median, extremes and counts of short spans.
+[[nodiscard]] Result summary(const std::vector<double>& spans, std::int64_t launches);
+
+/// The same of a sustained run: the median is of the spans in its second half.
+[[nodiscard]] Result sustained_summary(const std::vector<double>& spans, std::int64_t launches);
+
+}  // namespace headroom::probes

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/probes/timing.hpp>
+
+namespace headroom::probes {
+namespace {
+
+/// A stream whose capture always ends, also when a launch in it throws.
+class Capture {
+ public:
+  explicit Capture(const Stream& stream) : stream_{stream.get()} {
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  Capture(Capture&&) = delete;
+  Capture& operator=(Capture&&) = delete;
+  ~Capture() {
+    if (!ended_) {
+      cudaGraph_t graph = nullptr;
+      cudaStreamEndCapture(stream_, &graph);
+      if (graph != nullptr) {
+        cudaGraphDestroy(graph);
+      }
+    }
+  }
+  cudaGraph_t end() {
+    ended_ = true;
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
+    return graph;
+  }
+
+ private:
+  cudaStream_t stream_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+Replay::Replay(const Stream& stream, std::int64_t launches, const Enqueue& enqueue) : launches_{launches} {
+  Capture capture{stream};
+  for (std::int64_t i = 0; i < launches; ++i) {
+    enqueue(i, stream.get());
+  }
+  cudaGraph_t graph = capture.end();
+  const cudaError_t made = cudaGraphInstantiate(&exec_, graph, 0);
+  cudaGraphDestroy(graph);
+  check(made, "cudaGraphInstantiate");
+  const cudaError_t uploaded = cudaGraphUpload(exec_, stream.get());
+  if (uploaded != cudaSuccess) {
+    cudaGraphExecDestroy(exec_);
+    check(uploaded, "cudaGraphUpload");
+  }
+}
+
+Replay::~Replay() {
+  cudaGraphExecDestroy(exec_);
+}
+
+void Replay::start(const Stream& stream) const {
+  check(cudaGraphLaunch(exec_, stream.get()), "cudaGraphLaunch");
+}
+
+double rough_seconds(const Stream& stream, const Enqueue& enqueue) {
+  constexpr int kernels = 4;
+  const Event begin;
+  const Event end;
+  enqueue(0, stream.get());
+  stream.wait();
+  begin.record(stream);
+  for (int i = 0; i < kernels; ++i) {
+    enqueue(i, stream.get());
+  }
+  end.record(stream);
+  end.wait();
+  return end.since(begin) / kernels;
+}
+
+std::vector<double> time_spans(const Stream& stream, const Replay& replay, std::int64_t repeats) {
+  // All replays are queued at once: the host stays ahead, and only device time lies between two events.
+  const std::vector<Event> events(static_cast<std::size_t>(repeats) + 1);
+  replay.start(stream);
+  events.front().record(stream);
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    replay.start(stream);
+    events[i].record(stream);
+  }
+  events.back().wait();
+  std::vector<double> seconds;
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    seconds.push_back(events[i].since(events[i - 1]) / static_cast<double>(replay.launches()));
+  }
+  return seconds;
+}
+
+std::vector<double> time_sustained(const Stream& stream, const Replay& replay, double least) {
+  constexpr std::size_t ahead = 3;  // replays in the queue: the device never waits, the host never runs far ahead
+  std::vector<Event> events(1);
+  std::vector<double> seconds;
+  double lasted = 0.0;
+  events.front().record(stream);
+  for (std::size_t done = 0; lasted < least;) {
+    while (events.size() <= done + ahead) {
+      replay.start(stream);
+      events.emplace_back().record(stream);
+    }
+    ++done;
+    events[done].wait();
+    const double span = events[done].since(events[done - 1]);
+    lasted += span;
+    seconds.push_back(span / static_cast<double>(replay.launches()));
+  }
+  stream.wait();
+  return seconds;
+}
+
+}  // namespace headroom::probes

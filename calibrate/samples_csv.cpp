@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/samples_csv.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <initializer_list>
+
+namespace headroom {
+namespace {
+
+constexpr double micro = 1e-6;
+constexpr double mega = 1e6;
+constexpr std::size_t gemm_columns = 7;
+
+constexpr std::array<std::string_view, 11> sustained_header{
+    "engine",           "version",  "dtype",        "m",      "n", "k", "latency_us",
+    "latency_first_us", "lasted_s", "sm_clock_mhz", "power_w"};
+constexpr std::span<const std::string_view> gemm_header{sustained_header.data(), gemm_columns};
+constexpr std::array<std::string_view, 3> copy_header{"op", "bytes", "latency_us"};
+constexpr std::array<std::string_view, 3> launch_header{"op", "count", "latency_us"};
+
+/// Five significant digits: far below the spread of any measurement.
+std::string digits(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.5g", value);
+  return text.data();
+}
+
+std::string micros(Seconds value) {
+  return digits(value.raw() / micro);
+}
+
+template <class Texts>
+std::string line_of(const Texts& cells) {
+  std::string line;
+  bool first = true;
+  for (const auto& cell : cells) {
+    line += (first ? "" : ",") + csv_field(cell);
+    first = false;
+  }
+  return line + "\n";
+}
+
+std::string line_of(std::initializer_list<std::string> cells) {
+  return line_of(std::span{cells.begin(), cells.size()});
+}
+
+std::string gemm_cells(const GemmRow& r) {
+  std::string line = line_of(
+      {r.engine, r.version, r.dtype, std::to_string(r.m), std::to_string(r.n), std::to_string(r.k), micros(r.latency)});
+  line.pop_back();
+  return line;
+}
+
+/// A file of known columns: finds each by name, then hands out cells and notes what is wrong.
+class Columns {
+ public:
+  Columns(CsvReader& csv, std::span<const std::string_view> names) : csv_{&csv} {
+    const std::size_t before = csv.diagnostics().size();
+    for (const std::string_view name : names) {
+      const std::optional<std::size_t> found = csv.column(name);
+      if (!found) {
+        csv.diagnostics().add(csv.file(), {1, 1}, "column " + quoted(name) + " is missing");
+      }
+      at_.push_back(found.value_or(0));
+    }
+    for (const std::string& name : csv.header()) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        csv.diagnostics().add(csv.file(), {1, 1}, "unknown column " + quoted(name) + suggestion(name, names));
+      }
+    }
+    good_ = csv.diagnostics().size() == before;
+  }
+
+  /// The next row; false at the end or when the header is wrong.
+  bool next() {
+    row_good_ = true;
+    return good_ && csv_->next();
+  }
+  [[nodiscard]] bool row_good() const noexcept { return row_good_; }
+
+  std::string text(std::size_t column) {
+    const std::string& cell = csv_->fields()[at_[column]];
+    return cell.empty() ? (problem(column, "is empty"), cell) : cell;
+  }
+
+  std::int64_t integer(std::size_t column) {
+    const std::optional<std::int64_t> value = whole(column);
+    if (value && *value <= 0) {
+      problem(column, "must be positive");
+    }
+    return value.value_or(1);
+  }
+
+  /// A number, empty or positive.
+  std::optional<double> maybe(std::size_t column) {
+    const std::size_t before = csv_->diagnostics().size();
+    const std::optional<double> value = csv_->number(at_[column]);
+    row_good_ = row_good_ && csv_->diagnostics().size() == before;
+    if (value && *value <= 0.0) {
+      problem(column, "must be positive");
+    }
+    return value;
+  }
+
+  double number(std::size_t column) {
+    const std::optional<double> value = maybe(column);
+    if (!value && csv_->fields()[at_[column]].empty()) {
+      problem(column, "is empty");
+    }
+    return value.value_or(1.0);
+  }
+
+ private:
+  std::optional<std::int64_t> whole(std::size_t column) {
+    const std::size_t before = csv_->diagnostics().size();
+    const std::optional<std::int64_t> value = csv_->integer(at_[column]);
+    row_good_ = row_good_ && csv_->diagnostics().size() == before;
+    if (!value && csv_->fields()[at_[column]].empty()) {
+      problem(column, "is empty");
+    }
+    return value;
+  }
+
+  void problem(std::size_t column, const std::string& what) {
+    const std::size_t at = at_[column];
+    csv_->diagnostics().add(csv_->file(), csv_->at(at), "'" + csv_->header()[at] + "' " + what);
+    row_good_ = false;
+  }
+
+  CsvReader* csv_;
+  std::vector<std::size_t> at_;
+  bool good_ = false;
+  bool row_good_ = true;
+};
+
+GemmRow gemm_row(Columns& columns) {
+  GemmRow row;
+  row.engine = columns.text(0);
+  row.version = columns.text(1);
+  row.dtype = columns.text(2);
+  row.m = columns.integer(3);
+  row.n = columns.integer(4);
+  row.k = columns.integer(5);
+  row.latency = Seconds{columns.number(6) * micro};
+  return row;
+}
+
+SustainedRow sustained_row(Columns& columns) {
+  SustainedRow row;
+  row.gemm = gemm_row(columns);
+  row.first = Seconds{columns.number(7) * micro};
+  row.lasted = Seconds{columns.number(8)};
+  if (const std::optional<double> mhz = columns.maybe(9)) {
+    row.sm_clock = Hertz{*mhz * mega};
+  }
+  if (const std::optional<double> watts = columns.maybe(10)) {
+    row.power = Watts{*watts};
+  }
+  return row;
+}
+
+template <class Row, class Make>
+std::vector<Row> read_rows(CsvReader& csv, std::span<const std::string_view> header, Make make) {
+  Columns columns{csv, header};
+  std::vector<Row> rows;
+  while (columns.next()) {
+    Row row = make(columns);
+    if (columns.row_good()) {
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+struct Sorter {
+  const Sample* sample;
+  const std::string* version;
+  SampleRows* rows;
+
+  void operator()(const GemmProbe& p) const {
+    const GemmRow row{"cublaslt", *version, std::string{row_of(p.type).column}, p.m, p.n, p.k, sample->latency};
+    if (p.sustained > Seconds{}) {
+      rows->sustained.push_back({row, sample->first, sample->lasted, sample->sm_clock, sample->power});
+    } else {
+      rows->gemm.push_back(row);
+    }
+  }
+  void operator()(const CopyProbe& p) const {
+    rows->copy.push_back(
+        {std::string{copy_op_names[static_cast<std::size_t>(p.op)]}, p.arrays() * p.array_bytes, sample->latency});
+  }
+  void operator()(const LaunchProbe& p) const {
+    rows->launch.push_back({std::string{launch_op_names[static_cast<std::size_t>(p.op)]}, p.count, sample->latency});
+  }
+};
+
+struct CopiesOf {
+  std::int64_t operator()(const GemmProbe& p) const { return p.copies; }
+  std::int64_t operator()(const CopyProbe& p) const { return p.copies; }
+  std::int64_t operator()(const LaunchProbe&) const { return 1; }
+};
+
+std::string mhz_or_empty(std::optional<Hertz> clock) {
+  return clock ? digits(clock->raw() / mega) : "";
+}
+
+}  // namespace
+
+std::string csv_of(std::span<const GemmRow> rows) {
+  std::string text = line_of(gemm_header);
+  for (const GemmRow& row : rows) {
+    text += gemm_cells(row) + "\n";
+  }
+  return text;
+}
+
+std::string csv_of(std::span<const SustainedRow> rows) {
+  std::string text = line_of(sustained_header);
+  for (const SustainedRow& r : rows) {
+    text += gemm_cells(r.gemm) + "," +
+            line_of({micros(r.first), digits(r.lasted.raw()), mhz_or_empty(r.sm_clock),
+                     r.power ? digits(r.power->raw()) : std::string{}});
+  }
+  return text;
+}
+
+std::string csv_of(std::span<const CopyRow> rows) {
+  std::string text = line_of(copy_header);
+  for (const CopyRow& row : rows) {
+    text += line_of({row.op, std::to_string(row.bytes), micros(row.latency)});
+  }
+  return text;
+}
+
+std::string csv_of(std::span<const LaunchRow> rows) {
+  std::string text = line_of(launch_header);
+  for (const LaunchRow& row : rows) {
+    text += line_of({row.op, std::to_string(row.count), micros(row.latency)});
+  }
+  return text;
+}
+
+std::vector<GemmRow> read_gemm_rows(CsvReader& csv) {
+  return read_rows<GemmRow>(csv, gemm_header, gemm_row);
+}
+
+std::vector<SustainedRow> read_sustained_rows(CsvReader& csv) {
+  return read_rows<SustainedRow>(csv, sustained_header, sustained_row);
+}
+
+std::vector<CopyRow> read_copy_rows(CsvReader& csv) {
+  return read_rows<CopyRow>(csv, copy_header, [](Columns& c) {
+    CopyRow row;
+    row.op = c.text(0);
+    row.bytes = c.integer(1);
+    row.latency = Seconds{c.number(2) * micro};
+    return row;
+  });
+}
+
+std::vector<LaunchRow> read_launch_rows(CsvReader& csv) {
+  return read_rows<LaunchRow>(csv, launch_header, [](Columns& c) {
+    LaunchRow row;
+    row.op = c.text(0);
+    row.count = c.integer(1);
+    row.latency = Seconds{c.number(2) * micro};
+    return row;
+  });
+}
+
+SampleRows rows_of(std::span<const Sample> samples, const std::string& cublaslt_version) {
+  SampleRows rows;
+  for (const Sample& sample : samples) {
+    std::visit(Sorter{&sample, &cublaslt_version, &rows}, sample.probe);
+  }
+  return rows;
+}
+
+std::string details_csv(std::span<const Sample> samples) {
+  std::string text = "probe,latency_us,fastest_us,slowest_us,spans,launches,copies,algorithms,sm_clock_mhz\n";
+  for (const Sample& s : samples) {
+    text += line_of({name_of(s.probe), micros(s.latency), micros(s.fastest), micros(s.slowest), std::to_string(s.spans),
+                     std::to_string(s.launches), std::to_string(std::visit(CopiesOf{}, s.probe)),
+                     std::to_string(s.algorithms), mhz_or_empty(s.sm_clock)});
+  }
+  return text;
+}
+
+}  // namespace headroom

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples as CSV: one file a kind of probe, latencies in microseconds with five significant digits. The columns of GEMM
+// are those of other collections of measured kernels, so that one reader serves both.
+#pragma once
+
+#include <headroom/calibrate/probe.hpp>
+#include <headroom/core/csv.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// engine,version,dtype,m,n,k,latency_us
+struct GemmRow {
+  std::string engine, version, dtype;
+  std::int64_t m = 1, n = 1, k = 1;
+  Seconds latency;
+};
+
+/// The same with latency_first_us (before the clocks fall), lasted_s, sm_clock_mhz, power_w (empty: not known).
+struct SustainedRow {
+  GemmRow gemm;
+  Seconds first, lasted;
+  std::optional<Hertz> sm_clock;
+  std::optional<Watts> power;
+};
+
+/// op,bytes,latency_us; bytes are those read and written, so that bytes / latency is a bandwidth.
+struct CopyRow {
+  std::string op;
+  std::int64_t bytes = 0;
+  Seconds latency;
+};
+
+/// op,count,latency_us; the latency is of one of the `count` kernels.
+struct LaunchRow {
+  std::string op;
+  std::int64_t count = 1;
+  Seconds latency;
+};
+
+[[nodiscard]] std::string csv_of(std::span<const GemmRow> rows);
+[[nodiscard]] std::string csv_of(std::span<const SustainedRow> rows);
+[[nodiscard]] std::string csv_of(std::span<const CopyRow> rows);
+[[nodiscard]] std::string csv_of(std::span<const LaunchRow> rows);
+
+/// Each reads a file of its columns, in any order. Problems (a missing or unknown column, an empty cell, a number that
+/// is not positive) go to the diagnostics of `csv`; the row is left out.
+[[nodiscard]] std::vector<GemmRow> read_gemm_rows(CsvReader& csv);
+[[nodiscard]] std::vector<SustainedRow> read_sustained_rows(CsvReader& csv);
+[[nodiscard]] std::vector<CopyRow> read_copy_rows(CsvReader& csv);
+[[nodiscard]] std::vector<LaunchRow> read_launch_rows(CsvReader& csv);
+
+/// The samples sorted into the four forms, engine "cublaslt".
+struct SampleRows {
+  std::vector<GemmRow> gemm;
+  std::vector<SustainedRow> sustained;
+  std::vector<CopyRow> copy;
+  std::vector<LaunchRow> launch;
+};
+[[nodiscard]] SampleRows rows_of(std::span<const Sample> samples, const std::string& cublaslt_version);
+
+/// How each sample was taken, for people:
+/// probe,latency_us,fastest_us,slowest_us,spans,launches,copies,algorithms,sm_clock_mhz
+[[nodiscard]] std::string details_csv(std::span<const Sample> samples);
+
+}  // namespace headroom

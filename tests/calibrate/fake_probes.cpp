@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// A probe library and a driver of a device that does not exist, behind the same C borders as the real ones. Times
+// follow a formula, so that tests know them. FAKE_PROBES chooses a fault: "abi", "none", "open", "refuse", "lost".
+#include <headroom/calibrate/probes/probes_abi.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace probes = headroom::probes;
+using probes::Status;
+
+struct headroom::probes::Session {
+  int measured = 0;
+};
+
+namespace {
+
+bool fault(const char* name) {
+  const char* wanted = std::getenv("FAKE_PROBES");
+  return wanted != nullptr && std::strcmp(wanted, name) == 0;
+}
+
+template <class Text>
+void put(Text& to, const char* text) {
+  std::strcpy(to.data(), text);
+}
+
+Status count(std::int32_t* devices, probes::Text* why) {
+  *devices = fault("none") ? 0 : 1;
+  put(why->text, fault("none") ? "no CUDA-capable device is detected" : "");
+  return fault("none") ? Status::failed : Status::ok;
+}
+
+Status open(std::int32_t /*device*/, probes::Session** session, probes::Facts* facts, probes::Text* why) {
+  if (fault("open")) {
+    put(why->text, "this build's kernels: no kernel image is available");
+    return Status::failed;
+  }
+  *session = new probes::Session{};
+  put(facts->name, fault("unknown") ? "Imaginary 3000" : "NVIDIA H200");
+  put(facts->pci_bus_id, "0000:01:00.0");
+  put(facts->cuda_driver, "13.0");
+  put(facts->cuda_runtime, "13.0");
+  put(facts->cublaslt, "13.1.0");
+  facts->capability = fault("ampere") ? 80 : 90;
+  facts->sms = 132;
+  facts->l2_bytes = 50 << 20;
+  facts->memory_bytes = std::int64_t{140} << 30;
+  facts->free_bytes = std::int64_t{139} << 30;
+  return Status::ok;
+}
+
+/// GEMM: 2 us + flops / 700 TFLOP/s; copies: 2 us + bytes / 4 TB/s; launches: 2 us.
+double seconds_of(const probes::Request& r) {
+  constexpr double floor = 2e-6;
+  if (r.kind == probes::Kind::gemm) {
+    return floor + 2.0 * static_cast<double>(r.m * r.n * r.k) / 700e12;
+  }
+  if (r.kind == probes::Kind::copy) {
+    return floor + static_cast<double>(r.array_bytes) * (r.variant == 2 ? 3.0 : 2.0) / 4e12;
+  }
+  return floor;
+}
+
+Status measure(probes::Session* session, const probes::Request* r, probes::Result* result, probes::Text* why) {
+  ++session->measured;
+  if (fault("lost") && session->measured > 3) {
+    put(why->text, "unspecified launch failure");
+    return Status::failed;
+  }
+  if (fault("refuse") && r->kind == probes::Kind::gemm && r->m == 1) {
+    put(why->text, "cuBLASLt proposes no algorithm for this shape and type");
+    return Status::refused;
+  }
+  const double seconds = seconds_of(*r);
+  *result = {};
+  result->latency_seconds = seconds;
+  result->fastest_seconds = 0.99 * seconds;
+  result->slowest_seconds = 1.02 * seconds;
+  result->spans = r->repeats;
+  result->launches = std::max<std::int64_t>(r->copies, r->count);
+  result->algorithms = r->kind == probes::Kind::gemm ? 7 : 0;
+  if (r->sustained_seconds > 0.0) {
+    result->first_seconds = 0.9 * seconds;
+    result->lasted_seconds = r->sustained_seconds;
+  }
+  return Status::ok;
+}
+
+void close(probes::Session* session) {
+  delete session;
+}
+
+constexpr probes::Table table{probes::abi_version, count, open, measure, close};
+
+}  // namespace
+
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+EXPORTED const probes::Table* headroom_probes_table(std::uint32_t version, std::uint32_t* own) {
+  *own = fault("abi") ? probes::abi_version + 1 : probes::abi_version;
+  return version == *own ? &table : nullptr;
+}
+
+// The driver's side, with the prototypes of NVML's reference.
+EXPORTED int nvmlInit_v2() {
+  return 0;
+}
+EXPORTED int nvmlShutdown() {
+  return 0;
+}
+EXPORTED const char* nvmlErrorString(int code) {
+  return code == 6 ? "Not Found" : "Unknown Error";
+}
+EXPORTED int nvmlSystemGetDriverVersion(char* text, unsigned size) {
+  std::strncpy(text, "580.82.07", size);
+  return 0;
+}
+EXPORTED int nvmlDeviceGetHandleByPciBusId_v2(const char* bus, void** device) {
+  static int only = 0;
+  *device = &only;
+  return std::string{bus} == "0000:01:00.0" ? 0 : 6;
+}
+EXPORTED int nvmlDeviceGetClockInfo(void* /*device*/, int which, unsigned* mhz) {
+  *mhz = which == 1 ? 1755 : 3201;
+  return which == 1 || which == 2 ? 0 : 2;
+}
+EXPORTED int nvmlDeviceGetMaxClockInfo(void* /*device*/, int which, unsigned* mhz) {
+  *mhz = which == 1 ? 1980 : 3201;
+  return 0;
+}
+EXPORTED int nvmlDeviceGetPowerUsage(void* /*device*/, unsigned* milliwatts) {
+  *milliwatts = 412'345;
+  return 0;
+}
+EXPORTED int nvmlDeviceGetEnforcedPowerLimit(void* /*device*/, unsigned* milliwatts) {
+  *milliwatts = 700'000;
+  return 0;
+}
+// No nvmlDeviceGetPowerManagementDefaultLimit: a driver may lack a call.
+EXPORTED int nvmlDeviceGetTemperature(void* /*device*/, int /*sensor*/, unsigned* celsius) {
+  *celsius = 41;
+  return 0;
+}
+// Only the older name, as drivers before 535 have it.
+EXPORTED int nvmlDeviceGetCurrentClocksThrottleReasons(void* /*device*/, unsigned long long* reasons) {
+  *reasons = 0x4 | 0x1000;
+  return 0;
+}
+EXPORTED int nvmlDeviceGetUtilizationRates(void* /*device*/, unsigned* gpu_and_memory) {
+  gpu_and_memory[0] = 3;
+  gpu_and_memory[1] = 1;
+  return 0;
+}
+EXPORTED int nvmlDeviceGetEccMode(void* /*device*/, int* current, int* pending) {
+  *current = *pending = 1;
+  return 0;
+}
+EXPORTED int nvmlDeviceGetMigMode(void* /*device*/, unsigned* /*current*/, unsigned* /*pending*/) {
+  return 3;  // not supported
+}
