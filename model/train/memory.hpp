@@ -64,14 +64,19 @@ struct ActivationShape {
 struct MemoryOptions {
   std::optional<bool> dropout;
   bool flash_attention = true;
-  std::optional<bool> fused_loss;  ///< unstated: unfused, and the range says so
+  std::optional<bool> fused_loss;  ///< unstated and no habit: unfused, and the range says so
   bool compiled = false;
   Method method = Method::full;
   std::int64_t lora_rank = 16;
   bool offload_optimizer = false;    ///< moments and master copy in host memory
   bool offload_activations = false;  ///< saved layer inputs in host memory; one layer's stay
+  bool offload_checkpoints = false;  ///< the same, but only what full recomputation keeps
   std::int64_t vocab_multiple = 1;   ///< tables are padded to a multiple of this times tp (Megatron-LM: 128)
 };
+
+/// Whether masks are kept when nobody says: a software's habit holds for plain MLPs. Gated
+/// networks pretrain without dropout (Chowdhery et al. 2022, section 5).
+[[nodiscard]] bool dropout_by_habit(const MemoryStack& stack, const Architecture& architecture) noexcept;
 
 /// One kind of layer in numbers.
 struct LayerKind {

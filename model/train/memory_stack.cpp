@@ -71,10 +71,27 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.selective = static_cast<SelectiveRecompute>(root.maybe_choice("selective", selective_names).value_or(0));
   stack.uneven = static_cast<UnevenSplit>(root.maybe_choice("uneven_split", uneven_split_names).value_or(0));
   stack.measured = static_cast<MemoryKind>(root.maybe_choice("measured", memory_kind_names).value_or(1));
+  stack.reduce_bytes = root.maybe_number("reduce_bytes", bytes_a_number).value_or(4.0);
   stack.expert_imbalance = root.maybe_number("expert_imbalance", {1.0, 16.0}).value_or(1.0);
   stack.fixed = root.maybe_quantity<Bytes>("fixed", true).value_or(Bytes{});
   stack.outside = root.maybe_quantity<Bytes>("outside", true).value_or(Bytes{});
   stack.buffers = root.maybe_quantity<Bytes>("buffers", true).value_or(Bytes{});
+}
+
+void read_defaults(ConfigTable& root, MemoryStack& stack) {
+  std::optional<ConfigTable> table = root.maybe_table("defaults");
+  if (!table) {
+    return;
+  }
+  StackDefaults& d = stack.defaults;
+  d.zero = static_cast<int>(table->maybe_integer("zero", {0, 3}).value_or(d.zero));
+  d.sequence_parallel = flag(*table, "sequence_parallel", d.sequence_parallel);
+  d.flash_attention = flag(*table, "flash_attention", d.flash_attention);
+  d.fused_loss = flag(*table, "fused_loss", d.fused_loss);
+  d.offload_checkpoints = flag(*table, "offload_checkpoints", d.offload_checkpoints);
+  d.vocabulary = table->maybe_integer("vocabulary", {1, std::int64_t{1} << 40}).value_or(d.vocabulary);
+  d.source = table->text("source");
+  table->finish();
 }
 
 char lower(char c) noexcept {
@@ -110,6 +127,7 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
   read_states(root, stack);
   read_loss(root, stack);
   read_habits(root, stack);
+  read_defaults(root, stack);
   read_reserve(root, stack);
   ConfigTable interval = root.table("interval");
   stack.interval = interval.number("value", {0.001, 10.0});

@@ -43,6 +43,17 @@ enum class UnevenSplit : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> uneven_split_names{"ends_count", "early"};
 
+/// What a blank key of a scenario, or a blank cell of a measured row, means with a software.
+struct StackDefaults {
+  int zero = 1;
+  bool sequence_parallel = true;  ///< where tp > 1
+  bool flash_attention = true;
+  bool fused_loss = false;
+  bool offload_checkpoints = false;  ///< what full recomputation keeps goes to the host
+  std::int64_t vocabulary = 50257;   ///< of a model whose own is not known; GPT-2's tokenizer
+  std::string source;
+};
+
 /// A recipe's state bytes, for some precisions and device generations; an empty list means any.
 struct StateRow {
   std::vector<std::string> precisions;
@@ -58,12 +69,13 @@ struct MemoryStack {
   double logit_bytes = 14.0;              ///< loss run op by op
   double logit_bytes_compiled = 14.0;     ///< with the model compiled
   double logit_bytes_fused = 2.0;         ///< fused cross-entropy
+  double reduce_bytes = 4.0;              ///< of a gradient on its way to its shard: fp32, or 16 bit
   bool dummy_gradients = false;           ///< 16-bit stand-ins for each weight shape where accumulation is fused (TE)
   bool fp8_saved_inputs = false;          ///< GEMM inputs are saved in 8 bit by 8-bit recipes
   bool fp8_gathers = false;               ///< sharded weights are gathered in 8 bit
   bool gradients_are_late = false;        ///< zero_grad(set_to_none): none exist at the first micro-batch's loss
   bool copies_attention_output = false;   ///< a second attention output under context parallelism (all-to-all)
-  bool dropout = false;                   ///< hidden dropout unless stated
+  bool dropout = false;                   ///< hidden dropout unless stated, with plain MLPs
   bool pipeline_keeps_gradients = false;  ///< sharded stacks with pp: whole compute copy and fp32 gradients of a stage
   bool gathers = true;                    ///< ZeRO 3 gathers unit by unit
   bool micro_batches_follow_stages = false;  ///< a blank micro-batch means pp micro-batches
@@ -77,6 +89,7 @@ struct MemoryStack {
   Bytes outside{};                                     ///< of the allocator: context, communicators, bucket buffers
   Bytes buffers{};  ///< live under ZeRO 3 whatever the model: live-parameter and bucket buffers (DeepSpeed)
   MemoryKind measured = MemoryKind::reserved;  ///< what the software prints
+  StackDefaults defaults;
   double interval = 0.3;                       ///< 80 % of what was measured lies within a factor of 1 + interval
   std::string interval_source;
 

@@ -144,6 +144,10 @@ void add_dummies(const CompiledMemory& c, const LayerKind& kind, double tp, Memo
 
 }  // namespace
 
+bool dropout_by_habit(const MemoryStack& stack, const Architecture& arch) noexcept {
+  return stack.dropout && !arch.gated_mlp;
+}
+
 CompiledMemory compile_memory(const Architecture& arch,
                               const MemoryStack& stack,
                               const StateBytes& states,
@@ -169,10 +173,10 @@ CompiledMemory compile_memory(const Architecture& arch,
   const bool narrow = row_of(precision).weight_bytes < 2.0;
   c.gather_bytes = stack.fp8_gathers && narrow ? 1.0 : row_of(precision).compute_bytes;
   c.input_bytes = stack.fp8_saved_inputs && narrow ? 1.0 : std::min(2.0, row_of(precision).compute_bytes);
-  c.logit_bytes = options.fused_loss.value_or(false) ? stack.logit_bytes_fused
+  c.logit_bytes = options.fused_loss.value_or(stack.defaults.fused_loss) ? stack.logit_bytes_fused
                   : options.compiled                 ? stack.logit_bytes_compiled
                                                      : stack.logit_bytes;
-  c.dropout = options.dropout.value_or(stack.dropout);
+  c.dropout = options.dropout.value_or(dropout_by_habit(stack, arch));
   if (options.method != Method::full) {
     c.states.gradients = 0.0;
     c.states.optimizer = 0.0;

@@ -111,7 +111,8 @@ void fill_activations(
     kept += own.of_kind[k] * (full ? t.saved_input / s.recompute_block : t.kinds[k].activations);
   }
   kept *= m.in_flight;
-  if (c.options.offload_activations && own.layers > 0.0) {
+  const bool offloaded = c.options.offload_activations || (full && c.options.offload_checkpoints);
+  if (offloaded && own.layers > 0.0) {
     const double one_layer = kept / (own.layers * std::max(m.in_flight, 1.0));
     m.host += Bytes{kept - std::min(kept, 2.0 * one_layer)};  // the one in use and the one on its way
     kept = std::min(kept, 2.0 * one_layer);
@@ -159,9 +160,8 @@ Workspaces workspaces_of_stage(const CompiledMemory& c,
   if (s.zero < 3) {
     return w;
   }
-  constexpr double wide = 2.0;       // the ends are gathered in 16 bit whatever the recipe
-  constexpr double reduction = 4.0;  // gradients are reduced in fp32
-  const double trained = c.options.method == Method::full ? reduction : 0.0;
+  constexpr double wide = 2.0;  // the ends are gathered in 16 bit whatever the recipe
+  const double trained = c.options.method == Method::full ? c.stack.reduce_bytes : 0.0;
   if (s.pp > 1 && c.stack.pipeline_keeps_gradients) {
     // Nothing is reduced before the last micro-batch: the whole stage's compute copy and gradients stay.
     w.kept = c.gather_bytes * p.dense + trained * p.dense + (wide - c.gather_bytes) * p.ends;
