@@ -306,6 +306,14 @@ class ScenarioReader {
       assume(s.sequence_parallel ? "strategy.sequence_parallel = true (on whenever tp > 1)"
                                  : "strategy.sequence_parallel = false" + by);
     }
+    s.etp_open = !etp_;
+    const std::uint16_t etp = train.architecture.moe ? defaults.expert_tensor_ranks(s.tp, s.ep) : std::uint16_t{1};
+    s.etp = static_cast<std::uint16_t>(etp_.value_or(etp));
+    if (!etp_ && train.architecture.moe && s.tp > 1) {
+      assume("strategy.etp = " + std::to_string(s.etp) + " (" +
+             (s.etp > 1 ? "experts are split as tp is" : "experts are not split") + ", default of " +
+             train.software.id + ")");
+    }
     MemoryOptions& options = train.work.options;
     options.flash_attention = flash_attention_.value_or(defaults.flash_attention);
     if (!options.flash_attention && !flash_attention_) {
@@ -343,7 +351,7 @@ class ScenarioReader {
     s.vpp = axis<std::uint16_t>(table, "vpp", 1024);
     s.cp = axis<std::uint16_t>(table, "cp", 4096);
     s.ep = axis<std::uint16_t>(table, "ep", 4096);
-    s.etp = axis<std::uint16_t>(table, "etp", 4096);
+    etp_ = table.maybe_integer("etp", {1, 4096});
     const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
     if (const auto dp = table.maybe_integer("dp", {1, 10'000'000})) {
       s.dp = static_cast<std::uint32_t>(*dp);
@@ -456,7 +464,7 @@ class ScenarioReader {
   Scenario scenario_;
   std::string gpu_id_;
   std::optional<std::size_t> gradients_, optimizer_;  ///< as chosen
-  std::optional<std::int64_t> zero_;                  ///< as stated, like the next three: the software fills blanks
+  std::optional<std::int64_t> zero_, etp_;            ///< as stated, like the next three: the software fills blanks
   std::optional<bool> sequence_parallel_, flash_attention_;
   bool offload_stated_ = false;
   std::optional<std::string> software_;

@@ -54,10 +54,12 @@ double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
   if (s.experts <= 0.0) {
     return inner_bytes(s) * s.ffn * t.whole / s.tp;
   }
-  // The routing weight is applied inside, so that expert outputs are not kept.
-  return t.sharded * s.routed * (s.input_bytes * s.hidden + inner_bytes(s) * s.expert_ffn)  // dispatched tokens
-         + inner_bytes(s) * s.shared_ffn * t.whole / s.tp                                   // shared experts
-         + 8.0 * s.experts * t.sharded;                                                     // router logits and scores
+  // The routing weight is applied inside, so that expert outputs are not kept. The ranks that share an expert gather
+  // each other's tokens and hold a slice of its width.
+  const double dispatched = t.sharded * s.routed * (s.sequence_parallel ? s.etp : 1.0);
+  return dispatched * (s.input_bytes * s.hidden + inner_bytes(s) * s.expert_ffn / s.etp)  //
+         + inner_bytes(s) * s.shared_ffn * t.whole / s.tp                                 // shared experts
+         + 8.0 * s.experts * t.sharded;                                                   // router logits and scores
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ struct ActivationShape {
   double q_rank = 0, kv_rank = 0, rope = 0, latent_qk = 0, latent_value = 0;
   // Mixture of experts: `ffn` is unused, a token fills `routed` expert buffers on average
   double experts = 0, routed = 0, expert_ffn = 0, shared_ffn = 0;
+  double etp = 1;  ///< ranks that share an expert's width; with sequence parallelism each sees the tokens of all
 };
 /// Bytes kept for the backward pass (Korthikanti et al. 2022, equations 1 to 4, extended to grouped queries, gated
 /// MLPs, context parallelism, fused attention, latent attention and experts; see the .cpp for the terms).

@@ -89,6 +89,8 @@ void read_defaults(ConfigTable& root, MemoryStack& stack) {
   d.flash_attention = flag(*table, "flash_attention", d.flash_attention);
   d.fused_loss = flag(*table, "fused_loss", d.fused_loss);
   d.offload_checkpoints = flag(*table, "offload_checkpoints", d.offload_checkpoints);
+  d.expert_tensor = static_cast<ExpertTensor>(
+      table->maybe_choice("expert_tensor_parallel", expert_tensor_names).value_or(std::size_t{0}));
   d.vocabulary = table->maybe_integer("vocabulary", {1, std::int64_t{1} << 40}).value_or(d.vocabulary);
   d.source = table->text("source");
   table->finish();
@@ -104,6 +106,11 @@ bool starts_like(std::string_view text, std::string_view start) noexcept {
 }
 
 }  // namespace
+
+std::uint16_t StackDefaults::expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept {
+  const bool whole = expert_tensor == ExpertTensor::one || (expert_tensor == ExpertTensor::as_tp_without_ep && ep > 1);
+  return whole ? std::uint16_t{1} : tp;
+}
 
 StateBytes MemoryStack::states_of(Precision precision, std::string_view generation) const noexcept {
   for (const StateRow& row : states) {

@@ -43,6 +43,14 @@ enum class UnevenSplit : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> uneven_split_names{"ends_count", "early"};
 
+/// Tensor ranks of an expert when nobody states them.
+enum class ExpertTensor : std::uint8_t {
+  as_tp,             ///< as many as of the rest (Megatron-Core)
+  one,               ///< experts are whole (DeepSpeed, Megatron-Bridge recipes)
+  as_tp_without_ep,  ///< as tp while the experts are not spread, else whole (torchtitan)
+};
+inline constexpr std::array<std::string_view, 3> expert_tensor_names{"tp", "one", "tp_without_ep"};
+
 /// What a blank key of a scenario, or a blank cell of a measured row, means with a software.
 struct StackDefaults {
   int zero = 1;
@@ -50,8 +58,10 @@ struct StackDefaults {
   bool flash_attention = true;
   bool fused_loss = false;
   bool offload_checkpoints = false;  ///< what full recomputation keeps goes to the host
-  std::int64_t vocabulary = 50257;   ///< of a model whose own is not known; GPT-2's tokenizer
+  ExpertTensor expert_tensor = ExpertTensor::as_tp;
+  std::int64_t vocabulary = 50257;  ///< of a model whose own is not known; GPT-2's tokenizer
   std::string source;
+  [[nodiscard]] std::uint16_t expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept;
 };
 
 /// A recipe's state bytes, for some precisions and device generations; an empty list means any.
@@ -90,7 +100,7 @@ struct MemoryStack {
   Bytes buffers{};  ///< live under ZeRO 3 whatever the model: live-parameter and bucket buffers (DeepSpeed)
   MemoryKind measured = MemoryKind::reserved;  ///< what the software prints
   StackDefaults defaults;
-  double interval = 0.3;                       ///< 80 % of what was measured lies within a factor of 1 + interval
+  double interval = 0.3;  ///< 80 % of what was measured lies within a factor of 1 + interval
   std::string interval_source;
 
   [[nodiscard]] StateBytes states_of(Precision precision, std::string_view generation) const noexcept;

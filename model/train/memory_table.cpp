@@ -95,6 +95,7 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
     s.experts = count(arch.moe->experts);
     s.routed = count(arch.moe->top_k) * c.stack.expert_imbalance;
     s.expert_ffn = count(arch.moe->expert_ffn_hidden);
+    s.etp = key.etp;
     s.shared_ffn = count(arch.moe->shared_ffn_hidden);
   }
   return s;
@@ -127,19 +128,20 @@ double kept_selectively(const CompiledMemory& c, const ActivationShape& s) noexc
 double backward_workspace(const ActivationShape& s) noexcept {
   const double tokens = s.micro_batch * s.seq_len / s.cp;
   const double inner = 2.0 * (s.gated ? 3.0 : 2.0);
-  const double routed = s.routed * (s.sequence_parallel ? tokens / s.tp : tokens);
-  const double ffn = s.experts > 0.0 ? inner * s.expert_ffn * routed : inner * s.ffn * tokens / s.tp;
+  const double routed = s.routed * (s.sequence_parallel ? s.etp * tokens / s.tp : tokens);
+  const double ffn = s.experts > 0.0 ? inner * s.expert_ffn / s.etp * routed : inner * s.ffn * tokens / s.tp;
   return ffn + (s.flash_attention ? 0.0 : 2.0 * s.heads * s.seq_len * tokens / s.tp);
 }
 
 /// 16-bit stand-ins for the weight gradient of each distinct shape of a layer; `router` and norms have none.
-void add_dummies(const CompiledMemory& c, const LayerKind& kind, double tp, MemoryTable::Row& row) noexcept {
+void add_dummies(
+    const CompiledMemory& c, const LayerKind& kind, double tp, double etp, MemoryTable::Row& row) noexcept {
   if (!c.stack.dummy_gradients || c.options.method != Method::full) {
     return;
   }
   const BlockParameters& p = kind.parameters;
   row.mixer_dummies = 2.0 * (p.mixer / tp + p.mixer_replicated);
-  row.ffn_dummies = 2.0 * ((p.dense_ffn + p.shared_experts) / tp + p.expert);
+  row.ffn_dummies = 2.0 * ((p.dense_ffn + p.shared_experts) / tp + p.expert / etp);
 }
 
 }  // namespace
@@ -174,8 +176,8 @@ CompiledMemory compile_memory(const Architecture& arch,
   c.gather_bytes = stack.fp8_gathers && narrow ? 1.0 : row_of(precision).compute_bytes;
   c.input_bytes = stack.fp8_saved_inputs && narrow ? 1.0 : std::min(2.0, row_of(precision).compute_bytes);
   c.logit_bytes = options.fused_loss.value_or(stack.defaults.fused_loss) ? stack.logit_bytes_fused
-                  : options.compiled                 ? stack.logit_bytes_compiled
-                                                     : stack.logit_bytes;
+                  : options.compiled                                     ? stack.logit_bytes_compiled
+                                                                         : stack.logit_bytes;
   c.dropout = options.dropout.value_or(dropout_by_habit(stack, arch));
   if (options.method != Method::full) {
     c.states.gradients = 0.0;
@@ -205,7 +207,7 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     row.in_full = layer_activations(shape).raw();
     row.activations = key.recompute == Recompute::selective ? kept_selectively(c, shape) : row.in_full;
     row.workspace = backward_workspace(shape);
-    add_dummies(c, kind, tp, row);
+    add_dummies(c, kind, tp, key.etp, row);
   }
   const std::int64_t multiple = c.options.vocab_multiple > 1 ? c.options.vocab_multiple * key.tp : 1;
   const double vocab = count(padded_vocabulary(c.architecture.vocab, multiple));

@@ -110,6 +110,13 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
   s.vpp = static_cast<std::uint16_t>(run.vpp.value_or(1));
   s.ep = static_cast<std::uint16_t>(run.ep.value_or(1));
   s.dp = static_cast<std::uint32_t>(*run.dp);
+  if (run.experts.value_or(0) > 1) {
+    // No column states it. The run was legal: whole experts where the software's usual split fits no layout of its
+    // ranks.
+    s.etp = defaults.expert_tensor_ranks(s.tp, s.ep);
+    const std::int64_t ranks = std::int64_t{s.tp} * s.cp * s.dp;
+    s.etp = ranks % (std::int64_t{s.ep} * s.etp) == 0 ? s.etp : std::uint16_t{1};
+  }
   s.micro_batch = static_cast<std::uint16_t>(run.micro_batch.value_or(1));
   s.zero = static_cast<std::uint8_t>(run.zero.value_or(defaults.zero));
   if (const std::string_view node = option(run, "hsdp"); node == "node") {
