@@ -280,11 +280,25 @@ class ScenarioReader {
       const double adam = moment_bytes(Optimizer::adamw);
       const double master = std::max(0.0, states.optimizer - adam);
       states.optimizer = moment_bytes(static_cast<Optimizer>(*optimizer_)) + master;
+      states.apart = moments_apart(static_cast<Optimizer>(*optimizer_));
     }
     train.work.states = states;
     if (train.work.options.method == Method::full) {
-      assume("states: " + format_number(states.weights) + " bytes a parameter of weights, " +
-             format_number(states.gradients) + " of gradients, " + format_number(states.optimizer) + " of optimizer");
+      std::string text = "states: " + format_number(states.weights) + " bytes a parameter of weights, " +
+                         format_number(states.gradients) + " of gradients, " + format_number(states.optimizer) +
+                         " of optimizer";
+      if (states.apart.embedding > 0.0) {
+        text += " (" + format_number(states.optimizer + states.apart.embedding) +
+                (states.apart.head > 0.0 ? " of embedding, head and norms)" : " of the embedding)");
+      }
+      if (states.buckets > 0.0) {
+        text += ", " + format_number(states.buckets) + " of gradient buckets where dp cp > 1";
+      }
+      assume(text);
+      if (train.architecture.mtp_layers > 0) {
+        assume("model.mtp_layers = " + std::to_string(train.architecture.mtp_layers) +
+               " (prediction modules on the last stage: in the memory, not in the step)");
+      }
     }
   }
 

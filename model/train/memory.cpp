@@ -78,6 +78,22 @@ double moment_bytes(Optimizer optimizer) noexcept {
   return 0.0;
 }
 
+MomentsApart moments_apart(Optimizer optimizer) noexcept {
+  const double adam = moment_bytes(Optimizer::adamw);
+  const double more = adam - moment_bytes(optimizer);
+  switch (optimizer) {
+    case Optimizer::muon: return {more, more, more};
+    case Optimizer::adamw_8bit: return {more, 0.0, 0.0};
+    case Optimizer::adamw:
+    case Optimizer::adamw_bf16:
+    case Optimizer::momentum:
+    case Optimizer::sgd:
+    case Optimizer::lion:
+    case Optimizer::adafactor: break;
+  }
+  return {};
+}
+
 StateBytes adam_states(Precision precision) noexcept {
   const double weights = row_of(precision).compute_bytes;
   const double master = weights < 4.0 ? 4.0 : 0.0;

@@ -34,6 +34,8 @@ void record_memory(const CompiledMemory& c,
           {"n", ranks, Shown::count, ranks_of(s)}});
   r.line("optimizer", "o P (z1: / n)", zero_source, bytes(MemoryTerm::optimizer), Shown::bytes,
          {{"o", c.states.optimizer, Shown::count, "bytes per parameter of the recipe"},
+          {"o of the embedding", c.states.optimizer + c.states.apart.embedding, Shown::count,
+           "optimizers that treat it apart"},
           {"n", ranks, Shown::count, ranks_of(s)}});
   r.line("activations", "sum over the stage's layers x micro-batches in flight",
          "Korthikanti et al. 2022, equations 1 to 4; Narayanan et al. 2021, section 2.2",

@@ -26,6 +26,7 @@ void read_states(ConfigTable& root, MemoryStack& stack) {
     row.bytes.weights = table.number("weights", bytes_a_number);
     row.bytes.gradients = table.number("gradients", bytes_a_number);
     row.bytes.optimizer = table.number("optimizer", bytes_a_number);
+    row.bytes.buckets = table.maybe_number("buckets", bytes_a_number).value_or(0.0);
     table.finish();
     stack.states.push_back(std::move(row));
   }
@@ -75,7 +76,24 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.expert_imbalance = root.maybe_number("expert_imbalance", {1.0, 16.0}).value_or(1.0);
   stack.fixed = root.maybe_quantity<Bytes>("fixed", true).value_or(Bytes{});
   stack.outside = root.maybe_quantity<Bytes>("outside", true).value_or(Bytes{});
-  stack.buffers = root.maybe_quantity<Bytes>("buffers", true).value_or(Bytes{});
+  stack.communicators = root.maybe_quantity<Bytes>("communicators", true).value_or(Bytes{});
+  if (stack.communicators > stack.outside) {
+    root.problem("communicators", "'communicators' are part of 'outside' and cannot be more");
+  }
+}
+
+void read_buffers(ConfigTable& root, MemoryStack& stack) {
+  std::optional<ConfigTable> table = root.maybe_table("buffers");
+  if (!table) {
+    return;
+  }
+  constexpr Range<double> elements{0.0, 1e12};
+  constexpr Range<double> few{0.0, 8.0};
+  stack.buffers.live_parameters = table->number("live_parameters", elements);
+  stack.buffers.reduce_bucket = table->number("reduce_bucket", elements);
+  stack.buffers.zero2_buckets = table->number("zero2_buckets", few);
+  stack.buffers.zero3_buckets = table->number("zero3_buckets", few);
+  table->finish();
 }
 
 void read_defaults(ConfigTable& root, MemoryStack& stack) {
@@ -134,6 +152,7 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
   read_states(root, stack);
   read_loss(root, stack);
   read_habits(root, stack);
+  read_buffers(root, stack);
   read_defaults(root, stack);
   read_reserve(root, stack);
   ConfigTable interval = root.table("interval");

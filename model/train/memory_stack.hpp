@@ -15,11 +15,20 @@
 
 namespace headroom {
 
+/// Moments beyond `StateBytes::optimizer`, in bytes a parameter, of tensors that an optimizer treats apart.
+struct MomentsApart {
+  double embedding = 0.0;
+  double head = 0.0;  ///< untied; a tied table is the embedding
+  double norms = 0.0;
+};
+
 /// Bytes per parameter that the recipe keeps beside the weights.
 struct StateBytes {
   double weights = 2.0;
   double gradients = 2.0;
   double optimizer = 12.0;
+  double buckets = 0.0;  ///< gradients on their way through DDP: none on a lone data rank
+  MomentsApart apart;
   [[nodiscard]] constexpr double total() const noexcept { return weights + gradients + optimizer; }
 };
 
@@ -64,6 +73,13 @@ struct StackDefaults {
   [[nodiscard]] std::uint16_t expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept;
 };
 
+/// What DeepSpeed allocates beside states, in elements of the compute precision.
+struct StackBuffers {
+  double live_parameters = 0.0;  ///< gathered at once under ZeRO 3, if the stage has as many
+  double reduce_bucket = 0.0;    ///< elements of one bucket, whatever the model
+  double zero2_buckets = 0.0, zero3_buckets = 0.0;
+};
+
 /// A recipe's state bytes, for some precisions and device generations; an empty list means any.
 struct StateRow {
   std::vector<std::string> precisions;
@@ -97,7 +113,8 @@ struct MemoryStack {
   double reserve_ratio = 0.0, reserve_ratio_tp = 0.0;  ///< without and with tensor parallelism; 0: the form above
   Bytes fixed{};                                       ///< live on every rank: cuBLAS workspace and counters
   Bytes outside{};                                     ///< of the allocator: context, communicators, bucket buffers
-  Bytes buffers{};  ///< live under ZeRO 3 whatever the model: live-parameter and bucket buffers (DeepSpeed)
+  Bytes communicators{};                               ///< of `outside`, what a lone GPU does without
+  StackBuffers buffers;
   MemoryKind measured = MemoryKind::reserved;  ///< what the software prints
   StackDefaults defaults;
   double interval = 0.3;  ///< 80 % of what was measured lies within a factor of 1 + interval

@@ -144,6 +144,20 @@ void add_dummies(
   row.ffn_dummies = 2.0 * ((p.dense_ffn + p.shared_experts) / tp + p.expert / etp);
 }
 
+/// LoRA and classifiers leave prediction modules out.
+void compile_prediction(const Architecture& arch, const ParameterCount& parameters, CompiledMemory& c) {
+  const std::vector<Block> blocks = arch.blocks();
+  if (arch.mtp_layers <= 0 || c.options.method != Method::full || arch.patches || blocks.empty()) {
+    return;
+  }
+  const auto last = std::find_if(c.kinds.begin(), c.kinds.end(),
+                                 [&](const LayerKind& kind) { return same_sizes(kind.block, blocks.back()); });
+  c.mtp = count(arch.mtp_layers);
+  c.mtp_kind = static_cast<std::size_t>(last - c.kinds.begin());
+  c.mtp_projection = 2.0 * c.hidden * c.hidden;
+  c.mtp_norms = parameters.mtp / c.mtp - last->parameters.total() - c.mtp_projection;
+}
+
 }  // namespace
 
 bool dropout_by_habit(const MemoryStack& stack, const Architecture& arch) noexcept {
@@ -182,6 +196,8 @@ CompiledMemory compile_memory(const Architecture& arch,
   if (options.method != Method::full) {
     c.states.gradients = 0.0;
     c.states.optimizer = 0.0;
+    c.states.buckets = 0.0;
+    c.states.apart = {};
     if (options.method == Method::qlora) {
       c.states.weights = nf4_bytes;
       c.frozen_embedding_bytes = 2.0;
@@ -190,6 +206,7 @@ CompiledMemory compile_memory(const Architecture& arch,
     }
   }
   compile_kinds(arch, options, c);
+  compile_prediction(arch, parameters, c);
   return c;
 }
 
@@ -204,6 +221,7 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     MemoryTable::Row& row = table.kinds[k];
     row.dense = (p.mixer + p.dense_ffn + p.shared_experts) / tp + p.mixer_replicated + p.norms + p.router;
     row.experts = p.experts / (static_cast<double>(key.ep) * key.etp);
+    row.norms = p.norms;
     row.in_full = layer_activations(shape).raw();
     row.activations = key.recompute == Recompute::selective ? kept_selectively(c, shape) : row.in_full;
     row.workspace = backward_workspace(shape);
@@ -223,6 +241,13 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
                (key.sequence_parallel ? 2.0 * c.hidden * tokens / tp : 0.0) + dummy;
   if (c.architecture.patches) {
     table.loss = 0.0;  // a classifier's logits are a few numbers an image
+  }
+  if (c.mtp > 0.0) {
+    // Each module's logits join the loss, its head norm's input and output stay beside them.
+    table.loss += c.mtp * (c.logit_bytes * vocab * tokens / tp + 2.0 * 2.0 * c.hidden * tokens);
+    table.mtp_projection = c.mtp_projection / tp;
+    // Inputs of the two norms; without full recomputation also their joined outputs, the projection's input.
+    table.mtp_saved = (key.recompute == Recompute::full ? 2.0 : 2.0 + c.input_bytes) * table.saved_input;
   }
   return table;
 }
