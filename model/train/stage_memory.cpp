@@ -197,7 +197,7 @@ Workspaces workspaces_of_stage(const CompiledMemory& c,
   const double trained = c.options.method == Method::full ? c.stack.reduce_bytes : 0.0;
   if (s.pp > 1 && c.stack.pipeline_keeps_gradients) {
     // Nothing is reduced before the last micro-batch: the whole stage's compute copy and gradients stay.
-    w.kept += c.gather_bytes * p.dense + trained * p.dense + (wide - c.gather_bytes) * p.ends;
+    w.kept += (c.gather_bytes + trained) * (p.dense + p.experts) + (wide - c.gather_bytes) * p.ends;
   } else if (c.stack.gathers) {
     // One unit computed, one prefetched (Zhao et al. 2023, section 3.3), one reduced.
     w.layer += (2.0 * c.gather_bytes + trained) * p.largest_layer;
