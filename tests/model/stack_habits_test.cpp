@@ -197,3 +197,40 @@ TEST_CASE("prediction modules: one layer more on the last stage, its projection 
   CHECK(bytes(stage(with, deep, 3), MemoryTerm::weights) - bytes(stage(without, deep, 3), MemoryTerm::weights) ==
         doctest::Approx(2.0 * (count_parameters(v3).mtp + 129280.0 * 7168.0)));
 }
+
+TEST_CASE("a stack's defaults and buffers are read strictly") {
+  const std::string text = R"(schema = 1
+id = "mine"
+name = "Mine"
+source = "test"
+outside = "1 GB"
+communicators = "2 GB"
+[[states]]
+weights = 2.0
+gradients = 4.0
+optimizer = 12.0
+[defaults]
+zero = 4
+expert_tensor_parallel = "half"
+[buffers]
+live_parameters = 1e9
+[loss]
+logit_bytes = 8.0
+[reserve]
+ratio = 1.1
+[interval]
+value = 0.3
+source = "test"
+)";
+  Diagnostics diagnostics;
+  static_cast<void>(read_memory_stack(parse_toml(text, "mine.toml"), "mine.toml", diagnostics));
+  std::string all;
+  for (const Diagnostic& d : diagnostics.sorted()) {
+    all += d.message + "\n";
+  }
+  for (const char* part : {"'communicators' are part of 'outside'", "zero", "half", "reduce_bucket", "zero2_buckets",
+                           "zero3_buckets", "source"}) {
+    CAPTURE(part);
+    CHECK(all.find(part) != std::string::npos);
+  }
+}
