@@ -28,7 +28,7 @@ struct StateBytes {
   double gradients = 2.0;
   double optimizer = 12.0;
   double buckets = 0.0;  ///< gradients on their way through DDP: none on a lone data rank
-  MomentsApart apart;
+  MomentsApart apart{};
   [[nodiscard]] constexpr double total() const noexcept { return weights + gradients + optimizer; }
 };
 
