@@ -15,6 +15,8 @@ std::string_view name_of(Verdict verdict) noexcept {
     case Verdict::micro_batches_too_few: return "micro_batches_too_few";
     case Verdict::experts_not_divisible: return "experts_not_divisible";
     case Verdict::expert_groups_misfit: return "expert_groups_misfit";
+    case Verdict::expert_width_not_divisible: return "expert_width_not_divisible";
+    case Verdict::tensor_ranks_not_divisible: return "tensor_ranks_not_divisible";
     case Verdict::out_of_memory: return "out_of_memory";
     case Verdict::kv_cache_too_small: return "kv_cache_too_small";
     case Verdict::misses_target: return "misses_target";

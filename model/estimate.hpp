@@ -103,15 +103,17 @@ struct Interval {
 /// Why a plan cannot be, or feasible. The number that broke it is in Estimate::broke and Estimate::limit.
 enum class Verdict : std::uint8_t {
   feasible,
-  gpus_not_divisible,      ///< gpus / (tp pp cp)
-  heads_not_divisible,     ///< heads / tp
-  kv_heads_not_divisible,  ///< kv_heads against tp: neither divides the other
-  layers_too_few,          ///< pp vpp above layers
-  sequence_not_divisible,  ///< seq_len / cp, or / tp with sequence parallelism
-  batch_not_divisible,     ///< global_batch / (dp micro_batch)
-  micro_batches_too_few,   ///< an interleaved schedule needs a multiple of pp
-  experts_not_divisible,   ///< experts / ep
-  expert_groups_misfit,    ///< ep against dp cp tp
+  gpus_not_divisible,          ///< gpus / (tp pp cp)
+  heads_not_divisible,         ///< heads / tp
+  kv_heads_not_divisible,      ///< kv_heads against tp: neither divides the other
+  layers_too_few,              ///< pp vpp above layers
+  sequence_not_divisible,      ///< seq_len / cp, or / tp with sequence parallelism
+  batch_not_divisible,         ///< global_batch / (dp micro_batch)
+  micro_batches_too_few,       ///< an interleaved schedule needs a multiple of pp
+  experts_not_divisible,       ///< experts / ep
+  expert_groups_misfit,        ///< ep against dp cp tp
+  expert_width_not_divisible,  ///< an expert's width / etp
+  tensor_ranks_not_divisible,  ///< tp / etp
   out_of_memory,
   kv_cache_too_small,  ///< weights fit, the KV cache holds less than one sequence
   misses_target,

@@ -14,7 +14,7 @@ struct Change {
 };
 
 /// Every single change that means something for this strategy, least disruptive first.
-std::vector<Change> possible_changes(const Strategy& s, std::int64_t domain) {
+std::vector<Change> possible_changes(const Architecture& arch, const Strategy& s, std::int64_t domain) {
   std::vector<Change> changes;
   for (int micro_batch = s.micro_batch / 2; micro_batch >= 1; micro_batch /= 2) {
     changes.push_back({"strategy.micro_batch = " + std::to_string(micro_batch),
@@ -30,6 +30,25 @@ std::vector<Change> possible_changes(const Strategy& s, std::int64_t domain) {
   for (int zero = s.zero + 1; zero <= 3; ++zero) {
     changes.push_back(
         {"strategy.zero = " + std::to_string(zero), [=](Strategy& x) { x.zero = static_cast<std::uint8_t>(zero); }});
+  }
+  if (arch.moe) {
+    // Experts move between ranks that stand already: dp, tp and pp stay.
+    for (std::int64_t ep = 2 * s.ep; ep <= arch.moe->experts; ep *= 2) {
+      changes.push_back(
+          {"strategy.ep = " + std::to_string(ep), [=](Strategy& x) { x.ep = static_cast<std::uint16_t>(ep); }});
+    }
+    for (int etp = 2 * s.etp; etp <= s.tp; etp *= 2) {
+      changes.push_back({"strategy.etp = " + std::to_string(etp), [=](Strategy& x) {
+                           x.etp = static_cast<std::uint16_t>(etp);
+                           x.etp_open = false;
+                         }});
+    }
+    if (s.etp > 1) {
+      changes.push_back({"strategy.etp = 1", [](Strategy& x) {
+                           x.etp = 1;
+                           x.etp_open = false;
+                         }});
+    }
   }
   // dp gives way: the number of GPUs stays.
   for (std::uint32_t factor = 2; factor <= 64; factor *= 2) {
@@ -56,7 +75,7 @@ std::string_view key_of_change(const Change& change) {
 class RemedySearch {
  public:
   RemedySearch(const CompiledTraining& compiled, const Strategy& strategy, std::int64_t domain)
-      : compiled_{compiled}, strategy_{strategy}, changes_{possible_changes(strategy, domain)} {}
+      : compiled_{compiled}, strategy_{strategy}, changes_{possible_changes(compiled.architecture, strategy, domain)} {}
 
   /// All remedies of exactly `size` changes, in order of disruption.
   std::vector<Remedy> of_size(std::size_t size) {
@@ -90,6 +109,9 @@ class RemedySearch {
     for (const std::size_t i : chosen_) {
       changes_[i].apply(s);
       remedy.changes.push_back(changes_[i].text);
+    }
+    if (s.etp_open && compiled_.architecture.moe) {
+      s.etp = compiled_.memory.stack.defaults.expert_tensor_ranks(s.tp, s.ep);
     }
     const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
     s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, compiled_.work.shape.gpus / model_ranks));

@@ -232,17 +232,18 @@ class ScenarioReader {
     }
   }
 
-  static void read_memory_options(ConfigTable& table, MemoryOptions& options) {
+  void read_memory_options(ConfigTable& table, MemoryOptions& options) {
     options.method = static_cast<Method>(table.maybe_choice("method", method_names).value_or(0));
     options.lora_rank = table.maybe_integer("lora_rank", {1, 65536}).value_or(options.lora_rank);
     if (table.has("lora_rank") && options.method == Method::full) {
       table.problem("lora_rank", "'lora_rank' means something with method \"lora\" or \"qlora\" only");
     }
-    options.flash_attention = table.maybe_boolean("flash_attention").value_or(true);
-    options.dropout = table.maybe_boolean("dropout").value_or(false);
+    flash_attention_ = table.maybe_boolean("flash_attention");
+    options.dropout = table.maybe_boolean("dropout");
     options.fused_loss = table.maybe_boolean("fused_loss");
     options.compiled = table.maybe_boolean("compile").value_or(false);
     options.vocab_multiple = table.maybe_integer("vocab_multiple", {1, 65536}).value_or(1);
+    offload_stated_ = table.has("offload");
     for (const std::string& what : table.texts("offload")) {
       if (what == "optimizer") {
         options.offload_optimizer = true;
@@ -257,7 +258,7 @@ class ScenarioReader {
   /// The software that keeps the states, and what it keeps with this recipe and optimizer.
   void read_software(TrainScenario& train) {
     const MemoryStacks stacks = MemoryStacks::standard();
-    const std::string id = software_.value_or(train.strategy.zero >= 3 ? "torchtitan" : "megatron-core-te");
+    const std::string id = software_.value_or(zero_.value_or(0) >= 3 ? "torchtitan" : "megatron-core-te");
     try {
       train.software = stacks.find(id);
     } catch (const ConfigError& error) {
@@ -267,6 +268,7 @@ class ScenarioReader {
     if (!software_) {
       assume("training.software = " + id + " (" + train.software.name + ": its bytes per parameter, loss and buffers)");
     }
+    read_defaults(train);
     StateBytes states = adam_states(train.work.precision);
     if (states.weights < 4.0) {
       states = train.software.states_of(train.work.precision, train.device.generation);
@@ -278,11 +280,68 @@ class ScenarioReader {
       const double adam = moment_bytes(Optimizer::adamw);
       const double master = std::max(0.0, states.optimizer - adam);
       states.optimizer = moment_bytes(static_cast<Optimizer>(*optimizer_)) + master;
+      states.apart = moments_apart(static_cast<Optimizer>(*optimizer_));
     }
     train.work.states = states;
     if (train.work.options.method == Method::full) {
-      assume("states: " + format_number(states.weights) + " bytes a parameter of weights, " +
-             format_number(states.gradients) + " of gradients, " + format_number(states.optimizer) + " of optimizer");
+      std::string text = "states: " + format_number(states.weights) + " bytes a parameter of weights, " +
+                         format_number(states.gradients) + " of gradients, " + format_number(states.optimizer) +
+                         " of optimizer";
+      if (states.apart.embedding > 0.0) {
+        text += " (" + format_number(states.optimizer + states.apart.embedding) +
+                (states.apart.head > 0.0 ? " of embedding, head and norms)" : " of the embedding)");
+      }
+      if (states.buckets > 0.0) {
+        text += ", " + format_number(states.buckets) + " of gradient buckets where dp cp > 1";
+      }
+      assume(text);
+      if (train.architecture.mtp_layers > 0) {
+        assume("model.mtp_layers = " + std::to_string(train.architecture.mtp_layers) +
+               " (prediction modules on the last stage: in the memory, not in the step)");
+      }
+    }
+  }
+
+  /// Blank keys mean what the software does; where that is no more than usual no line says so.
+  void read_defaults(TrainScenario& train) {
+    const StackDefaults& defaults = train.software.defaults;
+    const std::string by = " (default of " + train.software.id + ")";
+    Strategy& s = train.strategy;
+    s.zero = static_cast<std::uint8_t>(zero_.value_or(defaults.zero));
+    if (!zero_) {
+      constexpr std::array<std::string_view, 4> meaning{"nothing sharded", "optimizer states sharded",
+                                                        "gradients and optimizer states sharded",
+                                                        "weights, gradients and optimizer states sharded"};
+      assume("strategy.zero = " + std::to_string(s.zero) + " (" + std::string{meaning[s.zero]} +
+             (software_ ? ", default of " + train.software.id : std::string{}) + ")");
+    }
+    s.sequence_parallel = s.tp > 1 && sequence_parallel_.value_or(defaults.sequence_parallel);
+    if (!sequence_parallel_ && s.tp > 1) {
+      assume(s.sequence_parallel ? "strategy.sequence_parallel = true (on whenever tp > 1)"
+                                 : "strategy.sequence_parallel = false" + by);
+    }
+    s.etp_open = !etp_;
+    const std::uint16_t etp = train.architecture.moe ? defaults.expert_tensor_ranks(s.tp, s.ep) : std::uint16_t{1};
+    s.etp = static_cast<std::uint16_t>(etp_.value_or(etp));
+    if (!etp_ && train.architecture.moe && s.tp > 1) {
+      assume("strategy.etp = " + std::to_string(s.etp) + " (" +
+             (s.etp > 1 ? "experts are split as tp is" : "experts are not split") + ", default of " +
+             train.software.id + ")");
+    }
+    MemoryOptions& options = train.work.options;
+    options.flash_attention = flash_attention_.value_or(defaults.flash_attention);
+    if (!options.flash_attention && !flash_attention_) {
+      assume("training.flash_attention = false" + by);
+    }
+    if (!options.dropout && dropout_by_habit(train.software, train.architecture)) {
+      assume("training.dropout = true" + by);
+    }
+    if (!options.fused_loss && defaults.fused_loss) {
+      assume("training.fused_loss = true" + by);
+    }
+    options.offload_checkpoints = !offload_stated_ && defaults.offload_checkpoints;
+    if (options.offload_checkpoints) {
+      assume("training.offload: what full recomputation keeps" + by);
     }
   }
 
@@ -306,7 +365,7 @@ class ScenarioReader {
     s.vpp = axis<std::uint16_t>(table, "vpp", 1024);
     s.cp = axis<std::uint16_t>(table, "cp", 4096);
     s.ep = axis<std::uint16_t>(table, "ep", 4096);
-    s.etp = axis<std::uint16_t>(table, "etp", 4096);
+    etp_ = table.maybe_integer("etp", {1, 4096});
     const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
     if (const auto dp = table.maybe_integer("dp", {1, 10'000'000})) {
       s.dp = static_cast<std::uint32_t>(*dp);
@@ -324,23 +383,8 @@ class ScenarioReader {
     } else {
       train.recompute_open = !table.has("recompute");
     }
-    if (const auto zero = table.maybe_integer("zero", {0, 3})) {
-      s.zero = static_cast<std::uint8_t>(*zero);
-    } else {
-      s.zero = 1;
-      assume("strategy.zero = 1 (optimizer states sharded)");
-    }
-    if (const auto sequence_parallel = table.maybe_boolean("sequence_parallel")) {
-      s.sequence_parallel = *sequence_parallel;
-    } else {
-      s.sequence_parallel = s.tp > 1;
-      if (s.tp > 1) {
-        assume("strategy.sequence_parallel = true (on whenever tp > 1)");
-      }
-    }
-    if (s.sequence_parallel && s.tp == 1) {
-      s.sequence_parallel = false;  // nothing to shard over
-    }
+    zero_ = table.maybe_integer("zero", {0, 3});
+    sequence_parallel_ = table.maybe_boolean("sequence_parallel");
     if (const auto block = table.maybe_integer("recompute_block", {1, 255})) {
       s.recompute_block = static_cast<std::uint8_t>(*block);
       if (*block > 1 && s.recompute != Recompute::full) {
@@ -434,6 +478,9 @@ class ScenarioReader {
   Scenario scenario_;
   std::string gpu_id_;
   std::optional<std::size_t> gradients_, optimizer_;  ///< as chosen
+  std::optional<std::int64_t> zero_, etp_;            ///< as stated, like the next three: the software fills blanks
+  std::optional<bool> sequence_parallel_, flash_attention_;
+  bool offload_stated_ = false;
   std::optional<std::string> software_;
   std::pair<std::string, Position> software_place_;
   ConfigValue inline_model_;

@@ -2,6 +2,8 @@
 // A verdict in words: the numbers that broke it, and the nearest values that would not.
 #include <headroom/scenarios/plan.hpp>
 
+#include <algorithm>
+
 namespace headroom {
 namespace {
 
@@ -41,6 +43,9 @@ std::string way_out(const Legality& rule) {
       return "use vpp 1, or a global_batch of " + nearest_multiples(number, limit) + " micro-batches";
     case Verdict::experts_not_divisible: return number <= 1 ? "use ep 1" : "use ep " + nearest_divisors(number, limit);
     case Verdict::expert_groups_misfit: return "use ep x etp " + nearest_divisors(number, limit);
+    case Verdict::expert_width_not_divisible:
+      return number <= 1 ? "use etp 1" : "use etp " + nearest_divisors(number, limit);
+    case Verdict::tensor_ranks_not_divisible: return "use etp " + nearest_divisors(number, std::min(limit, number));
     case Verdict::feasible:
     case Verdict::out_of_memory:
     case Verdict::kv_cache_too_small:
@@ -73,6 +78,10 @@ std::string verdict_text(Verdict verdict, double broke, double limit) {
                           : number(broke) + " experts do not divide by ep " + number(limit);
     case Verdict::expert_groups_misfit:
       return "dp x cp x tp = " + number(broke) + " does not divide by ep x etp = " + number(limit);
+    case Verdict::expert_width_not_divisible:
+      return broke <= 1.0 ? "etp " + number(limit) + " on a model without experts"
+                          : "an expert's width " + number(broke) + " does not divide by etp " + number(limit);
+    case Verdict::tensor_ranks_not_divisible: return "tp " + number(broke) + " does not divide by etp " + number(limit);
     case Verdict::out_of_memory:
       return "does not fit: needs " + format(Bytes{broke}) + " of " + format(Bytes{limit}) + " per GPU";
     case Verdict::kv_cache_too_small:

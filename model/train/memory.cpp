@@ -54,10 +54,12 @@ double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
   if (s.experts <= 0.0) {
     return inner_bytes(s) * s.ffn * t.whole / s.tp;
   }
-  // The routing weight is applied inside, so that expert outputs are not kept.
-  return t.sharded * s.routed * (s.input_bytes * s.hidden + inner_bytes(s) * s.expert_ffn)  // dispatched tokens
-         + inner_bytes(s) * s.shared_ffn * t.whole / s.tp                                   // shared experts
-         + 8.0 * s.experts * t.sharded;                                                     // router logits and scores
+  // The routing weight is applied inside, so that expert outputs are not kept. The ranks that share an expert gather
+  // each other's tokens and hold a slice of its width.
+  const double dispatched = t.sharded * s.routed * (s.sequence_parallel ? s.etp : 1.0);
+  return dispatched * (s.input_bytes * s.hidden + inner_bytes(s) * s.expert_ffn / s.etp)  //
+         + inner_bytes(s) * s.shared_ffn * t.whole / s.tp                                 // shared experts
+         + 8.0 * s.experts * t.sharded;                                                   // router logits and scores
 }
 
 }  // namespace
@@ -74,6 +76,22 @@ double moment_bytes(Optimizer optimizer) noexcept {
     case Optimizer::adafactor: break;
   }
   return 0.0;
+}
+
+MomentsApart moments_apart(Optimizer optimizer) noexcept {
+  const double adam = moment_bytes(Optimizer::adamw);
+  const double more = adam - moment_bytes(optimizer);
+  switch (optimizer) {
+    case Optimizer::muon: return {more, more, more};
+    case Optimizer::adamw_8bit: return {more, 0.0, 0.0};
+    case Optimizer::adamw:
+    case Optimizer::adamw_bf16:
+    case Optimizer::momentum:
+    case Optimizer::sgd:
+    case Optimizer::lion:
+    case Optimizer::adafactor: break;
+  }
+  return {};
 }
 
 StateBytes adam_states(Precision precision) noexcept {

@@ -29,6 +29,10 @@ inline constexpr std::array<std::string_view, 8> optimizer_names{"adamw", "adamw
 /// 2022, section 2), one moment for momentum, Lion (Chen et al. 2023) and Muon's matrices (Jordan et al. 2024), rows
 /// and columns only for Adafactor (Shazeer and Stern 2018, section 3).
 [[nodiscard]] double moment_bytes(Optimizer optimizer) noexcept;
+/// What it keeps beyond that: Muon is for hidden matrices and leaves embedding, head and norms to AdamW (Jordan et al.
+/// 2024, reference implementation); bitsandbytes keeps an embedding's moments in 32 bit (its documentation, 8-bit
+/// optimizers, stable embedding layer; Dettmers et al. 2022, section 2.3).
+[[nodiscard]] MomentsApart moments_apart(Optimizer optimizer) noexcept;
 
 /// Adam with fp32 moments: 8 bytes, and 4 more for the master copy of 16-bit weights; gradients as the weights
 /// (Rajbhandari et al. 2020, section 3.1: 2 + 2 + 12).
@@ -55,6 +59,7 @@ struct ActivationShape {
   double q_rank = 0, kv_rank = 0, rope = 0, latent_qk = 0, latent_value = 0;
   // Mixture of experts: `ffn` is unused, a token fills `routed` expert buffers on average
   double experts = 0, routed = 0, expert_ffn = 0, shared_ffn = 0;
+  double etp = 1;  ///< ranks that share an expert's width; with sequence parallelism each sees the tokens of all
 };
 /// Bytes kept for the backward pass (Korthikanti et al. 2022, equations 1 to 4, extended to grouped queries, gated
 /// MLPs, context parallelism, fused attention, latent attention and experts; see the .cpp for the terms).
@@ -64,14 +69,19 @@ struct ActivationShape {
 struct MemoryOptions {
   std::optional<bool> dropout;
   bool flash_attention = true;
-  std::optional<bool> fused_loss;  ///< unstated: unfused, and the range says so
+  std::optional<bool> fused_loss;  ///< unstated and no habit: unfused, and the range says so
   bool compiled = false;
   Method method = Method::full;
   std::int64_t lora_rank = 16;
   bool offload_optimizer = false;    ///< moments and master copy in host memory
   bool offload_activations = false;  ///< saved layer inputs in host memory; one layer's stay
+  bool offload_checkpoints = false;  ///< the same, but only what full recomputation keeps
   std::int64_t vocab_multiple = 1;   ///< tables are padded to a multiple of this times tp (Megatron-LM: 128)
 };
+
+/// Whether masks are kept when nobody says: a software's habit holds for plain MLPs. Gated
+/// networks pretrain without dropout (Chowdhery et al. 2022, section 5).
+[[nodiscard]] bool dropout_by_habit(const MemoryStack& stack, const Architecture& architecture) noexcept;
 
 /// One kind of layer in numbers.
 struct LayerKind {
@@ -90,6 +100,11 @@ struct CompiledMemory {
   double hidden = 0, vocab = 0, seq_len = 0;
   double embedding = 0, head = 0, final_norm = 0;  ///< parameters of the ends; head with its matrix even when tied
   bool tied = false;
+  // Multi-token prediction modules at the end of the last stage (DeepSeek-AI 2024, DeepSeek-V3, section 2.2): a layer
+  // of the last kind, a projection from two hidden vectors to one, norms; embedding and head are shared.
+  double mtp = 0;  ///< modules
+  std::size_t mtp_kind = 0;
+  double mtp_projection = 0, mtp_norms = 0;  ///< parameters of one
   StateBytes states;
   double frozen_embedding_bytes = 0;  ///< QLoRA: ends stay in 16 bit; 0: as `states`
   double logit_bytes = 0, gather_bytes = 2, input_bytes = 2;
@@ -120,6 +135,7 @@ struct MemoryTable {
   struct Row {
     double dense = 0;          ///< parameters
     double experts = 0;        ///< parameters
+    double norms = 0;          ///< parameters of `dense`
     double activations = 0;    ///< kept per micro-batch
     double in_full = 0;        ///< what a recomputed layer forms again
     double workspace = 0;      ///< gradients inside one layer's backward
@@ -130,6 +146,7 @@ struct MemoryTable {
   double embedding = 0, head = 0, final_norm = 0;  ///< parameters
   double saved_input = 0;                          ///< of a layer: what full recomputation keeps
   double loss = 0;                                 ///< the head phase's bytes without gathers
+  double mtp_projection = 0, mtp_saved = 0;        ///< of one prediction module: parameters, bytes beside its layer
 };
 [[nodiscard]] MemoryTable tabulate_memory(const CompiledMemory& compiled, const LayerKey& key) noexcept;
 

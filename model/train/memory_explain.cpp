@@ -33,7 +33,9 @@ void record_memory(const CompiledMemory& c,
          {{"g", c.states.gradients, Shown::count, "bytes per parameter of the recipe"},
           {"n", ranks, Shown::count, ranks_of(s)}});
   r.line("optimizer", "o P (z1: / n)", zero_source, bytes(MemoryTerm::optimizer), Shown::bytes,
-         {{"o", c.states.optimizer, Shown::count, "bytes per parameter of the recipe"},
+         {{"o", c.states.optimizer, Shown::count,
+           c.states.apart.embedding > 0.0 ? "bytes per parameter of the recipe, but for what the optimizer treats apart"
+                                          : "bytes per parameter of the recipe"},
           {"n", ranks, Shown::count, ranks_of(s)}});
   r.line("activations", "sum over the stage's layers x micro-batches in flight",
          "Korthikanti et al. 2022, equations 1 to 4; Narayanan et al. 2021, section 2.2",

@@ -26,6 +26,7 @@ void read_states(ConfigTable& root, MemoryStack& stack) {
     row.bytes.weights = table.number("weights", bytes_a_number);
     row.bytes.gradients = table.number("gradients", bytes_a_number);
     row.bytes.optimizer = table.number("optimizer", bytes_a_number);
+    row.bytes.buckets = table.maybe_number("buckets", bytes_a_number).value_or(0.0);
     table.finish();
     stack.states.push_back(std::move(row));
   }
@@ -71,10 +72,46 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.selective = static_cast<SelectiveRecompute>(root.maybe_choice("selective", selective_names).value_or(0));
   stack.uneven = static_cast<UnevenSplit>(root.maybe_choice("uneven_split", uneven_split_names).value_or(0));
   stack.measured = static_cast<MemoryKind>(root.maybe_choice("measured", memory_kind_names).value_or(1));
+  stack.reduce_bytes = root.maybe_number("reduce_bytes", bytes_a_number).value_or(4.0);
   stack.expert_imbalance = root.maybe_number("expert_imbalance", {1.0, 16.0}).value_or(1.0);
   stack.fixed = root.maybe_quantity<Bytes>("fixed", true).value_or(Bytes{});
   stack.outside = root.maybe_quantity<Bytes>("outside", true).value_or(Bytes{});
-  stack.buffers = root.maybe_quantity<Bytes>("buffers", true).value_or(Bytes{});
+  stack.communicators = root.maybe_quantity<Bytes>("communicators", true).value_or(Bytes{});
+  if (stack.communicators > stack.outside) {
+    root.problem("communicators", "'communicators' are part of 'outside' and cannot be more");
+  }
+}
+
+void read_buffers(ConfigTable& root, MemoryStack& stack) {
+  std::optional<ConfigTable> table = root.maybe_table("buffers");
+  if (!table) {
+    return;
+  }
+  constexpr Range<double> elements{0.0, 1e12};
+  constexpr Range<double> few{0.0, 8.0};
+  stack.buffers.live_parameters = table->number("live_parameters", elements);
+  stack.buffers.reduce_bucket = table->number("reduce_bucket", elements);
+  stack.buffers.zero2_buckets = table->number("zero2_buckets", few);
+  stack.buffers.zero3_buckets = table->number("zero3_buckets", few);
+  table->finish();
+}
+
+void read_defaults(ConfigTable& root, MemoryStack& stack) {
+  std::optional<ConfigTable> table = root.maybe_table("defaults");
+  if (!table) {
+    return;
+  }
+  StackDefaults& d = stack.defaults;
+  d.zero = static_cast<int>(table->maybe_integer("zero", {0, 3}).value_or(d.zero));
+  d.sequence_parallel = flag(*table, "sequence_parallel", d.sequence_parallel);
+  d.flash_attention = flag(*table, "flash_attention", d.flash_attention);
+  d.fused_loss = flag(*table, "fused_loss", d.fused_loss);
+  d.offload_checkpoints = flag(*table, "offload_checkpoints", d.offload_checkpoints);
+  d.expert_tensor = static_cast<ExpertTensor>(
+      table->maybe_choice("expert_tensor_parallel", expert_tensor_names).value_or(std::size_t{0}));
+  d.vocabulary = table->maybe_integer("vocabulary", {1, std::int64_t{1} << 40}).value_or(d.vocabulary);
+  d.source = table->text("source");
+  table->finish();
 }
 
 char lower(char c) noexcept {
@@ -87,6 +124,11 @@ bool starts_like(std::string_view text, std::string_view start) noexcept {
 }
 
 }  // namespace
+
+std::uint16_t StackDefaults::expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept {
+  const bool whole = expert_tensor == ExpertTensor::one || (expert_tensor == ExpertTensor::as_tp_without_ep && ep > 1);
+  return whole ? std::uint16_t{1} : tp;
+}
 
 StateBytes MemoryStack::states_of(Precision precision, std::string_view generation) const noexcept {
   for (const StateRow& row : states) {
@@ -110,6 +152,8 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
   read_states(root, stack);
   read_loss(root, stack);
   read_habits(root, stack);
+  read_buffers(root, stack);
+  read_defaults(root, stack);
   read_reserve(root, stack);
   ConfigTable interval = root.table("interval");
   stack.interval = interval.number("value", {0.001, 10.0});

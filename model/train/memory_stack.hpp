@@ -15,11 +15,20 @@
 
 namespace headroom {
 
+/// Moments beyond `StateBytes::optimizer`, in bytes a parameter, of tensors that an optimizer treats apart.
+struct MomentsApart {
+  double embedding = 0.0;
+  double head = 0.0;  ///< untied; a tied table is the embedding
+  double norms = 0.0;
+};
+
 /// Bytes per parameter that the recipe keeps beside the weights.
 struct StateBytes {
   double weights = 2.0;
   double gradients = 2.0;
   double optimizer = 12.0;
+  double buckets = 0.0;  ///< gradients on their way through DDP: none on a lone data rank
+  MomentsApart apart{};
   [[nodiscard]] constexpr double total() const noexcept { return weights + gradients + optimizer; }
 };
 
@@ -43,6 +52,34 @@ enum class UnevenSplit : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> uneven_split_names{"ends_count", "early"};
 
+/// Tensor ranks of an expert when nobody states them.
+enum class ExpertTensor : std::uint8_t {
+  as_tp,             ///< as many as of the rest (Megatron-Core)
+  one,               ///< experts are whole (DeepSpeed, Megatron-Bridge recipes)
+  as_tp_without_ep,  ///< as tp while the experts are not spread, else whole (torchtitan)
+};
+inline constexpr std::array<std::string_view, 3> expert_tensor_names{"tp", "one", "tp_without_ep"};
+
+/// What a blank key of a scenario, or a blank cell of a measured row, means with a software.
+struct StackDefaults {
+  int zero = 1;
+  bool sequence_parallel = true;  ///< where tp > 1
+  bool flash_attention = true;
+  bool fused_loss = false;
+  bool offload_checkpoints = false;  ///< what full recomputation keeps goes to the host
+  ExpertTensor expert_tensor = ExpertTensor::as_tp;
+  std::int64_t vocabulary = 50257;  ///< of a model whose own is not known; GPT-2's tokenizer
+  std::string source;
+  [[nodiscard]] std::uint16_t expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept;
+};
+
+/// What DeepSpeed allocates beside states, in elements of the compute precision.
+struct StackBuffers {
+  double live_parameters = 0.0;  ///< gathered at once under ZeRO 3, if the stage has as many
+  double reduce_bucket = 0.0;    ///< elements of one bucket, whatever the model
+  double zero2_buckets = 0.0, zero3_buckets = 0.0;
+};
+
 /// A recipe's state bytes, for some precisions and device generations; an empty list means any.
 struct StateRow {
   std::vector<std::string> precisions;
@@ -58,12 +95,13 @@ struct MemoryStack {
   double logit_bytes = 14.0;              ///< loss run op by op
   double logit_bytes_compiled = 14.0;     ///< with the model compiled
   double logit_bytes_fused = 2.0;         ///< fused cross-entropy
+  double reduce_bytes = 4.0;              ///< of a gradient on its way to its shard: fp32, or 16 bit
   bool dummy_gradients = false;           ///< 16-bit stand-ins for each weight shape where accumulation is fused (TE)
   bool fp8_saved_inputs = false;          ///< GEMM inputs are saved in 8 bit by 8-bit recipes
   bool fp8_gathers = false;               ///< sharded weights are gathered in 8 bit
   bool gradients_are_late = false;        ///< zero_grad(set_to_none): none exist at the first micro-batch's loss
   bool copies_attention_output = false;   ///< a second attention output under context parallelism (all-to-all)
-  bool dropout = false;                   ///< hidden dropout unless stated
+  bool dropout = false;                   ///< hidden dropout unless stated, with plain MLPs
   bool pipeline_keeps_gradients = false;  ///< sharded stacks with pp: whole compute copy and fp32 gradients of a stage
   bool gathers = true;                    ///< ZeRO 3 gathers unit by unit
   bool micro_batches_follow_stages = false;  ///< a blank micro-batch means pp micro-batches
@@ -75,9 +113,11 @@ struct MemoryStack {
   double reserve_ratio = 0.0, reserve_ratio_tp = 0.0;  ///< without and with tensor parallelism; 0: the form above
   Bytes fixed{};                                       ///< live on every rank: cuBLAS workspace and counters
   Bytes outside{};                                     ///< of the allocator: context, communicators, bucket buffers
-  Bytes buffers{};  ///< live under ZeRO 3 whatever the model: live-parameter and bucket buffers (DeepSpeed)
+  Bytes communicators{};                               ///< of `outside`, what a lone GPU does without
+  StackBuffers buffers;
   MemoryKind measured = MemoryKind::reserved;  ///< what the software prints
-  double interval = 0.3;                       ///< 80 % of what was measured lies within a factor of 1 + interval
+  StackDefaults defaults;
+  double interval = 0.3;  ///< 80 % of what was measured lies within a factor of 1 + interval
   std::string interval_source;
 
   [[nodiscard]] StateBytes states_of(Precision precision, std::string_view generation) const noexcept;

@@ -95,6 +95,7 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
     s.experts = count(arch.moe->experts);
     s.routed = count(arch.moe->top_k) * c.stack.expert_imbalance;
     s.expert_ffn = count(arch.moe->expert_ffn_hidden);
+    s.etp = key.etp;
     s.shared_ffn = count(arch.moe->shared_ffn_hidden);
   }
   return s;
@@ -127,22 +128,41 @@ double kept_selectively(const CompiledMemory& c, const ActivationShape& s) noexc
 double backward_workspace(const ActivationShape& s) noexcept {
   const double tokens = s.micro_batch * s.seq_len / s.cp;
   const double inner = 2.0 * (s.gated ? 3.0 : 2.0);
-  const double routed = s.routed * (s.sequence_parallel ? tokens / s.tp : tokens);
-  const double ffn = s.experts > 0.0 ? inner * s.expert_ffn * routed : inner * s.ffn * tokens / s.tp;
+  const double routed = s.routed * (s.sequence_parallel ? s.etp * tokens / s.tp : tokens);
+  const double ffn = s.experts > 0.0 ? inner * s.expert_ffn / s.etp * routed : inner * s.ffn * tokens / s.tp;
   return ffn + (s.flash_attention ? 0.0 : 2.0 * s.heads * s.seq_len * tokens / s.tp);
 }
 
 /// 16-bit stand-ins for the weight gradient of each distinct shape of a layer; `router` and norms have none.
-void add_dummies(const CompiledMemory& c, const LayerKind& kind, double tp, MemoryTable::Row& row) noexcept {
+void add_dummies(
+    const CompiledMemory& c, const LayerKind& kind, double tp, double etp, MemoryTable::Row& row) noexcept {
   if (!c.stack.dummy_gradients || c.options.method != Method::full) {
     return;
   }
   const BlockParameters& p = kind.parameters;
   row.mixer_dummies = 2.0 * (p.mixer / tp + p.mixer_replicated);
-  row.ffn_dummies = 2.0 * ((p.dense_ffn + p.shared_experts) / tp + p.expert);
+  row.ffn_dummies = 2.0 * ((p.dense_ffn + p.shared_experts) / tp + p.expert / etp);
+}
+
+/// LoRA and classifiers leave prediction modules out.
+void compile_prediction(const Architecture& arch, const ParameterCount& parameters, CompiledMemory& c) {
+  const std::vector<Block> blocks = arch.blocks();
+  if (arch.mtp_layers <= 0 || c.options.method != Method::full || arch.patches || blocks.empty()) {
+    return;
+  }
+  const auto last = std::find_if(c.kinds.begin(), c.kinds.end(),
+                                 [&](const LayerKind& kind) { return same_sizes(kind.block, blocks.back()); });
+  c.mtp = count(arch.mtp_layers);
+  c.mtp_kind = static_cast<std::size_t>(last - c.kinds.begin());
+  c.mtp_projection = 2.0 * c.hidden * c.hidden;
+  c.mtp_norms = parameters.mtp / c.mtp - last->parameters.total() - c.mtp_projection;
 }
 
 }  // namespace
+
+bool dropout_by_habit(const MemoryStack& stack, const Architecture& arch) noexcept {
+  return stack.dropout && !arch.gated_mlp;
+}
 
 CompiledMemory compile_memory(const Architecture& arch,
                               const MemoryStack& stack,
@@ -169,13 +189,15 @@ CompiledMemory compile_memory(const Architecture& arch,
   const bool narrow = row_of(precision).weight_bytes < 2.0;
   c.gather_bytes = stack.fp8_gathers && narrow ? 1.0 : row_of(precision).compute_bytes;
   c.input_bytes = stack.fp8_saved_inputs && narrow ? 1.0 : std::min(2.0, row_of(precision).compute_bytes);
-  c.logit_bytes = options.fused_loss.value_or(false) ? stack.logit_bytes_fused
-                  : options.compiled                 ? stack.logit_bytes_compiled
-                                                     : stack.logit_bytes;
-  c.dropout = options.dropout.value_or(stack.dropout);
+  c.logit_bytes = options.fused_loss.value_or(stack.defaults.fused_loss) ? stack.logit_bytes_fused
+                  : options.compiled                                     ? stack.logit_bytes_compiled
+                                                                         : stack.logit_bytes;
+  c.dropout = options.dropout.value_or(dropout_by_habit(stack, arch));
   if (options.method != Method::full) {
     c.states.gradients = 0.0;
     c.states.optimizer = 0.0;
+    c.states.buckets = 0.0;
+    c.states.apart = {};
     if (options.method == Method::qlora) {
       c.states.weights = nf4_bytes;
       c.frozen_embedding_bytes = 2.0;
@@ -184,6 +206,7 @@ CompiledMemory compile_memory(const Architecture& arch,
     }
   }
   compile_kinds(arch, options, c);
+  compile_prediction(arch, parameters, c);
   return c;
 }
 
@@ -198,10 +221,11 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     MemoryTable::Row& row = table.kinds[k];
     row.dense = (p.mixer + p.dense_ffn + p.shared_experts) / tp + p.mixer_replicated + p.norms + p.router;
     row.experts = p.experts / (static_cast<double>(key.ep) * key.etp);
+    row.norms = p.norms;
     row.in_full = layer_activations(shape).raw();
     row.activations = key.recompute == Recompute::selective ? kept_selectively(c, shape) : row.in_full;
     row.workspace = backward_workspace(shape);
-    add_dummies(c, kind, tp, row);
+    add_dummies(c, kind, tp, key.etp, row);
   }
   const std::int64_t multiple = c.options.vocab_multiple > 1 ? c.options.vocab_multiple * key.tp : 1;
   const double vocab = count(padded_vocabulary(c.architecture.vocab, multiple));
@@ -217,6 +241,13 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
                (key.sequence_parallel ? 2.0 * c.hidden * tokens / tp : 0.0) + dummy;
   if (c.architecture.patches) {
     table.loss = 0.0;  // a classifier's logits are a few numbers an image
+  }
+  if (c.mtp > 0.0) {
+    // Each module's logits join the loss, its head norm's input and output stay beside them.
+    table.loss += c.mtp * (c.logit_bytes * vocab * tokens / tp + 2.0 * 2.0 * c.hidden * tokens);
+    table.mtp_projection = c.mtp_projection / tp;
+    // Inputs of the two norms; without full recomputation also their joined outputs, the projection's input.
+    table.mtp_saved = (key.recompute == Recompute::full ? 2.0 : 2.0 + c.input_bytes) * table.saved_input;
   }
   return table;
 }

@@ -51,9 +51,16 @@ StageLayers layers_of_stage(const CompiledMemory& c, const Strategy& s, std::int
   return result;
 }
 
+/// The last stage also holds the prediction modules' layers.
+void add_prediction_layers(const CompiledMemory& c, StageLayers& result) noexcept {
+  result.layers += c.mtp;
+  result.of_kind[c.mtp_kind] += c.mtp;
+}
+
 struct StageParameters {
   double dense = 0.0, experts = 0.0;
-  double ends = 0.0;  ///< of them in embedding and head
+  double embedding = 0.0, head = 0.0, norms = 0.0;  ///< of them
+  double ends = 0.0;                                ///< embedding and head
   double adapters = 0.0;
   double largest_layer = 0.0;
 };
@@ -64,15 +71,25 @@ StageParameters parameters_of_stage(
   for (std::size_t k = 0; k < c.kinds.size(); ++k) {
     p.dense += own.of_kind[k] * t.kinds[k].dense;
     p.experts += own.of_kind[k] * t.kinds[k].experts;
+    p.norms += own.of_kind[k] * t.kinds[k].norms;
     p.adapters += own.of_kind[k] * c.kinds[k].adapters;
     if (own.of_kind[k] > 0.0) {
       p.largest_layer = std::max(p.largest_layer, t.kinds[k].dense + t.kinds[k].experts);
     }
   }
-  // Tied tables stand on both ends of a pipeline and once without one.
-  p.ends = (first ? t.embedding : 0.0) + (last && (!c.tied || !first) ? t.head : 0.0);
-  p.dense += p.ends + (last ? t.final_norm : 0.0);
+  // Tied tables stand on both ends of a pipeline and once without one. Prediction modules read the table on the last
+  // stage too.
+  p.embedding = first || (last && c.mtp > 0.0 && !c.tied) ? t.embedding : 0.0;
+  p.head = last && (!c.tied || !first) ? t.head : 0.0;
+  p.ends = p.embedding + p.head;
+  p.norms += last ? t.final_norm + c.mtp * c.mtp_norms : 0.0;
+  p.dense += p.ends + (last ? t.final_norm + c.mtp * (t.mtp_projection + c.mtp_norms) : 0.0);
   return p;
+}
+
+double moments_beside(const CompiledMemory& c, const StageParameters& p) noexcept {
+  const MomentsApart& more = c.states.apart;
+  return more.embedding * p.embedding + (c.tied ? more.embedding : more.head) * p.head + more.norms * p.norms;
 }
 
 void fill_states(const CompiledMemory& c, const Strategy& s, const StageParameters& p, StageMemory& m) noexcept {
@@ -81,11 +98,14 @@ void fill_states(const CompiledMemory& c, const Strategy& s, const StageParamete
   const double expert_ranks = std::max(1.0, ranks * s.tp / (static_cast<double>(s.ep) * s.etp));
   // DualPipe runs two directions at once: every rank holds two stages' parameters.
   const double copies = s.schedule == Schedule::dualpipe && s.pp > 1 ? 2.0 : 1.0;
-  const StateMemory dense = state_memory(copies * p.dense, c.states, s.zero, ranks);
-  const StateMemory experts = state_memory(copies * p.experts, c.states, s.zero, expert_ranks);
+  StateBytes bytes = c.states;
+  bytes.gradients += all > 1.0 ? bytes.buckets : 0.0;
+  const StateMemory dense = state_memory(copies * p.dense, bytes, s.zero, ranks);
+  const StateMemory experts = state_memory(copies * p.experts, bytes, s.zero, expert_ranks);
   m.bytes[MemoryTerm::weights] = dense.weights + experts.weights;
   m.bytes[MemoryTerm::gradients] = dense.gradients + experts.gradients;
-  m.bytes[MemoryTerm::optimizer] = dense.optimizer + experts.optimizer;
+  m.bytes[MemoryTerm::optimizer] =
+      dense.optimizer + experts.optimizer + Bytes{copies * moments_beside(c, p) / (s.zero >= 1 ? ranks : 1.0)};
   if (c.frozen_embedding_bytes > 0.0) {
     const double shards = s.zero >= 3 ? ranks : 1.0;
     m.bytes[MemoryTerm::weights] += Bytes{p.ends * (c.frozen_embedding_bytes - c.states.weights) / shards};
@@ -103,15 +123,20 @@ void fill_states(const CompiledMemory& c, const Strategy& s, const StageParamete
   }
 }
 
-void fill_activations(
-    const CompiledMemory& c, const MemoryTable& t, const StageLayers& own, const Strategy& s, StageMemory& m) noexcept {
-  double kept = 0.0;
+void fill_activations(const CompiledMemory& c,
+                      const MemoryTable& t,
+                      const StageLayers& own,
+                      const Strategy& s,
+                      bool last,
+                      StageMemory& m) noexcept {
+  double kept = last ? c.mtp * t.mtp_saved : 0.0;
   const bool full = s.recompute == Recompute::full;
   for (std::size_t k = 0; k < c.kinds.size(); ++k) {
     kept += own.of_kind[k] * (full ? t.saved_input / s.recompute_block : t.kinds[k].activations);
   }
   kept *= m.in_flight;
-  if (c.options.offload_activations && own.layers > 0.0) {
+  const bool offloaded = c.options.offload_activations || (full && c.options.offload_checkpoints);
+  if (offloaded && own.layers > 0.0) {
     const double one_layer = kept / (own.layers * std::max(m.in_flight, 1.0));
     m.host += Bytes{kept - std::min(kept, 2.0 * one_layer)};  // the one in use and the one on its way
     kept = std::min(kept, 2.0 * one_layer);
@@ -137,6 +162,14 @@ double dummies_of_stage(const CompiledMemory& c, const MemoryTable& t, const Sta
   return sum;
 }
 
+/// Weights that DeepSpeed gathers at once, never more than the stage has, and its whole reduce buckets.
+double documented_buffers(const CompiledMemory& c, const Strategy& s, const StageParameters& p) noexcept {
+  const StackBuffers& b = c.stack.buffers;
+  const double gathered = s.zero >= 3 ? std::min(b.live_parameters, p.dense + p.experts) : 0.0;
+  const double buckets = s.zero >= 3 ? b.zero3_buckets : s.zero == 2 ? b.zero2_buckets : 0.0;
+  return c.gather_bytes * (gathered + buckets * b.reduce_bucket);
+}
+
 /// Workspace of the two moments, gathers included.
 struct Workspaces {
   double layer = 0.0, loss = 0.0, kept = 0.0;
@@ -156,22 +189,27 @@ Workspaces workspaces_of_stage(const CompiledMemory& c,
     }
   }
   w.loss = last ? t.loss : 0.0;
+  w.kept = documented_buffers(c, s, p);
   if (s.zero < 3) {
     return w;
   }
-  constexpr double wide = 2.0;       // the ends are gathered in 16 bit whatever the recipe
-  constexpr double reduction = 4.0;  // gradients are reduced in fp32
-  const double trained = c.options.method == Method::full ? reduction : 0.0;
+  constexpr double wide = 2.0;  // the ends are gathered in 16 bit whatever the recipe
+  const double trained = c.options.method == Method::full ? c.stack.reduce_bytes : 0.0;
   if (s.pp > 1 && c.stack.pipeline_keeps_gradients) {
     // Nothing is reduced before the last micro-batch: the whole stage's compute copy and gradients stay.
-    w.kept = c.gather_bytes * p.dense + trained * p.dense + (wide - c.gather_bytes) * p.ends;
+    w.kept += (c.gather_bytes + trained) * (p.dense + p.experts) + (wide - c.gather_bytes) * p.ends;
   } else if (c.stack.gathers) {
     // One unit computed, one prefetched (Zhao et al. 2023, section 3.3), one reduced.
     w.layer += (2.0 * c.gather_bytes + trained) * p.largest_layer;
     w.loss += last ? (wide + trained) * t.head + c.gather_bytes * p.largest_layer : 0.0;
   }
-  w.kept += c.stack.buffers.raw();
   return w;
+}
+
+/// Context, communicators and what else lies outside the allocator; a lone GPU has no communicator.
+Bytes outside_of(const CompiledMemory& c, const Strategy& s) noexcept {
+  const bool alone = count(s.dp) * s.tp * s.pp * s.cp <= 1.0;
+  return c.stack.outside - (alone ? c.stack.communicators : Bytes{});
 }
 
 /// What the allocator holds beyond what is live. Never more than the device has left: near the limit it gives back.
@@ -186,7 +224,7 @@ Bytes reserve_of(const CompiledMemory& c, const Strategy& s, const StageMemory& 
                             m.bytes[MemoryTerm::gather_buffers] - c.stack.fixed;
     reserve += c.stack.reserve_activations * m.bytes[MemoryTerm::activations] + c.stack.reserve_workspace * workspace;
   }
-  return std::max(Bytes{}, std::min(reserve, c.capacity - m.live() - c.stack.outside));
+  return std::max(Bytes{}, std::min(reserve, c.capacity - m.live() - outside_of(c, s)));
 }
 
 }  // namespace
@@ -199,11 +237,14 @@ StageMemory stage_memory(const CompiledMemory& c,
   StageMemory m;
   const bool first = stage == 0;
   const bool last = stage == s.pp - 1;
-  const StageLayers own = layers_of_stage(c, s, stage);
+  StageLayers own = layers_of_stage(c, s, stage);
+  if (last) {
+    add_prediction_layers(c, own);
+  }
   const StageParameters parameters = parameters_of_stage(c, t, own, first, last);
   m.in_flight = micro_batches_in_flight(s, count(stage), micro_batches);
   fill_states(c, s, parameters, m);
-  fill_activations(c, t, own, s, m);
+  fill_activations(c, t, own, s, last, m);
   m.bytes[MemoryTerm::dummy_gradients] = Bytes{dummies_of_stage(c, t, own)};
   const Workspaces w = workspaces_of_stage(c, t, s, own, parameters, last);
   m.bytes[MemoryTerm::gather_buffers] = Bytes{w.kept};
@@ -222,7 +263,7 @@ StageMemory stage_memory(const CompiledMemory& c,
     given_back = late ? Bytes{std::max(0.0, w.loss - w.layer)} : Bytes{};
   }
   m.bytes[MemoryTerm::fragmentation] = reserve_of(c, s, m, given_back);
-  m.bytes[MemoryTerm::framework] = c.stack.outside;
+  m.bytes[MemoryTerm::framework] = outside_of(c, s);
   return m;
 }
 

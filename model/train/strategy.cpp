@@ -12,6 +12,22 @@ Legality broken(Verdict verdict, std::int64_t number, std::int64_t limit) noexce
   return {verdict, static_cast<double>(number), static_cast<double>(limit)};
 }
 
+/// Experts: whole ones on every expert rank, their width split evenly over the tensor ranks of an expert, which are
+/// some of the tp ranks. False: `report` wants no more.
+template <class Report>
+bool walk_expert_rules(const Architecture& arch, const Strategy& s, Report& report) {
+  const std::int64_t experts = arch.moe ? arch.moe->experts : 1;
+  if (s.ep > 1 && !divides(s.ep, experts) && !report(broken(Verdict::experts_not_divisible, experts, s.ep))) {
+    return false;
+  }
+  const std::int64_t width = arch.moe ? arch.moe->expert_ffn_hidden : 0;
+  if (s.etp > 1 && (width == 0 || !divides(s.etp, width)) &&
+      !report(broken(Verdict::expert_width_not_divisible, width, s.etp))) {
+    return false;
+  }
+  return width == 0 || divides(s.etp, s.tp) || report(broken(Verdict::tensor_ranks_not_divisible, s.tp, s.etp));
+}
+
 /// Hands every broken rule to `report` until it answers false. A rule that needs a sound tp or dp waits for one.
 template <class Report>
 void walk_rules(const Architecture& arch, const TrainingShape& shape, const Strategy& s, Report report) {
@@ -39,11 +55,7 @@ void walk_rules(const Architecture& arch, const TrainingShape& shape, const Stra
       !report(broken(Verdict::sequence_not_divisible, shape.seq_len, sequence_ranks))) {
     return;
   }
-  const std::int64_t experts = arch.moe ? arch.moe->experts : 1;
-  if (s.ep > 1 && !divides(s.ep, experts) && !report(broken(Verdict::experts_not_divisible, experts, s.ep))) {
-    return;
-  }
-  if (!sound_dp) {
+  if (!walk_expert_rules(arch, s, report) || !sound_dp) {
     return;
   }
   const std::int64_t batch_ranks = std::int64_t{s.dp} * s.micro_batch;
@@ -57,7 +69,7 @@ void walk_rules(const Architecture& arch, const TrainingShape& shape, const Stra
   }
   const std::int64_t expert_ranks = std::int64_t{s.dp} * s.cp * s.tp;
   const std::int64_t expert_group = std::int64_t{s.ep} * s.etp;
-  if (s.ep > 1 && !divides(expert_group, expert_ranks)) {
+  if (arch.moe && !divides(expert_group, expert_ranks)) {
     report(broken(Verdict::expert_groups_misfit, expert_ranks, expert_group));
   }
 }

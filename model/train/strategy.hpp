@@ -31,6 +31,7 @@ struct Strategy {
   std::uint8_t recompute_block = 1;  ///< layers between kept inputs under full recomputation
   Schedule schedule = Schedule::one_f_one_b;
   bool sequence_parallel = false;
+  bool etp_open = false;  ///< etp was not stated: it follows tp and ep as the software does
   friend constexpr bool operator==(const Strategy&, const Strategy&) = default;
 };
 static_assert(sizeof(Strategy) <= 32);

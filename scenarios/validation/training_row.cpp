@@ -7,9 +7,6 @@
 namespace headroom {
 namespace {
 
-/// GPT-2's tokenizer, which every stack here shipped first; rows that matter state their own.
-constexpr std::int64_t default_vocabulary = 50257;
-
 RowPrediction unsupported(std::string why) {
   return {RowStatus::unsupported, std::move(why), 0, 0, 0, 0};
 }
@@ -105,7 +102,7 @@ std::string_view option(const RunConfiguration& run, std::string_view key) {
   return found == run.options.end() ? std::string_view{} : std::string_view{found->second};
 }
 
-Strategy strategy_of(const RunConfiguration& run) {
+Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults) {
   Strategy s;
   s.tp = static_cast<std::uint16_t>(*run.tp);
   s.pp = static_cast<std::uint16_t>(*run.pp);
@@ -113,12 +110,19 @@ Strategy strategy_of(const RunConfiguration& run) {
   s.vpp = static_cast<std::uint16_t>(run.vpp.value_or(1));
   s.ep = static_cast<std::uint16_t>(run.ep.value_or(1));
   s.dp = static_cast<std::uint32_t>(*run.dp);
+  if (run.experts.value_or(0) > 1) {
+    // No column states it. The run was legal: whole experts where the software's usual split fits no layout of its
+    // ranks.
+    s.etp = defaults.expert_tensor_ranks(s.tp, s.ep);
+    const std::int64_t ranks = std::int64_t{s.tp} * s.cp * s.dp;
+    s.etp = ranks % (std::int64_t{s.ep} * s.etp) == 0 ? s.etp : std::uint16_t{1};
+  }
   s.micro_batch = static_cast<std::uint16_t>(run.micro_batch.value_or(1));
-  s.zero = static_cast<std::uint8_t>(run.zero.value_or(1));
+  s.zero = static_cast<std::uint8_t>(run.zero.value_or(defaults.zero));
   if (const std::string_view node = option(run, "hsdp"); node == "node") {
     s.shard_ranks = static_cast<std::uint16_t>(std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 1024));
   }
-  s.sequence_parallel = s.tp > 1 && run.seq_parallel.value_or(1) == 1;
+  s.sequence_parallel = s.tp > 1 && run.seq_parallel.value_or(defaults.sequence_parallel ? 1 : 0) == 1;
   s.recompute = run.recompute == "full"        ? Recompute::full
                 : run.recompute == "selective" ? Recompute::selective
                                                : Recompute::none;
@@ -169,19 +173,18 @@ std::string without_slice(const std::string& model) {
   return all ? model.substr(0, dash) : model;
 }
 
-MemoryOptions options_of(const RunConfiguration& run, const MemoryStack& software) {
+MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defaults) {
   MemoryOptions o;
   const std::string_view method = option(run, "method");
   o.method = method == "lora" ? Method::lora : method == "qlora" ? Method::qlora : Method::full;
-  o.flash_attention = run.flash_attn.value_or(1) == 1;
+  o.flash_attention = run.flash_attn.value_or(defaults.flash_attention ? 1 : 0) == 1;
   if (const std::string_view fused = option(run, "fused_cross_entropy"); !fused.empty()) {
     o.fused_loss = fused == "1";
   }
   o.compiled = option(run, "compile") == "1";
-  // GPT-style recipes train with dropout where the software has it on, gated ones turn it off.
-  o.dropout = software.dropout && run.gated_mlp.value_or(0) == 0;
   o.offload_optimizer = option(run, "offload") == "optimizer";
   o.offload_activations = option(run, "offload") == "activations";
+  o.offload_checkpoints = option(run, "offload").empty() && defaults.offload_checkpoints;
   return o;
 }
 
@@ -318,8 +321,8 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   work.shape = {*run.gpus, *run.seq_len, *run.global_batch};
   work.precision = precision;
   work.states = states_of(software, precision, sku);
-  work.options = options_of(run, software);
-  Architecture architecture = architecture_of(run, preset == nullptr ? default_vocabulary : preset->vocab);
+  work.options = options_of(run, software.defaults);
+  Architecture architecture = architecture_of(run, preset == nullptr ? software.defaults.vocabulary : preset->vocab);
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
     architecture.mla = preset->mla;  // the columns have no place for the latent widths
   }
@@ -336,7 +339,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   } catch (const ConfigError& error) {
     return unsupported(error.diagnostics().front().message);
   }
-  Strategy s = strategy_of(run);
+  Strategy s = strategy_of(run, c.memory.stack.defaults);
   bool open = !run.micro_batch;
   const std::int64_t local_batch = c.work.shape.global_batch / std::max<std::int64_t>(1, s.dp);
   if (open && c.memory.stack.micro_batches_follow_stages && s.pp > 1 && local_batch >= s.pp) {
