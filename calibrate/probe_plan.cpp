@@ -132,8 +132,8 @@ Bytes memory_of(const Probe& probe) {
   return std::visit(MemoryOf{}, probe);
 }
 
-std::vector<GemmShape> probe_shapes() {
-  std::vector<GemmShape> shapes;
+std::vector<ProbeShape> probe_shapes() {
+  std::vector<ProbeShape> shapes;
   for (const auto& [n, k] : weights) {
     for (const std::int64_t m : tokens) {
       shapes.push_back({m, n, k});

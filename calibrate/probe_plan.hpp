@@ -21,12 +21,12 @@ struct ProbePlan {
   ProbeEffort effort;
 };
 
-struct GemmShape {
+struct ProbeShape {
   std::int64_t m = 1, n = 1, k = 1;
 };
 
 /// The 48 shapes: m 1 to 8192 on eight weights, from one that only launches (128 x 64) to one that fills the device.
-[[nodiscard]] std::vector<GemmShape> probe_shapes();
+[[nodiscard]] std::vector<ProbeShape> probe_shapes();
 
 /// The fewest copies of `bytes` that together exceed twice the L2; at least `least`. Zero L2 is taken as unknown: 256
 /// MiB.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/csv_columns.hpp>
 #include <headroom/calibrate/samples_csv.hpp>
 
 #include <algorithm>
@@ -53,89 +54,7 @@ std::string gemm_cells(const GemmRow& r) {
   return line;
 }
 
-/// A file of known columns: finds each by name, then hands out cells and notes what is wrong.
-class Columns {
- public:
-  Columns(CsvReader& csv, std::span<const std::string_view> names) : csv_{&csv} {
-    const std::size_t before = csv.diagnostics().size();
-    for (const std::string_view name : names) {
-      const std::optional<std::size_t> found = csv.column(name);
-      if (!found) {
-        csv.diagnostics().add(csv.file(), {1, 1}, "column " + quoted(name) + " is missing");
-      }
-      at_.push_back(found.value_or(0));
-    }
-    for (const std::string& name : csv.header()) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) {
-        csv.diagnostics().add(csv.file(), {1, 1}, "unknown column " + quoted(name) + suggestion(name, names));
-      }
-    }
-    good_ = csv.diagnostics().size() == before;
-  }
-
-  /// The next row; false at the end or when the header is wrong.
-  bool next() {
-    row_good_ = true;
-    return good_ && csv_->next();
-  }
-  [[nodiscard]] bool row_good() const noexcept { return row_good_; }
-
-  std::string text(std::size_t column) {
-    const std::string& cell = csv_->fields()[at_[column]];
-    return cell.empty() ? (problem(column, "is empty"), cell) : cell;
-  }
-
-  std::int64_t integer(std::size_t column) {
-    const std::optional<std::int64_t> value = whole(column);
-    if (value && *value <= 0) {
-      problem(column, "must be positive");
-    }
-    return value.value_or(1);
-  }
-
-  /// A number, empty or positive.
-  std::optional<double> maybe(std::size_t column) {
-    const std::size_t before = csv_->diagnostics().size();
-    const std::optional<double> value = csv_->number(at_[column]);
-    row_good_ = row_good_ && csv_->diagnostics().size() == before;
-    if (value && *value <= 0.0) {
-      problem(column, "must be positive");
-    }
-    return value;
-  }
-
-  double number(std::size_t column) {
-    const std::optional<double> value = maybe(column);
-    if (!value && csv_->fields()[at_[column]].empty()) {
-      problem(column, "is empty");
-    }
-    return value.value_or(1.0);
-  }
-
- private:
-  std::optional<std::int64_t> whole(std::size_t column) {
-    const std::size_t before = csv_->diagnostics().size();
-    const std::optional<std::int64_t> value = csv_->integer(at_[column]);
-    row_good_ = row_good_ && csv_->diagnostics().size() == before;
-    if (!value && csv_->fields()[at_[column]].empty()) {
-      problem(column, "is empty");
-    }
-    return value;
-  }
-
-  void problem(std::size_t column, const std::string& what) {
-    const std::size_t at = at_[column];
-    csv_->diagnostics().add(csv_->file(), csv_->at(at), "'" + csv_->header()[at] + "' " + what);
-    row_good_ = false;
-  }
-
-  CsvReader* csv_;
-  std::vector<std::size_t> at_;
-  bool good_ = false;
-  bool row_good_ = true;
-};
-
-GemmRow gemm_row(Columns& columns) {
+GemmRow gemm_row(CsvColumns& columns) {
   GemmRow row;
   row.engine = columns.text(0);
   row.version = columns.text(1);
@@ -147,7 +66,7 @@ GemmRow gemm_row(Columns& columns) {
   return row;
 }
 
-SustainedRow sustained_row(Columns& columns) {
+SustainedRow sustained_row(CsvColumns& columns) {
   SustainedRow row;
   row.gemm = gemm_row(columns);
   row.first = Seconds{columns.number(7) * micro};
@@ -163,7 +82,7 @@ SustainedRow sustained_row(Columns& columns) {
 
 template <class Row, class Make>
 std::vector<Row> read_rows(CsvReader& csv, std::span<const std::string_view> header, Make make) {
-  Columns columns{csv, header};
+  CsvColumns columns{csv, header};
   std::vector<Row> rows;
   while (columns.next()) {
     Row row = make(columns);
@@ -251,7 +170,7 @@ std::vector<SustainedRow> read_sustained_rows(CsvReader& csv) {
 }
 
 std::vector<CopyRow> read_copy_rows(CsvReader& csv) {
-  return read_rows<CopyRow>(csv, copy_header, [](Columns& c) {
+  return read_rows<CopyRow>(csv, copy_header, [](CsvColumns& c) {
     CopyRow row;
     row.op = c.text(0);
     row.bytes = c.integer(1);
@@ -261,7 +180,7 @@ std::vector<CopyRow> read_copy_rows(CsvReader& csv) {
 }
 
 std::vector<LaunchRow> read_launch_rows(CsvReader& csv) {
-  return read_rows<LaunchRow>(csv, launch_header, [](Columns& c) {
+  return read_rows<LaunchRow>(csv, launch_header, [](CsvColumns& c) {
     LaunchRow row;
     row.op = c.text(0);
     row.count = c.integer(1);

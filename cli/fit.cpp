@@ -2,6 +2,7 @@
 // `headroom fit`: measured rows in, the sustained shares of the rough stack out.
 #include <headroom/calibrate/fit_rough.hpp>
 #include <headroom/calibrate/fit_serving_memory.hpp>
+#include <headroom/cli/fit_kernels.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/cli/verb.hpp>
 
@@ -15,7 +16,15 @@ namespace {
 
 constexpr std::array options{
     Option{"--stack", OptionKind::one, "NAME", "the stack to fit: rough-train (default) or tensorrt-llm (memory)"},
-    Option{"--format", OptionKind::one, "text|toml", "a table, or the [sustained] tables ready to paste"},
+    Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"},
+    Option{"--kind", OptionKind::one, "gemm|attention-prefill|attention-decode|moe|quantize",
+           "with --gpu: the kind of kernels, where the columns do not tell"},
+    Option{"--engine", OptionKind::one, "NAME", "with --gpu: only kernels of this engine"},
+    Option{"--dtype", OptionKind::one, "NAME", "with --gpu: only kernels of this format"},
+    Option{"--cross-validate", OptionKind::one, "N", "with --gpu: folds by shape (default 5; 0: none)"},
+    Option{"--probe-shapes", OptionKind::flag, "", "with --gpu: fit on the probe's shapes alone, judge on the others"},
+    Option{"--source", OptionKind::one, "TEXT", "with --gpu and toml: where the kernels come from"},
+    Option{"--format", OptionKind::one, "text|toml|json", "a table, or TOML ready to paste; json with --gpu"},
 };
 
 std::string percent(double fraction) {
@@ -92,6 +101,9 @@ Outcome run(const Arguments& arguments) {
   if (paths.empty()) {
     throw ConfigError{"name the files of measured training rows, e.g. 'headroom fit train_*.csv'"};
   }
+  if (arguments.has("--gpu")) {
+    return fit_kernels(arguments);
+  }
   const std::string stack = arguments.one("--stack", "rough-train");
   if (stack != "rough-train" && stack != "tensorrt-llm") {
     throw ConfigError{"stack " + quoted(stack) + " cannot be fitted; rough-train and tensorrt-llm can"};
@@ -118,11 +130,13 @@ Outcome run(const Arguments& arguments) {
 constexpr std::string_view examples =
     "  headroom fit train_*.csv\n"
     "  headroom fit train_*.csv --format toml\n"
-    "  headroom fit serve_kvcap.csv --stack tensorrt-llm\n";
+    "  headroom fit serve_kvcap.csv --stack tensorrt-llm\n"
+    "  headroom fit gemm.csv --gpu h100-sxm-80gb --cross-validate 5\n";
 
 }  // namespace
 
 const Verb fit_verb{
-    "fit", "fit the rough stack's sustained shares from measured rows", "FILE.csv", 10000, options, examples, run};
+    "fit", "fit stacks from measured runs, kernel curves from measured kernels", "FILE.csv", 10000, options, examples,
+    run};
 
 }  // namespace headroom::cli

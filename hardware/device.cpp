@@ -109,6 +109,7 @@ Device read_device(const ConfigValue& document, const std::string& file, Diagnos
   device.vendor = vendors[root.choice("vendor", vendors)];
   device.kind = static_cast<DeviceKind>(root.choice("kind", device_kind_names));
   device.generation = generations[root.choice("generation", generations)];
+  device.curves = root.maybe_text("curves").value_or("");
   device.year = root.integer("year", years);
   device.compute_capability = compute_capability_of(root, device.vendor);
 

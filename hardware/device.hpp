@@ -55,6 +55,7 @@ struct Device {
   std::string compute_capability;
   std::string notes;
   std::string file;
+  std::string curves;  ///< id of the measured SKU whose kernel curves serve: its own, or its generation's; empty: none
 
   struct Compute {
     std::optional<Sourced<std::int64_t>> units;

@@ -37,9 +37,9 @@ std::vector<P> of(const ProbePlan& plan) {
 }  // namespace
 
 TEST_CASE("the GEMM shapes are 48 different ones, m 1 to 8192, on weights from 128 x 64 to 16384 x 2560") {
-  const std::vector<GemmShape> shapes = probe_shapes();
+  const std::vector<ProbeShape> shapes = probe_shapes();
   std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> different;
-  for (const GemmShape& s : shapes) {
+  for (const ProbeShape& s : shapes) {
     different.emplace(s.m, s.n, s.k);
     CHECK(s.n % 16 == 0);  // cuBLASLt's e4m3 needs rows of a multiple of 16 bytes
     CHECK(s.k % 16 == 0);

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured kernels as problems to fit: which rows belong to one curve, and the model that predicts them.
+#pragma once
+
+#include <headroom/calibrate/fit_curve.hpp>
+#include <headroom/calibrate/kernel_rows.hpp>
+#include <headroom/hardware/device.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// The kernels of one engine, version and format, which share a curve.
+struct KernelGroup {
+  KernelKind kind = KernelKind::gemm;
+  std::string engine, version;
+  std::string format;  ///< as the model names it
+  std::vector<const KernelRow*> rows;
+};
+
+/// Sorted by engine and format. The rows must outlive the groups.
+[[nodiscard]] std::vector<KernelGroup> group_kernels(std::span<const KernelFile> files);
+
+/// The problem of one group on a device. The group must outlive the problem. ConfigError for a format that no model
+/// knows or a device that lacks its rate.
+[[nodiscard]] CurveProblem curve_problem(const KernelGroup& group, const Device& device);
+
+/// The kernels of a group that are among the shapes of a probe (probe_plan.hpp).
+[[nodiscard]] std::vector<std::size_t> probe_kernels(const KernelGroup& group);
+
+}  // namespace headroom

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured kernels as CSV: one file a kind of kernel, latencies in microseconds.
+#pragma once
+
+#include <headroom/core/csv.hpp>
+#include <headroom/core/quantity.hpp>
+
+#include <array>
+#include <cstdint>
+#include <istream>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+enum class KernelKind : std::uint8_t { gemm, prefill, decode, moe, quantize, count };
+/// As the command line spells them.
+inline constexpr std::array<std::string_view, 5> kernel_kind_names{"gemm", "attention-prefill", "attention-decode",
+                                                                   "moe", "quantize"};
+
+/// The columns that make a shape, in the order of KernelRow::shape. Besides them a file has engine, version,
+/// latency_us and the text columns of text_columns.
+[[nodiscard]] std::span<const std::string_view> shape_columns(KernelKind kind) noexcept;
+[[nodiscard]] std::span<const std::string_view> text_columns(KernelKind kind) noexcept;
+
+/// One measured kernel.
+struct KernelRow {
+  static constexpr std::size_t most_sizes = 7;
+  std::string engine, version;
+  std::string format;   ///< "bfloat16"; of attention "bfloat16/fp8": queries / cache
+  std::string variant;  ///< of MoE "kernel, distribution", of quantize "op, kernel"; else empty
+  std::array<double, most_sizes> shape{};
+  Seconds latency{};
+  int line = 0;
+};
+
+struct KernelFile {
+  std::string path;
+  KernelKind kind = KernelKind::gemm;
+  std::vector<KernelRow> rows;
+};
+
+/// Reads one file. The kind follows from the header; prefill and decode attention have the same one, so that `kind`
+/// must tell them apart, or the file's name, which then has "context" or "generation" in it. Every problem goes to
+/// `diagnostics`: columns missing or unknown, cells empty, not positive or no number, and the same kernel measured
+/// twice with times that differ by more than a tenth.
+[[nodiscard]] KernelFile read_kernel_rows(std::istream& stream,
+                                          const std::string& path,
+                                          std::optional<KernelKind> kind,
+                                          Diagnostics& diagnostics);
+
+/// A number that is the same for the same shape everywhere: folds of a cross-validation are cut by it.
+[[nodiscard]] std::uint64_t shape_hash(const KernelRow& row) noexcept;
+
+}  // namespace headroom

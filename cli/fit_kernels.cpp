@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/curve_problem.hpp>
+#include <headroom/cli/fit_kernels.hpp>
+#include <headroom/cli/table.hpp>
+#include <headroom/core/json_writer.hpp>
+#include <headroom/hardware/catalog.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+
+namespace headroom::cli {
+namespace {
+
+/// One curve as fitted, with the kernels it was fitted on.
+struct Fitted {
+  KernelGroup group;
+  CurveProblem problem;
+  CurveFit fit;
+  bool probe_only = false;
+  int folds = 0;
+};
+
+std::vector<KernelFile> read_files(const Arguments& arguments) {
+  std::optional<KernelKind> kind;
+  if (arguments.has("--kind")) {
+    const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
+    kind = static_cast<KernelKind>(at - kernel_kind_names.begin());
+  }
+  Diagnostics diagnostics;
+  std::vector<KernelFile> files;
+  for (const std::string& path : arguments.many("")) {
+    std::ifstream stream{path, std::ios::binary};
+    if (!stream) {
+      diagnostics.add(path, {}, "cannot be read");
+    } else {
+      files.push_back(read_kernel_rows(stream, path, kind, diagnostics));
+    }
+  }
+  diagnostics.throw_if_any();
+  return files;
+}
+
+int folds_of(const Arguments& arguments) {
+  const std::string text = arguments.one("--cross-validate", "5");
+  const std::optional<std::int64_t> folds = integer_of(text);
+  if (!folds || *folds < 0 || *folds == 1 || *folds > 100) {
+    throw ConfigError{"--cross-validate " + quoted(text) + " must be 0 (none) or 2 to 100 folds"};
+  }
+  return static_cast<int>(*folds);
+}
+
+std::string percent(double share, int digits = 3) {
+  return std::isfinite(share) ? format_number(100.0 * share, digits) : "-";
+}
+
+std::string value_text(const CurveParameter& parameter, double value) {
+  if (parameter.unit == CurveUnit::share) {
+    return format_number(value, 4);
+  }
+  return value < 1e-7 ? format_number(value * 1e9, 4) + " ns" : format_number(value * 1e6, 4) + " us";
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 16> text{};
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
+  return text.data();
+}
+
+const CurveErrors& judged(const Fitted& f) {
+  return f.fit.held_out.n > 0 ? f.fit.held_out : f.fit.fitted;
+}
+
+// ---- text -----------------------------------------------------------------------------------------------------------
+
+void add_parameters(const Fitted& f, Table& table) {
+  for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
+    const CurveParameter& p = f.problem.parameters[i];
+    const FittedParameter& fitted = f.fit.result.parameters[i];
+    const bool fixed = !f.problem.fixed.empty() && f.problem.fixed[i];
+    table.row({std::string{p.name}, value_text(p, fitted.value), fixed ? "-" : percent(fitted.deviation, 2),
+               fixed               ? "not used"
+               : fitted.from_prior ? "prior"
+                                   : "data"});
+  }
+}
+
+/// The strongest correlations: parameters to be read together.
+std::string correlations(const Fitted& f) {
+  struct Pair {
+    std::size_t a, b;
+    double value;
+  };
+  std::vector<Pair> pairs;
+  const std::size_t n = f.problem.parameters.size();
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = a + 1; b < n; ++b) {
+      pairs.push_back({a, b, f.fit.result.correlation[a * n + b]});
+    }
+  }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& x, const Pair& y) { return std::abs(x.value) > std::abs(y.value); });
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, pairs.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + std::string{f.problem.parameters[pairs[i].a].name} + " with " +
+            std::string{f.problem.parameters[pairs[i].b].name} + " " + format_number(pairs[i].value, 2);
+  }
+  return text;
+}
+
+/// Errors by the first size of the shape (m, batch, tokens) and by measured time.
+void add_regions(const Fitted& f, Table& table) {
+  const std::vector<double>& errors = f.fit.held_out_errors.empty() ? f.fit.fitted_errors : f.fit.held_out_errors;
+  const auto region = [&](const std::string& name, auto&& inside) {
+    std::vector<double> some;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      if (inside(*f.group.rows[i])) {
+        some.push_back(errors[i]);
+      }
+    }
+    if (!some.empty()) {
+      const CurveErrors e = curve_errors(some);
+      table.row({name, std::to_string(e.n), percent(e.mape), percent(e.median), percent(e.p90), percent(e.bias)});
+    }
+  };
+  const std::string first{shape_columns(f.group.kind).front()};
+  constexpr std::array<double, 5> sizes{1, 17, 129, 1025, 1e12};
+  constexpr std::array<std::string_view, 4> size_names{" 1 to 16", " 17 to 128", " 129 to 1024", " above 1024"};
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+    region(first + std::string{size_names[i]},
+           [&](const KernelRow& r) { return r.shape[0] >= sizes[i] && r.shape[0] < sizes[i + 1]; });
+  }
+  constexpr std::array<double, 5> times{0, 1e-5, 1e-4, 1e-3, 1e12};
+  constexpr std::array<std::string_view, 4> time_names{"below 10 us", "10 to 100 us", "0.1 to 1 ms", "above 1 ms"};
+  for (std::size_t i = 0; i + 1 < times.size(); ++i) {
+    region(std::string{time_names[i]},
+           [&](const KernelRow& r) { return r.latency.raw() >= times[i] && r.latency.raw() < times[i + 1]; });
+  }
+}
+
+std::string group_name(const Fitted& f) {
+  return std::string{kernel_kind_names[static_cast<std::size_t>(f.group.kind)]} + " " + f.group.engine + " " +
+         f.group.version + " " + f.group.format;
+}
+
+std::string text_of(const Fitted& f) {
+  const CurveErrors& e = judged(f);
+  std::string text = group_name(f) + ": " + std::to_string(f.group.rows.size()) + " kernels" +
+                     (f.probe_only ? ", fitted on the probe's shapes alone, judged on the others" : "") + "\n";
+  text += (f.fit.held_out.n > 0 ? "held out" : "fitted") + std::string{": mape "} + percent(e.mape) + " %, median " +
+          percent(e.median) + " %, p90 " + percent(e.p90) + " %, bias " + percent(e.bias) +
+          " %; on the kernels fitted " + percent(f.fit.fitted.mape) + " %\n\n";
+  Table parameters{{"parameter", "value", "+- %", "from"}};
+  add_parameters(f, parameters);
+  text += parameters.text(2) + "  most correlated: " + correlations(f) + "\n\n";
+  Table regions{{"region", "n", "mape %", "median %", "p90 %", "bias %"}};
+  add_regions(f, regions);
+  return text + regions.text(2) + "\n";
+}
+
+// ---- TOML and JSON --------------------------------------------------------------------------------------------------
+
+std::string toml_of(const Fitted& f, const std::string& source) {
+  const CurveErrors& e = judged(f);
+  std::string text = "[[" + std::string{kernel_kind_names[static_cast<std::size_t>(f.group.kind)]} + "]]\n";
+  text += "engine = \"" + f.group.engine + "\"\nversion = \"" + f.group.version + "\"\nformat = \"" + f.group.format +
+          "\"\nsource = \"" + source + "\"\ndate = \"" + today() + "\"\nrows = " + std::to_string(f.group.rows.size()) +
+          "\nfolds = " + std::to_string(f.folds) + "\n";
+  text += "mape = " + format_number(e.mape) + "\nmedian = " + format_number(e.median) +
+          "\np90 = " + format_number(e.p90) + "\nbias = " + format_number(e.bias) + "\n[" +
+          std::string{kernel_kind_names[static_cast<std::size_t>(f.group.kind)]} + ".values]\n";
+  for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
+    const CurveParameter& p = f.problem.parameters[i];
+    const std::string value = value_text(p, f.fit.result.parameters[i].value);
+    text += std::string{p.name} + " = " + (p.unit == CurveUnit::seconds ? "\"" + value + "\"" : value) + "\n";
+  }
+  return text;
+}
+
+void json_errors(JsonWriter& json, std::string_view name, const CurveErrors& e) {
+  json.key(name);
+  json.compact_next();
+  json.begin_object();
+  json.member("n", static_cast<std::int64_t>(e.n));
+  json.member("mape", e.mape);
+  json.member("median_ape", e.median);
+  json.member("p90_ape", e.p90);
+  json.member("bias", e.bias);
+  json.end_object();
+}
+
+void json_of(JsonWriter& json, const Fitted& f) {
+  json.begin_object();
+  json.member("kind", kernel_kind_names[static_cast<std::size_t>(f.group.kind)]);
+  json.member("engine", f.group.engine);
+  json.member("version", f.group.version);
+  json.member("format", f.group.format);
+  json.member("rows", static_cast<std::int64_t>(f.group.rows.size()));
+  json.member("probe_only", f.probe_only);
+  json_errors(json, "fitted", f.fit.fitted);
+  json_errors(json, "held_out", f.fit.held_out);
+  json.key("parameters");
+  json.begin_array();
+  for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
+    const FittedParameter& p = f.fit.result.parameters[i];
+    json.compact_next();
+    json.begin_object();
+    json.member("name", f.problem.parameters[i].name);
+    json.member("value", p.value);
+    json.member("log_deviation", p.deviation);
+    json.member("from_prior", p.from_prior);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
+std::vector<Fitted> fit_all(const Arguments& arguments, const std::vector<KernelFile>& files, const Device& device) {
+  const int folds = folds_of(arguments);
+  std::vector<Fitted> all;
+  for (KernelGroup& group : group_kernels(files)) {
+    if ((arguments.has("--engine") && arguments.one("--engine") != group.engine) ||
+        (arguments.has("--dtype") && arguments.one("--dtype") != group.format)) {
+      continue;
+    }
+    const bool probe_only = arguments.has("--probe-shapes");
+    all.push_back({std::move(group), {}, {}, probe_only, probe_only ? 0 : folds});
+  }
+  for (Fitted& f : all) {
+    f.problem = curve_problem(f.group, device);
+    if (f.probe_only) {
+      const std::vector<std::size_t> probes = probe_kernels(f.group);
+      if (probes.empty()) {
+        throw ConfigError{group_name(f) + ": none of the kernels has a shape of the probe"};
+      }
+      f.fit = fit_curve(f.problem, 0, probes);
+    } else {
+      f.fit = fit_curve(f.problem, f.folds);
+    }
+  }
+  if (all.empty()) {
+    throw ConfigError{"no kernel is left to fit: no row of the engine or format asked for"};
+  }
+  return all;
+}
+
+}  // namespace
+
+Outcome fit_kernels(const Arguments& arguments) {
+  const Catalog catalog = Catalog::standard();
+  const Device& device = catalog.device(arguments.one("--gpu"));
+  const std::vector<KernelFile> files = read_files(arguments);
+  const std::vector<Fitted> all = fit_all(arguments, files, device);
+  const std::string format = arguments.one("--format", "text");
+  if (format == "json") {
+    JsonWriter json;
+    json.begin_object();
+    json.member("schema", "headroom.fit/1");
+    json.member("gpu", device.id);
+    json.key("curves");
+    json.begin_array();
+    for (const Fitted& f : all) {
+      json_of(json, f);
+    }
+    json.end_array();
+    json.end_object();
+    return {json.take(), "", 0};
+  }
+  std::string text = format == "toml" ? "schema = 1\nid = \"" + device.id + "\"\n" : "";
+  for (const Fitted& f : all) {
+    text += format == "toml" ? "\n" + toml_of(f, arguments.one("--source", "own kernels")) : text_of(f);
+  }
+  return {text, "", 0};
+}
+
+}  // namespace headroom::cli

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/embedded.hpp>
+#include <headroom/model/cost/curve_library.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace embedded {
+EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
+}
+
+namespace {
+
+constexpr Range<double> fraction{0.0, 100.0};
+constexpr Range<double> signed_fraction{-100.0, 100.0};
+
+CurveProvenance read_provenance(ConfigTable& table) {
+  CurveProvenance p;
+  p.engine = table.text("engine");
+  p.version = table.text("version");
+  p.format = table.text("format");
+  p.source = table.text("source");
+  p.date = table.text("date");
+  p.rows = table.integer("rows");
+  p.folds = table.integer("folds");
+  p.mape = table.number("mape", fraction);
+  p.median = table.number("median", fraction);
+  p.p90 = table.number("p90", fraction);
+  p.bias = table.number("bias", signed_fraction);
+  return p;
+}
+
+double read_value(ConfigTable& table, const CurveParameter& parameter) {
+  const double value = parameter.unit == CurveUnit::seconds ? table.quantity<Seconds>(parameter.name).raw()
+                                                            : table.number(parameter.name, {1e-12, 1e12});
+  return value;
+}
+
+/// Every [[key]] of the document: provenance and a table of values.
+template <std::size_t N>
+std::vector<FittedCurve<N>> read_curves(ConfigTable& root,
+                                        std::string_view key,
+                                        const std::array<CurveParameter, N>& parameters) {
+  std::vector<FittedCurve<N>> curves;
+  for (ConfigTable& table : root.tables(key)) {
+    FittedCurve<N> curve;
+    curve.provenance = read_provenance(table);
+    ConfigTable values = table.table("values");
+    for (std::size_t i = 0; i < N; ++i) {
+      curve.values[i] = read_value(values, parameters[i]);
+    }
+    values.finish();
+    table.finish();
+    curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+/// The curve of one engine and format; an empty engine takes the first of the set.
+template <std::size_t N>
+const FittedCurve<N>* look_up(const std::vector<FittedCurve<N>>& curves,
+                              std::string_view engine,
+                              std::string_view format) {
+  const auto found = std::find_if(curves.begin(), curves.end(), [&](const FittedCurve<N>& c) {
+    return c.provenance.format == format && (engine.empty() || c.provenance.engine == engine);
+  });
+  return found == curves.end() ? nullptr : &*found;
+}
+
+std::string percent(double share) {
+  return format_number(100.0 * share, 2) + " %";
+}
+
+/// "trtllm 1.3.0rc20 bf16 kernels of h100-sxm-80gb, 5.4 % off when held out"
+std::string described(const CurveProvenance& p, const CurveSet& set, const Device& device, std::string_view format) {
+  std::string text = p.engine + " " + p.version + " " + p.format + " kernels of " + set.id;
+  if (set.id != device.id) {
+    text += " with the datasheet of " + device.id + " (no kernel of its own was measured)";
+  } else {
+    text += ", " + percent(p.mape) + " off when held out";
+  }
+  if (p.format != format) {
+    text += "; none in " + std::string{format} + " was measured";
+  }
+  return text;
+}
+
+template <std::size_t N>
+[[noreturn]] void none_serves(const std::vector<FittedCurve<N>>& curves,
+                              std::string_view what,
+                              std::string_view wanted,
+                              const CurveSet& set) {
+  std::string known;
+  for (const FittedCurve<N>& curve : curves) {
+    known += (known.empty() ? "" : ", ") + curve.provenance.engine + " " + curve.provenance.format;
+  }
+  throw ConfigError{"no " + std::string{what} + " curve of " + set.id + " is for " + std::string{wanted} +
+                    "; there are " + (known.empty() ? "none" : known)};
+}
+
+/// What stands in for a format that nobody measured: the same width of weights, else 16 bit at the format's own rate.
+std::string_view stand_in(std::string_view format) {
+  if (format == "fp16" || format == "tf32" || format == "fp32" || format == "int8_wo" || format == "int4_wo") {
+    return "bf16";
+  }
+  return format == "int8" || format == "fp8_block" ? "fp8" : std::string_view{};
+}
+
+}  // namespace
+
+double benchmark_copies(std::string_view engine) noexcept {
+  // The collector of the shared kernels: 5 weight copies for TensorRT-LLM, 6 for vLLM (shared study of kernels, 1).
+  return engine == "vllm" ? 6.0 : engine == "cublaslt" ? 1e6 : 5.0;
+}
+
+CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {
+  ConfigTable root{document, "", diagnostics};
+  require_schema(root);
+  CurveSet set;
+  set.id = root.text("id");
+  set.file = file;
+  set.gemm = read_curves(root, "gemm", gemm_parameters());
+  root.finish();
+  return set;
+}
+
+CurveSet find_curve_set(const Device& device) {
+  if (device.curves.empty()) {
+    throw ConfigError{device.id + " names no kernel curves and no kernel of its generation (" + device.generation +
+                      ") was measured; name a set with curves = \"ID\" in an overlay of the SKU, or measure one with "
+                      "'headroom probe'"};
+  }
+  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const std::optional<DataStore::Entry> entry = store.find("curves", device.curves);
+  if (!entry) {
+    const std::vector<std::string> ids = store.ids("curves");
+    const std::vector<std::string_view> known{ids.begin(), ids.end()};
+    throw ConfigError{device.id + " names the kernel curves " + quoted(device.curves) + ", which do not exist" +
+                      suggestion(device.curves, known)};
+  }
+  Diagnostics diagnostics;
+  CurveSet set = read_curve_set(parse_toml(entry->text, entry->file), entry->file, diagnostics);
+  diagnostics.throw_if_any();
+  return set;
+}
+
+ChosenCurve<gemm_parameter_count> choose_gemm(const CurveSet& set,
+                                              const Device& device,
+                                              const GemmFormat& format,
+                                              std::string_view engine) {
+  const FittedGemm* found = look_up(set.gemm, engine, format.name);
+  if (found == nullptr) {
+    found = look_up(set.gemm, engine, stand_in(format.name));
+  }
+  if (found == nullptr) {
+    none_serves(set.gemm, "GEMM", std::string{format.name} + (engine.empty() ? "" : " of engine " + quoted(engine)),
+                set);
+  }
+  return {found, described(found->provenance, set, device, format.name)};
+}
+
+KernelDevice kernel_device(const Device& device, Rate rate) {
+  std::string missing;
+  const auto note = [&](bool known, std::string_view name) {
+    missing += known ? "" : (missing.empty() ? "" : ", ") + std::string{name};
+  };
+  note(device.memory.bandwidth.has_value(), "memory.bandwidth");
+  note(device.compute.units.has_value(), "compute.units");
+  note(device.memory.l2.has_value(), "memory.l2");
+  if (!missing.empty()) {
+    throw ConfigError{device.id + " lacks " + missing + " in the catalog; state them in an overlay of it"};
+  }
+  return {device.peak_of(rate), device.bandwidth(), static_cast<double>(device.compute.units->value),
+          device.memory.l2->value};
+}
+
+}  // namespace headroom

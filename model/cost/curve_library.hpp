@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fitted kernel curves: one TOML per measured SKU, borrowed by its generation with the borrower's own datasheet.
+#pragma once
+
+#include <headroom/core/config_reader.hpp>
+#include <headroom/hardware/device.hpp>
+#include <headroom/model/cost/gemm.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// Where a curve's numbers come from and how far they held on kernels that the fit did not see.
+struct CurveProvenance {
+  std::string engine, version;
+  std::string format;  ///< as the model names it: "bf16"; of attention "bf16/fp8"
+  std::string source;
+  std::string date;
+  std::int64_t rows = 0;
+  std::int64_t folds = 0;  ///< of the cross-validation by shape behind the errors
+  double mape = 0.0;
+  double median = 0.0;
+  double p90 = 0.0;
+  double bias = 0.0;
+};
+
+template <std::size_t N>
+struct FittedCurve {
+  CurveProvenance provenance;
+  std::array<double, N> values{};
+};
+
+using FittedGemm = FittedCurve<gemm_parameter_count>;
+
+/// All curves of one measured SKU.
+struct CurveSet {
+  std::string id;  ///< of the SKU
+  std::string file;
+  std::vector<FittedGemm> gemm;  ///< in order of preference
+};
+
+/// A curve chosen for a question, and in words what it stands on.
+template <std::size_t N>
+struct ChosenCurve {
+  const FittedCurve<N>* curve = nullptr;
+  std::string why;  ///< "h100-sxm-80gb, trtllm 1.3.0rc20 bf16; cross-validated 5.4 %"
+};
+
+/// Weight matrices that an engine's benchmark rotates through; 1 when it is not known.
+[[nodiscard]] double benchmark_copies(std::string_view engine) noexcept;
+
+/// Reads one set; every problem goes to `diagnostics`.
+[[nodiscard]] CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
+/// The set that a SKU names (`curves = "ID"`). ConfigError when it names none or an unknown one.
+[[nodiscard]] CurveSet find_curve_set(const Device& device);
+
+/// The curve of a format. An empty engine takes the set's first; a format nobody measured takes that of the same
+/// width, and says so. ConfigError naming what there is when nothing serves.
+[[nodiscard]] ChosenCurve<gemm_parameter_count> choose_gemm(const CurveSet& set,
+                                                            const Device& device,
+                                                            const GemmFormat& format,
+                                                            std::string_view engine = {});
+
+/// Peak, bandwidth, SMs and L2 for a rate. ConfigError naming every number that the catalog lacks.
+[[nodiscard]] KernelDevice kernel_device(const Device& device, Rate rate);
+
+}  // namespace headroom

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/cost/gemm.hpp>
+
+#include <algorithm>
+#include <span>
+
+namespace headroom {
+namespace {
+
+/// Rows, columns of the output that one CTA makes. The menu spans what the measured libraries ship.
+constexpr std::array<std::array<int, 2>, 8> menu{
+    {{16, 64}, {64, 64}, {64, 128}, {128, 64}, {128, 128}, {128, 256}, {256, 128}, {256, 256}}};
+/// Ways to cut K. A cut below min_depth elements is not worth a CTA.
+constexpr std::array<int, 9> splits{1, 2, 3, 4, 6, 8, 12, 16, 32};
+constexpr double min_depth = 64.0;
+/// Splitting is for grids that leave SMs idle.
+constexpr double most_waves_split = 1.5;
+/// The time constant of the power limiter: pinned, for kernels of a probe are too short to tell it.
+constexpr double droop_time = 1e-3;
+
+// Bytes of block scales: fp8_block has a float per 128 activations (and per 128 x 128 weights), nvfp4 a byte per 16.
+constexpr std::array formats{
+    GemmFormat{"fp32", Rate::fp32_vector, 4.0, 4.0, 4.0, false, 1},
+    GemmFormat{"tf32", Rate::tf32, 4.0, 4.0, 4.0, false, 4},
+    GemmFormat{"fp16", Rate::fp16, 2.0, 2.0, 2.0, false, 8},
+    GemmFormat{"bf16", Rate::bf16, 2.0, 2.0, 2.0, false, 8},
+    GemmFormat{"fp8", Rate::fp8, 1.0, 1.0, 2.0, true, 16},
+    GemmFormat{"fp8_block", Rate::fp8, 1.0, 1.0 + 4.0 / 128.0, 2.0, true, 16},
+    GemmFormat{"int8", Rate::int8, 1.0, 1.0, 2.0, true, 16},
+    GemmFormat{"int8_wo", Rate::fp16, 1.0, 2.0, 2.0, false, 16},
+    GemmFormat{"int4_wo", Rate::fp16, 0.5, 2.0, 2.0, false, 32},
+    GemmFormat{"nvfp4", Rate::fp4, 0.5625, 0.5625, 2.0, true, 32},
+};
+struct FormatAlias {
+  std::string_view alias;
+  std::string_view name;
+};
+constexpr std::array aliases{FormatAlias{"bfloat16", "bf16"}, FormatAlias{"float16", "fp16"},
+                             FormatAlias{"half", "fp16"},     FormatAlias{"float32", "fp32"},
+                             FormatAlias{"sq", "int8"},       FormatAlias{"fp8_e4m3", "fp8"}};
+
+// Priors: centre and spread of the fits of the nine measured SKUs, 16-bit (shared kernels, July 2026 engines).
+constexpr std::array<CurveParameter, gemm_parameter_count> parameter_table{{
+    {"compute", CurveUnit::share, 0.85, 0.0, 0.05, 1.0},
+    {"bandwidth", CurveUnit::share, 0.80, 0.0, 0.05, 1.0},
+    {"launch", CurveUnit::seconds, 2.3e-6, 0.0, 3e-7, 4e-4},
+    {"chain", CurveUnit::seconds, 1.2e-9, 0.0, 5e-11, 5e-8},
+    {"fill", CurveUnit::share, 175.0, 0.4, 1.0, 5000.0},
+    {"split", CurveUnit::seconds, 2.8e-6, 0.3, 1e-7, 1e-3},
+    {"l2_rate", CurveUnit::share, 6.0, 0.5, 1.0, 50.0},
+    {"wave", CurveUnit::share, 0.25, 0.7, 0.01, 1.0},
+    {"write", CurveUnit::share, 1.0, 0.2, 0.3, 2.0},
+    {"droop", CurveUnit::share, 0.15, 1.0, 0.001, 1.0},
+    {"residency", CurveUnit::share, 0.6, 0.5, 0.01, 3.0},
+    {"residency_gain", CurveUnit::share, 4.0, 0.5, 1.0, 20.0},
+    {"quantise", CurveUnit::share, 1.0, 0.7, 0.01, 20.0},
+}};
+
+double fourth(double x) noexcept {
+  return x * x * x * x;
+}
+
+}  // namespace
+
+std::span<const GemmFormat> gemm_formats() noexcept {
+  return formats;
+}
+
+const GemmFormat* find_gemm_format(std::string_view name) noexcept {
+  for (const FormatAlias& alias : aliases) {
+    if (alias.alias == name) {
+      name = alias.name;
+    }
+  }
+  const auto* const found =
+      std::find_if(formats.begin(), formats.end(), [&](const GemmFormat& f) { return f.name == name; });
+  return found == formats.end() ? nullptr : found;
+}
+
+const std::array<CurveParameter, gemm_parameter_count>& gemm_parameters() noexcept {
+  return parameter_table;
+}
+
+GemmModel::GemmModel(const GemmCurve& curve,
+                     const KernelDevice& device,
+                     const GemmFormat& format,
+                     Residency residency,
+                     double copies) noexcept
+    : curve_{curve},
+      format_{format},
+      units_{device.units},
+      flop_time_{1.0 / (value(GemmParameter::compute) * device.peak.raw())},
+      byte_time_{1.0 / (value(GemmParameter::bandwidth) * device.bandwidth.raw())},
+      chain4_{fourth(value(GemmParameter::chain) * format.weight_bytes / 2.0)},
+      resident_{residency == Residency::benchmark ? value(GemmParameter::residency) * device.l2.raw() : 0.0},
+      copies_{copies} {
+  static_assert(menu.size() == tile_count);
+  const double l2_time = 1.0 / (value(GemmParameter::l2_rate) * device.bandwidth.raw());
+  for (std::size_t i = 0; i < tile_count; ++i) {
+    Tile& tile = tiles_[i];
+    tile.m = menu[i][0];
+    tile.n = menu[i][1];
+    tile.inverse_m = 1.0 / tile.m;
+    tile.inverse_n = 1.0 / tile.n;
+    tile.compute4 = fourth(2.0 * tile.m * tile.n * units_ * flop_time_);
+    tile.l2 = (tile.m * format.activation_bytes + tile.n * format.weight_bytes) * l2_time;
+    tile.full = std::sqrt(std::sqrt(tile.compute4 + fourth(units_ * tile.l2) + chain4_));
+  }
+}
+
+double GemmModel::memory_time(const GemmShape& s, double& hit) const noexcept {
+  const double weights = s.n * s.k * format_.weight_bytes;
+  const double activations = s.m * s.k * format_.activation_bytes;
+  const double output = s.m * s.n * format_.output_bytes;
+  const double time = (weights + activations + output / value(GemmParameter::write)) * byte_time_;
+  if (resident_ <= 0.0) {
+    hit = 0.0;
+    return time;
+  }
+  const double fill = (copies_ * weights + activations + output) / resident_;
+  hit = std::exp(-fill * fill);
+  return time * (1.0 - hit + hit / value(GemmParameter::residency_gain));
+}
+
+GemmModel::Found GemmModel::evaluate(const GemmShape& s) const noexcept {
+  Found best;
+  best.memory = memory_time(s, best.hit);
+  const double memory3 = best.memory * best.memory * best.memory;
+  const double fill = value(GemmParameter::fill);
+  const double wave = value(GemmParameter::wave);
+  const double droop = value(GemmParameter::droop);
+  double least = HUGE_VAL;
+  double least_loop = HUGE_VAL;
+  for (const Tile& tile : tiles_) {
+    const double grid = std::ceil(s.m * tile.inverse_m) * std::ceil(s.n * tile.inverse_n);
+    for (const int split : splits) {
+      const double depth = s.k / split;
+      const double ctas = grid * split;
+      const double x = ctas / units_;
+      if (split > 1 && (depth < min_depth || x > most_waves_split)) {
+        break;
+      }
+      double u = tile.full;
+      if (ctas < units_) {
+        u = std::sqrt(std::sqrt(tile.compute4 + fourth(ctas * tile.l2) + chain4_));
+      }
+      const double w = x <= 1.0 ? 1.0 : wave * std::ceil(x) + (1.0 - wave) * x;
+      double loop = w * u * (depth + fill);
+      loop *= 1.0 + droop * loop / (loop + droop_time);
+      // A split costs its reduction: one that does not shorten the loop cannot win.
+      if (loop >= least_loop && split > 1) {
+        continue;
+      }
+      const double reduce = split > 1 ? value(GemmParameter::split) + 2.0 * split * s.m * s.n * byte_time_ : 0.0;
+      const double time = std::cbrt(loop * loop * loop + memory3) + reduce;
+      if (time < least) {
+        least = time;
+        least_loop = loop;
+        best.loop = loop;
+        best.reduce = reduce;
+        best.tile = &tile;
+        best.split = split;
+        best.waves = x;
+      }
+    }
+  }
+  const double quantise = format_.quantises ? value(GemmParameter::quantise) * 3.0 * s.m * s.k * byte_time_ : 0.0;
+  best.total = Seconds{value(GemmParameter::launch) + quantise + least};
+  return best;
+}
+
+GemmTime GemmModel::explain(const GemmShape& s) const noexcept {
+  const Found found = evaluate(s);
+  GemmTime t;
+  t.total = found.total;
+  t.launch = Seconds{value(GemmParameter::launch)};
+  t.quantise = format_.quantises ? Seconds{value(GemmParameter::quantise) * 3.0 * s.m * s.k * byte_time_} : Seconds{};
+  t.loop = Seconds{found.loop};
+  t.memory = Seconds{found.memory};
+  t.reduce = Seconds{found.reduce};
+  t.tile_m = static_cast<int>(found.tile->m);
+  t.tile_n = static_cast<int>(found.tile->n);
+  t.split = found.split;
+  t.waves = found.waves;
+  t.hit = found.hit;
+  if (t.launch + t.reduce > std::max(t.loop, t.memory)) {
+    t.bound = GemmBound::launch;
+  } else if (t.memory > t.loop) {
+    t.bound = GemmBound::memory;
+  } else {
+    const double l2 = fourth(std::min(found.waves, 1.0) * units_ * found.tile->l2);
+    const double most = std::max({found.tile->compute4, l2, chain4_});
+    t.bound = most == found.tile->compute4 ? GemmBound::compute : most == l2 ? GemmBound::l2 : GemmBound::latency;
+  }
+  return t;
+}
+
+Seconds GemmModel::bound(const GemmShape& s) const noexcept {
+  double hit = 0.0;
+  const double memory = memory_time(s, hit);
+  return Seconds{value(GemmParameter::launch) + norm3(2.0 * s.m * s.n * s.k * flop_time_, memory)};
+}
+
+}  // namespace headroom
