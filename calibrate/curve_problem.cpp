@@ -3,6 +3,7 @@
 #include <headroom/calibrate/probe_plan.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/model/cost/curve_library.hpp>
+#include <headroom/model/cost/roofline.hpp>
 
 #include <algorithm>
 #include <map>
@@ -30,6 +31,12 @@ GemmShape gemm_shape(const KernelRow& row) {
   return {row.shape[0], row.shape[1], row.shape[2]};
 }
 
+Seconds gemm_roofline(const GemmShape& s, const KernelDevice& limits, const GemmFormat& format) {
+  const Bytes moved{s.n * s.k * format.weight_bytes + s.m * s.k * format.activation_bytes +
+                    s.m * s.n * format.output_bytes};
+  return least_time(gemm_flops(s.m, s.n, s.k), moved, limits.peak, limits.bandwidth, limits.l2);
+}
+
 CurveProblem gemm_problem(const KernelGroup& group, const Device& device) {
   const GemmFormat* format = find_gemm_format(group.format);
   if (format == nullptr) {
@@ -46,6 +53,9 @@ CurveProblem gemm_problem(const KernelGroup& group, const Device& device) {
   problem.starts = gemm_starts();
   const KernelDevice limits = kernel_device(device, format->rate);
   const double copies = benchmark_copies(group.engine);
+  for (const KernelRow* row : group.rows) {
+    problem.roofline.push_back(gemm_roofline(gemm_shape(*row), limits, *format));
+  }
   problem.predict = [&group, limits, format = *format, copies](
                         std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
     GemmCurve curve{};

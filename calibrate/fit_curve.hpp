@@ -18,6 +18,7 @@ struct CurveProblem {
   std::span<const CurveParameter> parameters;
   std::vector<bool> fixed;            ///< a parameter that stays at its prior; empty: none
   std::vector<Seconds> measured;      ///< one a kernel
+  std::vector<Seconds> roofline;      ///< least_time() of each: no kernel can be faster
   std::vector<std::uint64_t> shapes;  ///< shape_hash of each: all kernels of one shape share a fold
   /// Times of the kernels `which` with the curve's values.
   std::function<void(std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds)>

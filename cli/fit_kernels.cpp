@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/curve_problem.hpp>
 #include <headroom/cli/fit_kernels.hpp>
+#include <headroom/cli/render_op.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/hardware/catalog.hpp>
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <fstream>
 
 namespace headroom::cli {
 namespace {
@@ -22,24 +22,12 @@ struct Fitted {
   int folds = 0;
 };
 
-std::vector<KernelFile> read_files(const Arguments& arguments) {
-  std::optional<KernelKind> kind;
-  if (arguments.has("--kind")) {
-    const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
-    kind = static_cast<KernelKind>(at - kernel_kind_names.begin());
+std::optional<KernelKind> kind_of(const Arguments& arguments) {
+  if (!arguments.has("--kind")) {
+    return std::nullopt;
   }
-  Diagnostics diagnostics;
-  std::vector<KernelFile> files;
-  for (const std::string& path : arguments.many("")) {
-    std::ifstream stream{path, std::ios::binary};
-    if (!stream) {
-      diagnostics.add(path, {}, "cannot be read");
-    } else {
-      files.push_back(read_kernel_rows(stream, path, kind, diagnostics));
-    }
-  }
-  diagnostics.throw_if_any();
-  return files;
+  const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
+  return static_cast<KernelKind>(at - kernel_kind_names.begin());
 }
 
 int folds_of(const Arguments& arguments) {
@@ -253,7 +241,7 @@ std::vector<Fitted> fit_all(const Arguments& arguments, const std::vector<Kernel
 Outcome fit_kernels(const Arguments& arguments) {
   const Catalog catalog = Catalog::standard();
   const Device& device = catalog.device(arguments.one("--gpu"));
-  const std::vector<KernelFile> files = read_files(arguments);
+  const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind_of(arguments));
   const std::vector<Fitted> all = fit_all(arguments, files, device);
   const std::string format = arguments.one("--format", "text");
   if (format == "json") {

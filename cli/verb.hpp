@@ -62,6 +62,7 @@ extern const Verb explain_verb;
 extern const Verb validate_verb;
 extern const Verb catalog_verb;
 extern const Verb fit_verb;
+extern const Verb op_verb;
 extern const Verb replay_verb;
 extern const Verb probe_verb;
 

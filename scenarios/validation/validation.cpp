@@ -288,6 +288,12 @@ Validation validate(std::span<const RunFile> files,
   if (!weight_by.empty()) {
     share_weights(result.rows, keys);
   }
+  return score_rows(std::move(result.rows));
+}
+
+Validation score_rows(std::vector<ScoredRow> rows) {
+  Validation result;
+  result.rows = std::move(rows);
   result.groups = score_groups(result.rows);
   return result;
 }

@@ -71,6 +71,9 @@ struct Validation {
                                   std::span<const std::string> weight_by,
                                   const Sources& sources);
 
+/// Groups and their statistics of rows that were predicted elsewhere.
+[[nodiscard]] Validation score_rows(std::vector<ScoredRow> rows);
+
 /// One line per bar that is missed or names an empty group.
 [[nodiscard]] std::vector<std::string> missed_bars(const Validation& validation, std::span<const BudgetBar> bars);
 

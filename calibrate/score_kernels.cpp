@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/curve_problem.hpp>
+#include <headroom/calibrate/score_kernels.hpp>
+#include <headroom/model/cost/curve_library.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace headroom {
+namespace {
+
+constexpr double micro = 1e-6;
+
+struct CurveValues {
+  std::vector<double> values;
+  const CurveProvenance* provenance = nullptr;
+};
+
+template <std::size_t N>
+CurveValues values_of(const ChosenCurve<N>& chosen) {
+  return {{chosen.curve->values.begin(), chosen.curve->values.end()}, &chosen.curve->provenance};
+}
+
+/// ConfigError when the set has no curve for the group.
+CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device& device) {
+  const GemmFormat* format = find_gemm_format(group.format);
+  if (group.kind == KernelKind::gemm && format != nullptr) {
+    return values_of(choose_gemm(set, device, *format, group.engine));
+  }
+  throw ConfigError{"kernels of kind " + std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]} +
+                    " in format " + group.format + " are not predicted by this version"};
+}
+
+/// Predictions of a group's kernels, or why there are none.
+void predict_group(const KernelGroup& group,
+                   const CurveSet& set,
+                   const Device& device,
+                   std::map<const KernelRow*, RowPrediction>& predictions) {
+  RowPrediction refused;
+  try {
+    const CurveValues curve = curve_of(group, set, device);
+    const CurveProblem problem = curve_problem(group, device);
+    std::vector<std::size_t> all(group.rows.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i] = i;
+    }
+    std::vector<double> seconds(all.size());
+    problem.predict(curve.values, all, seconds);
+    const double factor = 1.0 + curve.provenance->p90;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double us = seconds[i] / micro;
+      RowPrediction p;
+      p.status = RowStatus::ok;
+      p.predicted = us;
+      p.low = us / factor;
+      p.high = us * factor;
+      p.roofline = problem.roofline[i].raw() / micro;
+      predictions[group.rows[i]] = p;
+    }
+    return;
+  } catch (const ConfigError& error) {
+    refused.why = error.what();
+  }
+  for (const KernelRow* row : group.rows) {
+    predictions[row] = refused;
+  }
+}
+
+}  // namespace
+
+Validation score_kernels(std::span<const KernelFile> files, const Device& device) {
+  const CurveSet set = find_curve_set(device);
+  std::map<const KernelRow*, RowPrediction> predictions;
+  std::map<const KernelRow*, std::string> formats;
+  for (const KernelGroup& group : group_kernels(files)) {
+    predict_group(group, set, device, predictions);
+    for (const KernelRow* row : group.rows) {
+      formats[row] = group.format;
+    }
+  }
+  std::vector<ScoredRow> rows;
+  for (const KernelFile& file : files) {
+    for (const KernelRow& row : file.rows) {
+      const std::string& format = formats[&row];
+      rows.push_back({file.path + ":" + std::to_string(row.line),
+                      file.path,
+                      "latency_us",
+                      "us",
+                      row.latency.raw() / micro,
+                      predictions[&row],
+                      {"all", "file=" + file.path, "engine=" + row.engine, "format=" + format,
+                       "engine=" + row.engine + " format=" + format},
+                      1.0});
+    }
+  }
+  return score_rows(std::move(rows));
+}
+
+std::vector<TooFast> faster_than_roofline(std::span<const KernelFile> files, const Device& device, double tolerance) {
+  std::map<const KernelRow*, std::string> ids;
+  for (const KernelFile& file : files) {
+    for (const KernelRow& row : file.rows) {
+      ids[&row] = file.path + ":" + std::to_string(row.line);
+    }
+  }
+  std::vector<TooFast> found;
+  for (const KernelGroup& group : group_kernels(files)) {
+    const CurveProblem problem = curve_problem(group, device);
+    for (std::size_t i = 0; i < group.rows.size(); ++i) {
+      if (group.rows[i]->latency < problem.roofline[i] / (1.0 + tolerance)) {
+        found.push_back({ids[group.rows[i]], group.engine, group.format, group.rows[i]->latency.raw() / micro,
+                         problem.roofline[i].raw() / micro});
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace headroom
