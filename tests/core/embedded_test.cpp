@@ -56,6 +56,20 @@ TEST_CASE("earlier folders win, and what lies below an entry is found however it
   }
 }
 
+TEST_CASE("a file that extends its own id stands on the next place below, through every folder") {
+  const TwoFolders user;
+  std::ofstream{user.root / "upper" / "gpus" / "one.toml"} << "base = \"one\"\nupper = 1";
+  std::ofstream{user.root / "lower" / "gpus" / "one.toml"} << "base = \"one\"\nlower = 1";
+  std::ofstream{user.root / "lower" / "gpus" / "two.toml"} << "base = \"one\"\ntwo = 1";
+  const DataStore store{{files, aliases}, {(user.root / "upper").string(), (user.root / "lower").string()}};
+  const ConfigValue one = store.tree("gpus", *store.find("gpus", "one"));
+  for (const char* key : {"upper", "lower", "from"}) {
+    CHECK(one.find(key) != nullptr);
+  }
+  // Another entry stands on the one that its id means.
+  CHECK(store.tree("gpus", *store.find("gpus", "two")).find("upper") != nullptr);
+}
+
 TEST_CASE("a folder that HEADROOM_DATA_DIR names must be there") {
   const TwoFolders user;
   const char* before = std::getenv("HEADROOM_DATA_DIR");
