@@ -25,9 +25,9 @@ struct TwoFolders {
     std::string name = (fs::temp_directory_path() / "headroom-test-XXXXXX").string();
     REQUIRE(mkdtemp(name.data()) != nullptr);
     root = name;
-    for (const char* name : {"upper", "lower"}) {
-      fs::create_directories(root / name / "gpus");
-      std::ofstream{root / name / "gpus" / "one.toml"} << "from = \"" << name << "\"";
+    for (const char* folder : {"upper", "lower"}) {
+      fs::create_directories(root / folder / "gpus");
+      std::ofstream{root / folder / "gpus" / "one.toml"} << "from = \"" << folder << "\"";
     }
   }
   ~TwoFolders() { fs::remove_all(root); }
