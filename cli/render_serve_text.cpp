@@ -38,6 +38,11 @@ std::string refusal(const ServePlan& p) {
          (same ? "" : changes_text("smallest change that runs all:  ", p.changes_for_all));
 }
 
+std::string held_text(std::int64_t replicas, const ServingMemory& m) {
+  return std::to_string(replicas * m.capacity) + "  (" + std::to_string(replicas * m.capacity_low) + " to " +
+         std::to_string(replicas * m.capacity_high) + ")";
+}
+
 /// What the KV pools of all replicas hold.
 std::string capacity_table(const ServeScenario& s, const ServePlan& p) {
   const ServingEstimate& e = p.estimate;
@@ -48,9 +53,8 @@ std::string capacity_table(const ServeScenario& s, const ServePlan& p) {
   table.left(1);
   table.row({"a token of the whole model", format(e.kv_per_token)});
   table.row({"a sequence of " + tokens + " tokens, per GPU", format(m.sequence)});
-  const std::string held = std::to_string(replicas * m.capacity) + "  (" + std::to_string(replicas * m.capacity_low) +
-                           " to " + std::to_string(replicas * m.capacity_high) + ")";
-  table.row({"sequences of " + tokens + " tokens", m.bounded() ? held : "unbounded: no layer keeps a cache"});
+  table.row({"sequences of " + tokens + " tokens",
+             m.bounded() ? held_text(replicas, m) : "unbounded: no layer keeps a cache"});
   table.row({"of them run at once", std::to_string(replicas * m.max_sequences)});
   if (const std::int64_t block = s.engine.memory.block_tokens; block > 1 && m.bounded()) {
     const double waste = paged_waste(static_cast<double>(block), static_cast<double>(s.work.isl + s.work.osl));

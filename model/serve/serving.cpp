@@ -154,7 +154,9 @@ Bytes weight_bytes(double parameters, Precision precision) noexcept {
 }
 
 std::int64_t gpus_to_hold(Bytes bytes, Bytes capacity, double fraction) noexcept {
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(bytes / (fraction * capacity))));
+  constexpr double most = 0x1p53;
+  const double gpus = std::ceil(bytes / (fraction * capacity));
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(gpus, most)));
 }
 
 Bytes kv_bytes(const Architecture& architecture, double bytes_per_element, double sequences, double tokens) {
