@@ -31,7 +31,7 @@ std::string verdict_of(const NetworkPlan& p) {
     return "impossible: " + p.problems.front();
   }
   return std::string{p.fits() ? "fits: " : "does not fit: needs "} + format(p.total()) + " of " + format(p.capacity) +
-         " per GPU";
+         " per GPU (" + format(p.interval.low) + " to " + format(p.interval.high) + ")";
 }
 
 struct MemoryItem {
@@ -104,7 +104,10 @@ std::string notes_text(const NetworkPlan& p) {
   for (const std::string& note : p.notes) {
     text += "  " + note + "\n";
   }
-  return text + "\nno interval: nothing measured scores op lists yet\n";
+  return text + (p.problems.empty()
+                     ? "\nmemory: no measured row scores op lists; the interval is that of the rough training form, " +
+                           p.interval_source + "\n"
+                     : "");
 }
 
 void recompute_json(JsonWriter& json, const SegmentRecompute& recompute) {
@@ -160,7 +163,14 @@ void question_json(JsonWriter& json, const NetworkPlan& p) {
 }
 
 void memory_json(JsonWriter& json, const NetworkPlan& p) {
-  json.member("memory_bytes", p.total().raw());
+  json.key("memory_bytes");
+  json.compact_next();
+  json.begin_object();
+  json.member("low", p.interval.low.raw());
+  json.member("mid", p.interval.mid.raw());
+  json.member("high", p.interval.high.raw());
+  json.end_object();
+  json.member("memory_interval_source", std::string_view{p.interval_source});
   json.member("capacity_bytes", p.capacity.raw());
   json.member("states_bytes", p.memory.states.total().raw());
   json.member("peak_moment", std::string_view{p.memory.moment});

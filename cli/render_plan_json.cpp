@@ -45,6 +45,15 @@ void verdict(JsonWriter& json, Verdict value, double broke, double limit, const 
   }
 }
 
+void texts(JsonWriter& json, std::string_view name, const std::vector<std::string>& values) {
+  json.key(name);
+  json.begin_array();
+  for (const std::string& value : values) {
+    json.text(value);
+  }
+  json.end_array();
+}
+
 void problem_members(JsonWriter& json, const std::vector<Problem>& problems) {
   if (problems.empty()) {
     return;
@@ -108,12 +117,7 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
   for (const Remedy& remedy : p.remedies) {
     json.compact_next();
     json.begin_object();
-    json.key("changes");
-    json.begin_array();
-    for (const std::string& change : remedy.changes) {
-      json.text(change);
-    }
-    json.end_array();
+    texts(json, "changes", remedy.changes);
     json.member("memory_bytes", remedy.memory.raw());
     json.member("step_time_s", remedy.step.raw());
     json.end_object();
@@ -158,8 +162,8 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
 void pool_members(JsonWriter& json, const ServeScenario& s, const ServingEstimate& e) {
   const ServingMemory& held = e.memory;
   memory(json, held.terms);
-  json.member("capacity_bytes", s.device.capacity().value.raw());
-  json.member("visible_bytes", s.device.visible_capacity().value.raw());
+  json.member("capacity_bytes", s.device.visible_capacity().value.raw());
+  json.member("nameplate_bytes", s.device.capacity().value.raw());
   json.member("kv_pool_bytes", held.pool.raw());
   json.member("kv_bytes_per_sequence", held.sequence.raw());
   json.member("kv_bytes_per_token", e.kv_per_token.raw());
@@ -170,14 +174,23 @@ void capacity_members(JsonWriter& json, const ServePlan& p) {
   const ServingMemory& held = p.estimate.memory;
   const auto replicas = static_cast<double>(p.estimate.replicas);
   json.member("max_sequences", held.max_sequences * p.estimate.replicas);
-  interval(
-      json, "kv_capacity_sequences",
-      Interval<double>{replicas * static_cast<double>(held.capacity_low), replicas * static_cast<double>(held.capacity),
-                       replicas * static_cast<double>(held.capacity_high)});
+  if (held.bounded()) {
+    interval(json, "kv_capacity_sequences",
+             Interval<double>{replicas * static_cast<double>(held.capacity_low),
+                              replicas * static_cast<double>(held.capacity),
+                              replicas * static_cast<double>(held.capacity_high)});
+  } else {
+    json.member("kv_capacity_sequences", "unbounded");
+  }
   json.member("kv_capacity_interval_source", std::string_view{p.memory_source});
   json.member("kv_capacity_tokens", replicas * held.tokens);
   json.member("kv_in_use_bytes", p.estimate.kv_in_use.raw());
-  json.member("longest_sequence_tokens", p.longest_sequence);
+  json.key("longest_sequence_tokens");
+  if (p.longest_sequence) {
+    json.integer(*p.longest_sequence);
+  } else {
+    json.text("unbounded");
+  }
 }
 
 void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const ServePlan& p) {
@@ -192,13 +205,12 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   json.member("memory_fraction", s.work.memory_fraction);
   verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
   problem_members(json, p.problems);
-  json.key("changes");
-  json.begin_array();
-  for (const std::string& change : p.changes) {
-    json.text(change);
-  }
-  json.end_array();
+  texts(json, "changes", p.changes);
+  texts(json, "changes_for_all", p.changes_for_all);
   pool_members(json, s, p.estimate);
+  json.member("memory_basis", memory_basis_names[static_cast<std::size_t>(s.engine.basis)]);
+  json.member("asked_sequences", s.work.concurrency);
+  interval(json, "running_sequences", p.running);
   if (p.estimate.verdict != Verdict::feasible) {
     return;
   }
@@ -259,12 +271,7 @@ std::string plan_json(const Plan& plan) {
   } else {
     serve(json, plan, std::get<ServeScenario>(plan.scenario.question), std::get<ServePlan>(plan.answer));
   }
-  json.key("assumed");
-  json.begin_array();
-  for (const std::string& note : plan.notes) {
-    json.text(note);
-  }
-  json.end_array();
+  texts(json, "assumed", plan.notes);
   if (!plan.explain.empty()) {
     explanation(json, plan);
   }

@@ -19,16 +19,28 @@ std::string heading(const ServeScenario& s, const ServePlan& p) {
          " requests in flight, " + std::to_string(w.isl) + " tokens in, " + std::to_string(w.osl) + " out\n\n";
 }
 
+std::string changes_text(std::string_view what, const std::vector<std::string>& changes) {
+  std::string text;
+  for (const std::string& change : changes) {
+    text += (text.empty() ? std::string{what} : ", ") + change;
+  }
+  return text + (text.empty() ? "" : "\n");
+}
+
 std::string refusal(const ServePlan& p) {
   std::string text = p.verdict + " (weights " + format(p.estimate.memory.terms[MemoryTerm::weights]);
   if (p.estimate.verdict == Verdict::out_of_memory) {
     text += ", one sequence's KV " + format(p.estimate.memory.sequence);
   }
   text += ")\n";
-  for (const std::string& change : p.changes) {
-    text += (&change == &p.changes.front() ? "smallest change that fits:  " : ", ") + change;
-  }
-  return text + (p.changes.empty() ? "" : "\n");
+  const bool same = p.changes == p.changes_for_all;
+  return text + changes_text("smallest change that fits:  ", p.changes) +
+         (same ? "" : changes_text("smallest change that runs all:  ", p.changes_for_all));
+}
+
+std::string held_text(std::int64_t replicas, const ServingMemory& m) {
+  return std::to_string(replicas * m.capacity) + "  (" + std::to_string(replicas * m.capacity_low) + " to " +
+         std::to_string(replicas * m.capacity_high) + ")";
 }
 
 /// What the KV pools of all replicas hold.
@@ -41,13 +53,18 @@ std::string capacity_table(const ServeScenario& s, const ServePlan& p) {
   table.left(1);
   table.row({"a token of the whole model", format(e.kv_per_token)});
   table.row({"a sequence of " + tokens + " tokens, per GPU", format(m.sequence)});
-  table.row({"sequences of " + tokens + " tokens", std::to_string(replicas * m.capacity) + "  (" +
-                                                       std::to_string(replicas * m.capacity_low) + " to " +
-                                                       std::to_string(replicas * m.capacity_high) + ")"});
+  table.row({"sequences of " + tokens + " tokens",
+             m.bounded() ? held_text(replicas, m) : "unbounded: no layer keeps a cache"});
   table.row({"of them run at once", std::to_string(replicas * m.max_sequences)});
+  if (const std::int64_t block = s.engine.memory.block_tokens; block > 1 && m.bounded()) {
+    const double waste = paged_waste(static_cast<double>(block), static_cast<double>(s.work.isl + s.work.osl));
+    table.row({"lost in last blocks of " + std::to_string(block) + " tokens",
+               "at most " + format_number(100.0 * waste, 2) + " % of " + std::to_string(s.work.isl + s.work.osl)});
+  }
   table.row({"in use by " + std::to_string(e.batch) + " of a replica", format(e.kv_in_use) + " of " + format(m.pool)});
   table.row({"longest sequence, " + std::to_string(e.batch) + " at once",
-             format_count(static_cast<double>(p.longest_sequence)) + " tokens"});
+             p.longest_sequence ? format_count(static_cast<double>(*p.longest_sequence)) + " tokens"
+                                : "unbounded: the cache stops growing"});
   return table.text();
 }
 
@@ -61,10 +78,11 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
     return text + problems_text(p.problems) + notes_text(plan);
   }
   if (p.estimate.verdict != Verdict::feasible) {
-    return text + refusal(p) + "\n" + memory_table(m.terms, capacity) + notes_text(plan);
+    const bool some = m.capacity > 0 && p.estimate.verdict == Verdict::kv_cache_too_small;
+    return text + refusal(p) + "\n" + memory_table(m.terms, capacity) + (some ? "\n" + capacity_table(s, p) : "") +
+           notes_text(plan);
   }
-  text += "fits: " + format(m.terms.total()) + " of " + format(capacity) + " per GPU, room for " +
-          std::to_string(m.max_sequences * p.estimate.replicas) + " sequences\n";
+  text += p.verdict + "\n" + changes_text("smallest change that runs all:  ", p.changes_for_all);
   const std::string memory = memory_table(m.terms, capacity) + "\n" + capacity_table(s, p);
   const std::string confession = "memory: the interval of the KV cache is " + format(s.engine.memory.uncertainty) +
                                  " of pool either way; " + p.memory_source + "\n";

@@ -151,6 +151,17 @@ std::optional<DataStore::Entry> DataStore::find_below(std::string_view kind,
   return Entry{std::string{embedded.id}, std::string{embedded.name}, std::string{embedded.text}};
 }
 
+ConfigValue DataStore::tree(std::string_view kind, const Entry& entry) const {
+  const BaseResolver resolve = [&](std::string_view id, const std::string& file) -> std::optional<ConfigSource> {
+    std::optional<Entry> base = find(kind, id);
+    if (base && fs::path{file}.stem() == base->id) {
+      base = find_below(kind, id, file);
+    }
+    return base ? std::optional{ConfigSource{base->file, base->text}} : std::nullopt;
+  };
+  return load_with_bases({entry.file, entry.text}, resolve);
+}
+
 std::vector<std::string> DataStore::ids(std::string_view kind) const {
   std::set<std::string> ids;
   for (const std::string& folder : folders_) {

@@ -2,6 +2,8 @@
 // Data files built into the binary, and the index of their ids and aliases made at build time.
 #pragma once
 
+#include <headroom/core/config_value.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -55,6 +57,8 @@ class DataStore {
   [[nodiscard]] std::optional<Entry> find_below(std::string_view kind,
                                                 std::string_view spelling,
                                                 std::string_view file) const;
+  /// The document of an entry with its bases merged in; a file whose base is its own id extends the one it hides.
+  [[nodiscard]] ConfigValue tree(std::string_view kind, const Entry& entry) const;
   /// All ids of a kind, sorted.
   [[nodiscard]] std::vector<std::string> ids(std::string_view kind) const;
   /// Ids and aliases of a kind: the candidates of "did you mean".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/cost/rough_stack.hpp>
 #include <headroom/scenarios/network_plan.hpp>
+#include <headroom/scenarios/plan.hpp>
 
 #include <algorithm>
 
@@ -105,6 +106,8 @@ std::vector<NetworkRemedy> find_remedies(const NetworkScenario& s, const Overhea
         }
         if (zero != t.zero) {
           t.zero = zero;
+          t.states.gradients =
+              s.gradients_open ? default_gradient_bytes(s.precision, zero) : s.training.states.gradients;
           remedy.changes.push_back("strategy.zero = " + std::to_string(zero));
         }
         remedy.memory = needs(s, t, overhead);
@@ -150,6 +153,8 @@ NetworkPlan make_network_plan(NetworkScenario scenario) {
   plan.memory = training_memory(scenario.network, t);
   plan.fragmentation = overhead.fragmentation * plan.memory.total();
   plan.framework = overhead.framework;
+  plan.interval = widened(plan.total(), stack.memory_interval);
+  plan.interval_source = stack.memory_interval_source;
   plan.accumulation = std::max<std::int64_t>(1, scenario.global_batch / (scenario.dp * t.micro_batch));
   plan.step_flops = real(scenario.global_batch) *
                     (scenario.network.forward + scenario.network.backward + plan.memory.recompute_flops);
@@ -163,6 +168,8 @@ NetworkPlan make_network_plan(NetworkScenario scenario) {
   }
   if (!plan.fits()) {
     plan.remedies = find_remedies(scenario, overhead, plan.capacity);
+  } else if (plan.interval.high > plan.capacity) {
+    plan.notes.emplace_back("memory: the upper end of the interval does not fit; keep a fallback such as recompute");
   }
   plan.notes.push_back("fragmentation: " + stack.fragmentation.source);
   plan.notes.push_back("framework: " + stack.framework_source);

@@ -26,6 +26,7 @@ struct NetworkScenario {
   NetworkTraining training;
   bool micro_batch_open = false;  ///< blank: the largest that fits
   bool recompute_open = false;    ///< blank: none when that fits, else full
+  bool gradients_open = false;    ///< blank: fp32, under ZeRO 3 as the weights
   std::vector<std::string> assumptions;
 };
 
@@ -42,6 +43,8 @@ struct NetworkPlan {
   Bytes fragmentation{};  ///< the allocator's slack
   Bytes framework{};      ///< context, communicators and workspace
   Bytes capacity{};
+  Interval<Bytes> interval;             ///< of total()
+  std::string interval_source;          ///< where its width comes from
   std::vector<NetworkRemedy> remedies;  ///< when it does not fit
   std::int64_t accumulation = 1;
   Flops step_flops{};  ///< of all GPUs, recomputation included
@@ -59,9 +62,12 @@ struct NetworkPlan {
                                     const ModelLibrary& models,
                                     const NetworkLibrary& networks);
 
+/// Bytes of a parameter's gradient that a blank `gradients` means.
+[[nodiscard]] double default_gradient_bytes(Precision precision, int zero) noexcept;
+
 /// Reads a scenario whose model is a network: [hardware] gpu, gpus; [training] global_batch, precision, gradients,
-/// optimizer_bytes; [strategy] dp, zero, micro_batch, recompute none|full, recompute_every, recompute_parts. A model
-/// file is looked for beside `file`. Throws ConfigError with every problem at once.
+/// optimizer or optimizer_bytes; [strategy] dp, zero, micro_batch, recompute none|full, recompute_every,
+/// recompute_parts. A model file is looked for beside `file`. Throws ConfigError with every problem at once.
 [[nodiscard]] NetworkScenario read_network_scenario(const ConfigValue& root,
                                                     const std::string& file,
                                                     const Catalog& catalog,

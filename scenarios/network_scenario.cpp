@@ -111,12 +111,27 @@ class NetworkScenarioReader {
     if (const auto gradients = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"})) {
       states_.gradients = *gradients == 0 ? 4.0 : 2.0;
     }
-    gradients_open_ = !table.has("gradients");
-    if (const auto optimizer = table.maybe_number("optimizer_bytes", {0.0, 64.0})) {
-      states_.optimizer = *optimizer;
-    }
-    optimizer_open_ = !table.has("optimizer_bytes");
+    scenario_.gradients_open = !table.has("gradients");
+    read_optimizer(table);
     table.finish();
+  }
+
+  /// A name stands for its moments and the master copy of 16-bit weights, as in training; bytes for themselves.
+  void read_optimizer(ConfigTable& table) {
+    const auto optimizer = table.maybe_choice("optimizer", optimizer_names);
+    const auto bytes = table.maybe_number("optimizer_bytes", {0.0, 64.0});
+    if (table.has("optimizer") && table.has("optimizer_bytes")) {
+      table.problem("optimizer_bytes", "state 'optimizer' or 'optimizer_bytes', not both");
+    }
+    const std::size_t chosen = optimizer.value_or(static_cast<std::size_t>(Optimizer::adamw));
+    const double master = states_.optimizer - moment_bytes(Optimizer::adamw);
+    const double moments = moment_bytes(static_cast<Optimizer>(chosen));
+    states_.optimizer = bytes.value_or(moments + master);
+    if (!table.has("optimizer_bytes")) {
+      const std::string name = table.has("optimizer") ? "" : "training.optimizer = adamw (not stated); ";
+      optimizer_told_ = name + "training.optimizer_bytes = " + format_number(states_.optimizer) + " (" +
+                        format_number(moments) + " of moments, " + format_number(master) + " of a master copy)";
+    }
   }
 
   void read_strategy() {
@@ -144,15 +159,15 @@ class NetworkScenarioReader {
     }
     table.finish();
     t.states = states_;
-    if (gradients_open_) {
-      t.states.gradients = t.zero < 3 ? 4.0 : adam_states(scenario_.precision).gradients;
+    if (scenario_.gradients_open) {
+      t.states.gradients = default_gradient_bytes(scenario_.precision, t.zero);
+      const bool narrow = t.states.gradients < default_gradient_bytes(scenario_.precision, 0);
       assume(t.zero < 3 ? "training.gradients = fp32 (accumulated in fp32)"
-                        : "training.gradients = " + std::string{t.states.gradients > 2.0 ? "fp32" : "bf16"} +
-                              " (as the weights)");
+             : narrow   ? "training.gradients = bf16 (under ZeRO 3 as the weights: 2 bytes a parameter, below it 4)"
+                        : "training.gradients = fp32 (as the weights)");
     }
-    if (optimizer_open_) {
-      assume("training.optimizer_bytes = " + format_number(t.states.optimizer) +
-             " (Adam: fp32 moments, and a master copy of 16-bit weights)");
+    if (!optimizer_told_.empty()) {
+      assume(optimizer_told_);
     }
     t.activation_bytes = row_of(scenario_.precision).compute_bytes;
   }
@@ -191,11 +206,15 @@ class NetworkScenarioReader {
   NetworkScenario scenario_;
   ConfigValue inline_model_;
   StateBytes states_;
-  bool gradients_open_ = false;
-  bool optimizer_open_ = false;
+  std::string optimizer_told_;  ///< what a name, or none, was taken as
 };
 
 }  // namespace
+
+double default_gradient_bytes(Precision precision, int zero) noexcept {
+  constexpr double accumulated = 4.0;
+  return zero < 3 ? accumulated : adam_states(precision).gradients;
+}
 
 bool asks_for_network(const ConfigValue& root, const ModelLibrary& models, const NetworkLibrary& networks) {
   const ConfigValue* model = root.find("model");

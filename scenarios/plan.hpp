@@ -55,9 +55,12 @@ struct ServePlan {
   std::string verdict;
   std::vector<Problem> problems;
   std::string binds;
-  std::vector<std::string> changes;   ///< the smallest change that makes it fit
-  std::int64_t longest_sequence = 0;  ///< tokens that each sequence of the batch may grow to
-  std::string memory_source;          ///< where the width of the capacity's interval comes from
+  std::vector<std::string> changes;          ///< the smallest change that makes it fit
+  std::vector<std::string> changes_for_all;  ///< the smallest change that runs all that are asked at once
+  Interval<double> running;                  ///< sequences that run at once, of those asked, over all replicas
+  /// Tokens that each sequence of the batch may grow to; nullopt: any number, for the cache stops growing.
+  std::optional<std::int64_t> longest_sequence;
+  std::string memory_source;  ///< where the width of the capacity's interval comes from
   Interval<Seconds> ttft;
   Interval<Seconds> tpot;
   Interval<double> output_tokens_per_s;

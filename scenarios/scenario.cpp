@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/workload/hf_config.hpp>
 #include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/sequence_length.hpp>
 #include <headroom/scenarios/serve_reader.hpp>
 
 #include <algorithm>
@@ -206,7 +207,9 @@ class ScenarioReader {
 
   void read_training_table(TrainScenario& train) {
     ConfigTable table = root_.table("training");
-    train.work.shape.seq_len = table.integer("seq_len", {1, 100'000'000});
+    constexpr Range<std::int64_t> lengths{1, 100'000'000};
+    train.work.shape.seq_len = train.architecture.patches ? table.maybe_integer("seq_len", lengths).value_or(0)
+                                                          : table.integer("seq_len", lengths);
     train.work.shape.global_batch = table.integer("global_batch", {1, 1'000'000'000});
     const std::size_t precision = table.choice("precision", training_precision_names);
     train.work.precision = static_cast<Precision>(precision);
@@ -407,6 +410,19 @@ class ScenarioReader {
     table.finish();
   }
 
+  void settle_sequence(TrainScenario& train) {
+    if (!diagnostics_.empty()) {
+      return;  // patches or ranks of a broken document are not known
+    }
+    std::int64_t& seq_len = train.work.shape.seq_len;
+    if (const auto wrong = settle_image_tokens(train.architecture, train.strategy, seq_len, scenario_.assumptions)) {
+      root_.table("training").problem("seq_len", *wrong);
+    }
+    if (const auto beyond = beyond_positions(train.architecture, seq_len)) {
+      assume(*beyond);
+    }
+  }
+
   void read_train() {
     TrainScenario train;
     train.architecture = read_model();
@@ -420,6 +436,7 @@ class ScenarioReader {
     train.gpus_per_node = hardware.gpus_per_node;
     read_training_table(train);
     read_strategy(train);
+    settle_sequence(train);
     read_software(train);
     scenario_.question = std::move(train);
   }

@@ -43,6 +43,7 @@ struct ServeScenario {
   Device device;
   ServingStack engine;
   ServingWorkload work;
+  bool fraction_open = false;  ///< blank: the engine's default at the tp
 };
 
 struct Scenario {

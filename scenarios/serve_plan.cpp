@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/money.hpp>
+#include <headroom/scenarios/sequence_length.hpp>
 #include <headroom/scenarios/serve_plan.hpp>
+#include <headroom/scenarios/serve_remedy.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace headroom {
 namespace {
-
-bool fits(const ServeScenario& s, const ServingWorkload& w) {
-  return serve_memory(s.architecture, s.device, s.engine, w).verdict == Verdict::feasible;
-}
-
-/// Sequences that one replica has to run for the asked concurrency.
-std::int64_t sequences_asked(const ServingWorkload& w) {
-  const std::int64_t replicas = std::max<std::int64_t>(1, w.gpus / w.layout.gpus());
-  return (w.concurrency + replicas - 1) / replicas;
-}
 
 /// A broken rule in serving's words: replicas instead of dp, and stages that are layers and nothing else.
 Problem serving_problem(const ServingEstimate& e) {
@@ -32,45 +23,96 @@ Problem serving_problem(const ServingEstimate& e) {
   return problem;
 }
 
-/// The largest fraction, in hundredths, that leaves room for what lies beside it.
-std::optional<double> smaller_fraction(const ServeScenario& s) {
-  ServingWorkload w = s.work;
-  for (int percent = static_cast<int>(100.0 * w.memory_fraction); percent >= 50; --percent) {
-    w.memory_fraction = percent / 100.0;
-    if (w.memory_fraction < s.work.memory_fraction && fits(s, w)) {
-      return w.memory_fraction;
-    }
-  }
-  return std::nullopt;
+double real(std::int64_t n) {
+  return static_cast<double>(n);
 }
 
-/// Changes of the engine's settings alone, least disruptive first; the empty one stands for none.
-struct Setting {
-  bool fewer_sequences = false;
-  bool narrow_cache = false;
-};
-constexpr std::array<Setting, 4> settings{Setting{false, false}, Setting{true, false}, Setting{false, true},
-                                          Setting{true, true}};
+std::string title(const ServeScenario& s) {
+  return std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]};
+}
 
-/// Applies a setting; what was changed in words, or nothing when it does not apply.
-std::optional<std::vector<std::string>> apply(const Setting& setting, ServingWorkload& w) {
-  std::vector<std::string> changes;
-  if (setting.fewer_sequences) {
-    const std::int64_t asked = sequences_asked(w);
-    if (asked >= w.max_num_seqs) {
-      return std::nullopt;
-    }
-    w.max_num_seqs = asked;
-    changes.push_back("serving.max_num_seqs = " + std::to_string(asked));
+/// Of the sequences asked for, those that run at once over all replicas; the rest waits.
+Interval<double> running(const ServingEstimate& e, const ServingWorkload& w) {
+  const std::int64_t seats = w.max_num_seqs * w.layout.attention_groups();
+  const auto of = [&](std::int64_t capacity) {
+    return std::min(real(w.concurrency), real(e.replicas) * real(std::min(seats, capacity)));
+  };
+  return {of(e.memory.capacity_low), of(e.memory.capacity), of(e.memory.capacity_high)};
+}
+
+std::string running_text(const Interval<double>& running, std::int64_t asked) {
+  const bool certain = running.low >= running.high;
+  const std::string range = certain ? "" : " (" + format_count(running.low) + " to " + format_count(running.high) + ")";
+  return running.mid >= real(asked) ? "all " + format_count(real(asked)) + " asked sequences run at once" + range
+                                    : format_count(running.mid) + range + " of the " + format_count(real(asked)) +
+                                          " asked sequences run at once";
+}
+
+/// The weights of all layers as one GPU would hold them.
+Bytes whole_weights(const ServeScenario& s) {
+  return compile_serving_memory(s.architecture, s.device, s.engine.memory, {}, s.work.weights, s.work.kv)
+      .stages[0]
+      .weights;
+}
+
+/// The verdict in one line: whether it fits, and how many of the asked sequences run at once.
+std::string verdict_line(const ServeScenario& s, const ServePlan& answer) {
+  const ServingEstimate& e = answer.estimate;
+  const ServingMemory& m = e.memory;
+  const Bytes device = s.device.visible_capacity().value;
+  const std::string runs = running_text(answer.running, s.work.concurrency);
+  std::string text = verdict_text(e.verdict, e.broke, e.limit);
+  if (e.verdict == Verdict::feasible) {
+    text += ": " + format(m.terms.total()) + " of " + format(device) + " per GPU, " +
+            (answer.running.mid < real(s.work.concurrency)
+                 ? "but "
+                 : "room for " + format_count(real(e.replicas * m.max_sequences)) + " sequences, ") +
+            runs;
+  } else if (e.verdict == Verdict::kv_cache_too_small && m.capacity > 0) {
+    text = "may not fit: the KV pool is " + format(m.pool) + " give or take " + format(s.engine.memory.uncertainty) +
+           ", one sequence " + format(m.sequence) + " per GPU; " + runs;
+  } else if (e.verdict == Verdict::kv_cache_too_small) {
+    text += "; none of the " + format_count(real(s.work.concurrency)) + " asked sequences runs";
+  } else if (e.verdict == Verdict::out_of_memory) {
+    const std::int64_t gpus = gpus_to_hold(whole_weights(s), device, s.work.memory_fraction);
+    text += gpus > s.work.layout.gpus() ? "; the weights alone need " + std::to_string(gpus) + " GPUs" : "";
   }
-  if (setting.narrow_cache) {
-    if (row_of(w.kv).weight_bytes <= 1.0) {
-      return std::nullopt;
-    }
-    w.kv = Precision::fp8;
-    changes.emplace_back("serving.kv_cache = \"fp8\"");
+  return text + (s.engine.basis == MemoryBasis::nothing
+                     ? "; untested: there is no measured memory of " + title(s) + " to compare with"
+                     : "");
+}
+
+/// The engine takes the model's positions for its longest sequence unless it is told another, and refuses to start, or
+/// refuses such requests, when the pool cannot hold one of them.
+void note_default_length(const ServeScenario& s, const CompiledServingMemory& compiled, Plan& plan) {
+  const std::int64_t positions = s.architecture.max_seq_len;
+  const std::int64_t tokens = s.work.limits().sequence_tokens;
+  if (s.work.max_seq_len > 0 || positions <= tokens) {
+    return;
   }
-  return changes;
+  const auto longest = longest_sequence(compiled, s.work.limits(), s.work.layout.attention_groups());
+  if (longest && *longest < positions) {
+    plan.notes.push_back(title(s) + "'s own max_seq_len, the model's " + std::to_string(positions) +
+                         " positions, is more than the " + std::to_string(*longest) +
+                         " tokens that the KV pool holds of one sequence: refused at start or when asked for; launch "
+                         "with " +
+                         std::string{length_flags[static_cast<std::size_t>(s.engine.engine)]} + " " +
+                         std::to_string(tokens));
+  }
+}
+
+/// With a longer max_seq_len than asked, what sequences as long as asked would fill.
+void note_reserved_length(const ServeScenario& s, const CompiledServingMemory& compiled, Plan& plan) {
+  const std::int64_t asked = s.work.isl + s.work.osl;
+  if (s.work.max_seq_len <= asked) {
+    return;
+  }
+  ServingLimits limits = s.work.limits();
+  limits.sequence_tokens = asked;
+  plan.notes.push_back(
+      "sequences are counted at max_seq_len; of " + std::to_string(asked) + " tokens, as asked, a replica holds " +
+      std::to_string(serving_memory(compiled, limits).capacity) + ": reserving max_seq_len leaves " +
+      format_number(100.0 * contiguous_waste(real(s.work.max_seq_len), real(asked)), 2) + " % of it empty");
 }
 
 /// What the rough form assumes beyond the scenario, and where the question leaves what is known.
@@ -82,10 +124,14 @@ void note_memory(const ServeScenario& s, const ServingEstimate& e, Plan& plan) {
                          (limited ? "max_num_seqs lets in" : "the KV cache holds") + " (" + std::to_string(held) +
                          " sequences): the rest waits");
   }
-  const std::int64_t positions = s.architecture.max_seq_len;
-  if (positions > 0 && s.work.limits().sequence_tokens > positions) {
-    plan.notes.push_back("sequences of " + std::to_string(s.work.limits().sequence_tokens) + " tokens exceed the " +
-                         std::to_string(positions) + " positions that " + s.architecture.id + " was trained on");
+  if (const auto beyond = beyond_positions(s.architecture, s.work.limits().sequence_tokens)) {
+    plan.notes.push_back(*beyond);
+  }
+  const ReplicaLayout least =
+      replica_layout(whole_weights(s), s.device.visible_capacity().value, s.work.memory_fraction, s.work.gpus);
+  if (least.tp < s.work.layout.gpus()) {
+    plan.notes.push_back("the weights alone would fit replicas of tp " + std::to_string(least.tp) + ", " +
+                         std::to_string(least.replicas) + " of them: more ranks a replica buy KV cache and latency");
   }
   if (!s.device.memory.visible) {
     plan.notes.push_back(
@@ -95,39 +141,53 @@ void note_memory(const ServeScenario& s, const ServingEstimate& e, Plan& plan) {
   }
 }
 
-}  // namespace
-
-std::vector<std::string> serving_changes(const ServeScenario& s) {
-  if (const std::optional<double> fraction = smaller_fraction(s)) {
-    return {"serving.memory_fraction = " + format_number(*fraction, 2)};
+/// Narrow weights on a chip without their rate.
+void note_compute(const ServeScenario& s, Plan& plan) {
+  const Precision compute = compute_precision(s.device, s.work.weights);
+  if (compute != s.work.weights) {
+    plan.notes.push_back("weights " + std::string{name_of(s.work.weights)} + ": " + s.device.id + " has no " +
+                         std::string{name_of(row_of(s.work.weights).rate)} +
+                         " rate; kernels unpack them and multiply at its " + std::string{name_of(compute)} +
+                         " rate (weight-only; Frantar et al. 2024, MARLIN)");
   }
-  for (std::int64_t factor = 1; factor <= 64; factor *= 2) {
-    for (const bool more_gpus : {false, true}) {
-      ServingWorkload ranks = s.work;
-      ranks.layout.tp *= factor;
-      std::vector<std::string> changes;
-      if (factor > 1 && more_gpus) {
-        ranks.gpus *= factor;
-        changes.push_back("hardware.gpus = " + std::to_string(ranks.gpus));
-      }
-      if (factor > 1) {
-        changes.push_back("strategy.tp = " + std::to_string(ranks.layout.tp));
-      }
-      if ((factor == 1 && more_gpus) || ranks.layout.gpus() > ranks.gpus) {
-        continue;
-      }
-      for (const Setting& setting : settings) {
-        ServingWorkload w = ranks;
-        const std::optional<std::vector<std::string>> more = apply(setting, w);
-        if (more && fits(s, w)) {
-          changes.insert(changes.end(), more->begin(), more->end());
-          return changes;
-        }
-      }
-    }
-  }
-  return {};
 }
+
+/// Rates and dollars, each as wide as the form has earned.
+void price(const ServeScenario& s, const Money& money, double width, ServePlan& answer) {
+  const ServingEstimate& e = answer.estimate;
+  answer.ttft = widened(e.ttft, width);
+  answer.tpot = widened(e.tpot, width);
+  answer.output_tokens_per_s = widened(e.output_tokens_per_s, width);
+  answer.binds = e.decode_memory_bound ? "decode reads weights and KV cache: memory bandwidth binds"
+                                       : "decode is compute-bound at this batch";
+  if (money.price) {
+    answer.cost_per_million_output_tokens =
+        widened(cost_per_million(real(s.work.gpus) * *money.price, Hertz{e.output_tokens_per_s}), width);
+  }
+}
+
+/// Verdict, what the pools hold, and what to change when that is too little.
+void judge(const ServeScenario& s, ServePlan& answer, Plan& plan) {
+  const ServingEstimate& e = answer.estimate;
+  answer.running = running(e, s.work);
+  answer.verdict = verdict_line(s, answer);
+  if (e.memory.capacity > 0 && e.verdict != Verdict::out_of_memory) {
+    const CompiledServingMemory compiled =
+        compile_serving_memory(s.architecture, s.device, s.engine.memory, s.work.layout, s.work.weights, s.work.kv);
+    answer.longest_sequence = longest_sequence(compiled, s.work.limits(), e.batch);
+    note_memory(s, e, plan);
+    note_default_length(s, compiled, plan);
+    note_reserved_length(s, compiled, plan);
+  }
+  if (e.verdict != Verdict::feasible) {
+    answer.changes = serving_changes(s, ServingGoal::fits);
+  }
+  if (answer.running.mid < real(s.work.concurrency) || e.verdict != Verdict::feasible) {
+    answer.changes_for_all = serving_changes(s, ServingGoal::runs_all);
+  }
+}
+
+}  // namespace
 
 ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explained, PlanPart part, Plan& plan) {
   ServePlan answer;
@@ -145,30 +205,15 @@ ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explaine
   }
   plan.explain = recorder.entries();
   const ServingEstimate& e = answer.estimate;
-  answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
-  if (e.verdict == Verdict::out_of_memory || e.verdict == Verdict::kv_cache_too_small) {
-    answer.changes = serving_changes(s);
+  if (e.memory.terms.total().raw() <= 0.0) {
+    answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
+    answer.problems.push_back(serving_problem(e));  // no such layout
     return answer;
   }
-  if (e.verdict != Verdict::feasible) {
-    answer.problems.push_back(serving_problem(e));
-    return answer;
-  }
-  note_memory(s, e, plan);
-  const CompiledServingMemory compiled =
-      compile_serving_memory(s.architecture, s.device, s.engine.memory, s.work.layout, s.work.weights, s.work.kv);
-  answer.longest_sequence = longest_sequence(compiled, s.work.limits(), e.batch);
-  if (part == PlanPart::memory) {
-    return answer;
-  }
-  answer.ttft = widened(e.ttft, width);
-  answer.tpot = widened(e.tpot, width);
-  answer.output_tokens_per_s = widened(e.output_tokens_per_s, width);
-  answer.binds = e.decode_memory_bound ? "decode reads weights and KV cache: memory bandwidth binds"
-                                       : "decode is compute-bound at this batch";
-  if (money.price) {
-    answer.cost_per_million_output_tokens =
-        widened(cost_per_million(static_cast<double>(s.work.gpus) * *money.price, Hertz{e.output_tokens_per_s}), width);
+  judge(s, answer, plan);
+  if (part == PlanPart::all && e.verdict == Verdict::feasible) {
+    note_compute(s, plan);
+    price(s, money, width, answer);
   }
   return answer;
 }

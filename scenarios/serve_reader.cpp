@@ -32,10 +32,21 @@ class ServingReader {
     read_formats(table);
     read_limits(table);
     table.finish();
+    refuse_encoder();
   }
 
  private:
   void assume(const std::string& text) { assumptions_.push_back(text); }
+
+  /// Encoders write no tokens: nothing of what an engine does with a KV cache applies to them.
+  void refuse_encoder() {
+    if (serve_.architecture.kind == ArchitectureKind::encoder) {
+      root_.problem("model", quoted(serve_.architecture.id) +
+                                 " is an encoder: it keeps no KV cache and writes no tokens, so kind 'serve' does not "
+                                 "apply; kind 'train' answers its training, a network of ops the memory of its "
+                                 "inference, and a kind for batch inference is to come");
+    }
+  }
 
   void read_load(ConfigTable& table) {
     ServingWorkload& w = serve_.work;
@@ -82,6 +93,7 @@ class ServingReader {
       w.memory_fraction = *fraction;
     } else if (!table.has("memory_fraction")) {
       w.memory_fraction = engine.default_fraction(w.layout.tp);
+      serve_.fraction_open = true;
       assume("serving.memory_fraction = " + format_number(w.memory_fraction) + " (" + title(engine.engine) +
              "'s default, " + std::string{meaning(engine.memory.fraction_of)} + ")");
     }
@@ -97,6 +109,8 @@ class ServingReader {
                                          ", below isl + osl = " + std::to_string(w.isl + w.osl) +
                                          ": no request would end; raise it or leave it out");
       }
+    } else if (!table.has("max_seq_len")) {
+      assume("serving.max_seq_len = " + std::to_string(w.isl + w.osl) + " (isl + osl)");
     }
   }
 

@@ -88,13 +88,8 @@ RoughStack find_rough_stack(std::string_view id) {
   if (!entry) {
     throw ConfigError{"unknown stack " + quoted(id)};
   }
-  const BaseResolver resolve = [&](std::string_view base, const std::string& from) -> std::optional<ConfigSource> {
-    const std::optional<DataStore::Entry> below = store.find_below("stacks/rough", base, from);
-    return below ? std::optional{ConfigSource{below->file, below->text}} : std::nullopt;
-  };
-  const ConfigValue root = load_with_bases({entry->file, entry->text}, resolve);
   Diagnostics diagnostics;
-  RoughStack stack = read_rough_stack(root, entry->file, diagnostics);
+  RoughStack stack = read_rough_stack(store.tree("stacks/rough", *entry), entry->file, diagnostics);
   diagnostics.throw_if_any();
   return stack;
 }

@@ -40,8 +40,12 @@ Formats formats_of(const Architecture& arch, Precision weights, Precision kv) no
   return f;
 }
 
-/// Weights of one layer on one rank.
-Bytes layer_weights(const Architecture& arch, const Block& b, const ServingLayout& layout, const Formats& f) noexcept {
+/// Adds the weights of one layer on one rank.
+void add_weights(const Architecture& arch,
+                 const Block& b,
+                 const ServingLayout& layout,
+                 const Formats& f,
+                 ServingStage& stage) noexcept {
   const BlockParameters p = block_parameters(arch, b);
   const double tp = count(layout.tp);
   double mixer = p.mixer / tp + p.mixer_replicated;
@@ -49,10 +53,11 @@ Bytes layer_weights(const Architecture& arch, const Block& b, const ServingLayou
     const double key_value = 2.0 * count(arch.hidden * b.kv_heads * b.head_dim);
     mixer += key_value * (kv_share(b.kv_heads, layout.tp) - 1.0 / tp);
   }
-  const double expert_ranks = std::max(tp, count(layout.ep));
-  return Bytes{f.gemm * (mixer + (p.dense_ffn + p.shared_experts) / tp)  //
-               + f.experts * p.experts / expert_ranks                    //
-               + f.plain * (p.norms + p.router)};
+  const Bytes experts{f.experts * p.experts / std::max(tp, count(layout.ep))};
+  stage.experts += experts;
+  stage.weights += Bytes{f.gemm * (mixer + (p.dense_ffn + p.shared_experts) / tp)  //
+                         + f.plain * (p.norms + p.router)} +
+                   experts;
 }
 
 /// Cache bytes a token adds to one layer on one rank.
@@ -79,16 +84,6 @@ void add_cache(ServingStage& stage, std::int64_t window, Bytes per_token) noexce
     }
   }
   (wider != nullptr ? wider->per_token : stage.cache_per_token) += per_token;
-}
-
-/// Elements of the state of one recurrent layer.
-double layer_state(const Architecture& arch, const Block& b) noexcept {
-  if (!arch.recurrent || b.mixer == Mixer::attention || b.mixer == Mixer::mla || b.mixer == Mixer::none) {
-    return 0.0;
-  }
-  const Recurrent& r = *arch.recurrent;
-  const double convolved = b.mixer == Mixer::mamba ? count(r.inner()) : count(r.inner() + 2 * r.groups * r.state);
-  return count(r.inner() * r.state) + convolved * count(r.conv_kernel - 1);
 }
 
 /// The widest feed-forward that one token meets.
@@ -118,9 +113,9 @@ ServingStage stage_of(const Architecture& arch,
   ServingStage stage;
   for (std::int64_t i = first_layer(layers, layout.pp, p); i < first_layer(layers, layout.pp, p + 1); ++i) {
     const Block& b = blocks[static_cast<std::size_t>(i)];
-    stage.weights += layer_weights(arch, b, layout, f);
+    add_weights(arch, b, layout, f, stage);
     add_cache(stage, b.mixer == Mixer::attention ? b.window : 0, layer_cache(arch, b, layout, f));
-    stage.state_per_sequence += Bytes{f.state * layer_state(arch, b) / count(layout.tp)};
+    stage.state_per_sequence += Bytes{f.state * state_elements(arch, b) / count(layout.tp)};
   }
   return stage;
 }
@@ -171,6 +166,10 @@ void judge(const CompiledServingMemory& c, double fraction, ServingMemory& m) no
     m.verdict = Verdict::out_of_memory;
     m.broke = m.terms.total().raw();
     m.limit = c.device.raw();
+  } else if (m.capacity_low < 1) {
+    m.verdict = Verdict::kv_cache_too_small;  // not beyond doubt: the low end of the pool holds none
+    m.broke = (m.sequence + e.uncertainty).raw();
+    m.limit = m.pool.raw();
   }
 }
 
@@ -208,7 +207,7 @@ Bytes ServingStage::sequence(double tokens, double block_tokens) const noexcept 
 }
 
 Bytes CompiledServingMemory::framework() const noexcept {
-  return engine.framework + std::log2(count(layout.tp)) * engine.framework_per_doubling;
+  return engine.framework + std::log2(count(layout.gpus())) * engine.framework_per_doubling;
 }
 
 CompiledServingMemory compile_serving_memory(const Architecture& arch,
@@ -285,9 +284,9 @@ ServingMemory serving_memory(const CompiledServingMemory& c, const ServingLimits
   return result;
 }
 
-std::int64_t longest_sequence(const CompiledServingMemory& c,
-                              const ServingLimits& limits,
-                              std::int64_t sequences) noexcept {
+std::optional<std::int64_t> longest_sequence(const CompiledServingMemory& c,
+                                             const ServingLimits& limits,
+                                             std::int64_t sequences) noexcept {
   const auto holds = [&](std::int64_t tokens) {
     ServingLimits asked = limits;
     asked.sequence_tokens = tokens;
@@ -295,6 +294,9 @@ std::int64_t longest_sequence(const CompiledServingMemory& c,
   };
   std::int64_t low = 0;
   std::int64_t high = std::int64_t{1} << 40;
+  if (holds(high)) {
+    return std::nullopt;  // windows and states have stopped growing long before
+  }
   while (low < high) {
     const std::int64_t middle = low + (high - low + 1) / 2;
     if (holds(middle)) {

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace headroom {
 
@@ -33,6 +34,7 @@ struct LayoutProblem {
 /// What one pipeline stage keeps on one GPU.
 struct ServingStage {
   Bytes weights{};
+  Bytes experts{};          ///< of them, the routed experts
   Bytes cache_per_token{};  ///< of the layers that look at everything
   struct Window {
     double tokens = 0.0;
@@ -53,6 +55,7 @@ struct CompiledServingMemory {
   int stage_count = 1;
   Bytes activation_per_token{};     ///< peak, per scheduled token
   Bytes activation_per_sequence{};  ///< the sampler's, per running sequence
+  /// c + d log2(n) over the n ranks of the replica: tensor, pipeline and expert ranks all hold communicators.
   [[nodiscard]] Bytes framework() const noexcept;
 };
 
@@ -74,8 +77,9 @@ struct ServingLimits {
 };
 
 struct ServingMemory {
+  /// Feasible when even the low end of the pool holds a sequence.
   Verdict verdict = Verdict::feasible;
-  double broke = 0.0;     ///< bytes needed, or of one sequence
+  double broke = 0.0;     ///< bytes needed, or of one sequence, with the pool's uncertainty where that decides
   double limit = 0.0;     ///< bytes there are, or of the pool
   MemoryBreakdown terms;  ///< of the binding stage's GPU; kv_cache is the whole pool
   int stage = 0;
@@ -86,6 +90,8 @@ struct ServingMemory {
   std::int64_t capacity_low = 0;   ///< the same when the pool is smaller by the stack's uncertainty,
   std::int64_t capacity_high = 0;  ///< and when it is larger
   std::int64_t max_sequences = 0;  ///< capacity, and no more than max_num_seqs per attention group
+  /// Whether sequences take memory at all; without, the capacities stand for any number.
+  [[nodiscard]] constexpr bool bounded() const noexcept { return sequence.raw() > 0.0; }
 };
 
 /// total:  pool = f D - weights - activations - framework                      (vLLM)
@@ -94,10 +100,11 @@ struct ServingMemory {
 /// with D what a program sees; sequences = floor(pool / sequence). The stage with the fewest sequences binds.
 [[nodiscard]] ServingMemory serving_memory(const CompiledServingMemory& compiled, const ServingLimits& limits) noexcept;
 
-/// The largest sequence length of which the pools hold `sequences`; 0 when they hold none of one token.
-[[nodiscard]] std::int64_t longest_sequence(const CompiledServingMemory& compiled,
-                                            const ServingLimits& limits,
-                                            std::int64_t sequences) noexcept;
+/// The largest sequence length of which the pools hold `sequences`; 0 when they hold none of one token, nullopt when
+/// any length fits: a cache of windows and recurrent states stops growing.
+[[nodiscard]] std::optional<std::int64_t> longest_sequence(const CompiledServingMemory& compiled,
+                                                           const ServingLimits& limits,
+                                                           std::int64_t sequences) noexcept;
 
 /// Data-parallel replicas while the weights fit `fraction` of one GPU, else the least power of two of tp that holds
 /// them.

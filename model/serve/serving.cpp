@@ -11,6 +11,10 @@ double count(std::int64_t n) noexcept {
   return static_cast<double>(n);
 }
 
+bool has_rate(const Device& device, Precision precision) noexcept {
+  return device.peak[static_cast<std::size_t>(row_of(precision).rate)].has_value();
+}
+
 struct Rates {
   FlopsPerSecond matrix;  ///< sustained, of the weights' recipe
   FlopsPerSecond wide;    ///< sustained, of attention
@@ -24,11 +28,6 @@ bool legal(const Architecture& arch, const ServingWorkload& w, ServingEstimate& 
   e.broke = count(problem.broke);
   e.limit = count(problem.limit);
   return problem.verdict == Verdict::feasible;
-}
-
-/// KV heads that a rank holds: fewer heads than ranks are replicated.
-double kv_share(const Architecture& arch, std::int64_t tp) noexcept {
-  return std::max(count(arch.kv_heads) / count(tp), 1.0) / count(arch.kv_heads);
 }
 
 void fill_memory(const Architecture& arch,
@@ -76,9 +75,10 @@ void record_memory(const Architecture& arch,
           {"S", count(w.max_num_seqs), Shown::count, "scenario or engine default"}});
   r.line("cuda graphs", "constant", "", m[MemoryTerm::cuda_graphs].raw(), Shown::bytes,
          {{"graphs", numbers.graphs.raw(), Shown::bytes, engine.graphs_source}});
-  r.line("framework", "c + d log2(tp)", "", m[MemoryTerm::framework].raw(), Shown::bytes,
+  r.line("framework", "c + d log2(n)", "", m[MemoryTerm::framework].raw(), Shown::bytes,
          {{"c", numbers.framework.raw(), Shown::bytes, engine.framework_source},
-          {"d", numbers.framework_per_doubling.raw(), Shown::bytes, engine.framework_source}});
+          {"d", numbers.framework_per_doubling.raw(), Shown::bytes, engine.framework_source},
+          {"n", count(w.layout.gpus()), Shown::count, "ranks of a replica"}});
   r.line("KV pool", pool_formula(numbers.fraction_of), "", e.memory.pool.raw(), Shown::bytes,
          {{"D", device.visible_capacity().value.raw(), Shown::bytes, device.visible_capacity().source},
           {"f", w.memory_fraction, Shown::fraction, "scenario or engine default"}});
@@ -102,47 +102,61 @@ void record_time(const Architecture& arch,
          {{"P_active", parameters.active_matrices, Shown::count, arch.source},
           {"R", rates.matrix.raw(), Shown::flops_per_second, "sustained"}});
   r.line("tpot", "max(bytes read / B, FLOP / R)", "Pope et al. 2022, section 2", e.tpot.raw(), Shown::seconds,
-         {{"B", rates.memory.raw(), Shown::bytes_per_second, stack.bandwidth_share.source},
+         {{"weights read", e.step_weights.raw(), Shown::bytes, "of a rank, experts that the batch meets"},
+          {"cache read", e.step_cache.raw(), Shown::bytes, "of a rank, at isl + osl / 2 tokens a sequence"},
+          {"B", rates.memory.raw(), Shown::bytes_per_second, stack.bandwidth_share.source},
           {"R", rates.matrix.raw(), Shown::flops_per_second, "sustained"}});
   r.line("output tokens/s", "replicas batch osl / (batch ttft / pp + osl tpot)", "closed loop", e.output_tokens_per_s,
          Shown::count, {{"replicas", count(e.replicas), Shown::count, "gpus / (tp pp)"}});
 }
 
-/// A decode step reads every weight that some sequence of the batch meets, and the cache of all of them.
+/// A decode step reads every weight that some sequence of the batch meets, and the cache of all of them, as a rank
+/// holds both: latent caches and key-value heads fewer than tp are whole on every rank.
 void price_decode_step(const Architecture& arch,
+                       const Device& device,
+                       const ServingStack& engine,
                        const ServingWorkload& w,
                        const ParameterCount& parameters,
                        const Rates& rates,
                        ServingEstimate& e) {
-  const double tp = count(w.layout.tp);
   const double batch = count(e.batch);
   const double context = count(w.isl) + 0.5 * count(w.osl);
+  // Stages take turns on one step, so that together they read what a single stage of all layers would.
+  const ServingLayout layers{w.layout.tp, 1, w.layout.ep};
+  const ServingStage rank = compile_serving_memory(arch, device, engine.memory, layers, w.weights, w.kv).stages[0];
+  const double idle =
+      arch.moe ? std::pow(1.0 - count(arch.moe->top_k) / count(arch.moe->experts), batch) : 0.0;  // of all experts
   // Under attention-DP a rank reads the cache of its own group's sequences; experts are dealt to all ranks.
   const double groups = count(w.layout.attention_groups());
-  double experts = 0.0;
-  if (arch.moe) {
-    const double idle = std::pow(1.0 - count(arch.moe->top_k) / count(arch.moe->experts), batch);
-    experts = (1.0 - idle) * parameters.experts;
-  }
-  const Bytes read =
-      weight_bytes(parameters.total - parameters.experts, w.weights) / tp +
-      weight_bytes(experts, w.weights) / (tp * groups) +
-      batch / groups * Bytes{kv_elements(arch, context) * row_of(w.kv).weight_bytes} * kv_share(arch, w.layout.tp);
+  e.step_weights = rank.weights - idle * rank.experts;
+  e.step_cache = batch / groups * rank.sequence(context, 1.0);
   const Flops step{batch / groups * (2.0 * parameters.active_matrices + score_flops(arch, context))};
-  const Seconds read_time = read / rates.memory;
-  const Seconds compute_time = step / tp / rates.matrix;
+  const Seconds read_time = (e.step_weights + e.step_cache) / rates.memory;
+  const Seconds compute_time = step / count(w.layout.tp) / rates.matrix;
   e.decode_memory_bound = read_time >= compute_time;
   e.tpot = std::max(read_time, compute_time);
 }
 
+/// The 16-bit format that the device multiplies: bf16, but for generations before it.
+Precision sixteen_bit(const Device& device) noexcept {
+  return has_rate(device, Precision::bf16) ? Precision::bf16 : Precision::fp16;
+}
+
 }  // namespace
+
+Precision compute_precision(const Device& device, Precision weights) noexcept {
+  const bool unpacked = row_of(weights).weight_bytes < 2.0 && !has_rate(device, weights);
+  return unpacked ? sixteen_bit(device) : weights;
+}
 
 Bytes weight_bytes(double parameters, Precision precision) noexcept {
   return Bytes{parameters * row_of(precision).weight_bytes};
 }
 
 std::int64_t gpus_to_hold(Bytes bytes, Bytes capacity, double fraction) noexcept {
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(bytes / (fraction * capacity))));
+  constexpr double most = 0x1p53;
+  const double gpus = std::ceil(bytes / (fraction * capacity));
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(gpus, most)));
 }
 
 Bytes kv_bytes(const Architecture& architecture, double bytes_per_element, double sequences, double tokens) {
@@ -177,9 +191,10 @@ ServingEstimate serve(const Architecture& arch,
   if (e.memory.terms.total().raw() <= 0.0) {
     return e;  // no such layout
   }
-  const bool narrow = row_of(w.weights).weight_bytes <= 2.0;
-  const Rates rates{stack.sustained_rate(device, w.weights),
-                    stack.sustained_rate(device, narrow && w.weights != Precision::fp16 ? Precision::bf16 : w.weights),
+  const Precision gemm = compute_precision(device, w.weights);
+  const bool narrow = row_of(gemm).weight_bytes < 2.0;
+  const Rates rates{stack.sustained_rate(device, gemm),
+                    stack.sustained_rate(device, narrow ? sixteen_bit(device) : gemm),
                     stack.bandwidth_share.value * device.bandwidth()};
 
   const ParameterCount parameters = count_parameters(arch);
@@ -188,7 +203,7 @@ ServingEstimate serve(const Architecture& arch,
   const Flops prompt_scores{0.5 * count(w.isl) * score_flops(arch, count(w.isl))};
   e.ttft = prompt / tp / rates.matrix + prompt_scores / tp / rates.wide;
 
-  price_decode_step(arch, w, parameters, rates, e);
+  price_decode_step(arch, device, engine, w, parameters, rates, e);
 
   // Every replica prefills each request once and decodes the batch together; pp stages work on different requests.
   const double batch = count(e.batch);

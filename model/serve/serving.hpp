@@ -39,9 +39,11 @@ struct ServingEstimate {
   std::int64_t batch = 1;  ///< sequences decoding together on one replica
   Bytes kv_per_token{};    ///< of the whole model
   ServingMemory memory;
-  Bytes kv_in_use{};  ///< of the binding GPU's pool, by the batch
-  Seconds ttft{};     ///< one prompt alone
-  Seconds tpot{};     ///< one decode step of the batch
+  Bytes kv_in_use{};     ///< of the binding GPU's pool, by the batch
+  Seconds ttft{};        ///< one prompt alone
+  Seconds tpot{};        ///< one decode step of the batch
+  Bytes step_weights{};  ///< that a rank reads in one decode step
+  Bytes step_cache{};
   bool decode_memory_bound = true;
   double output_tokens_per_s = 0.0;  ///< whole system, at the concurrency
   double requests_per_s = 0.0;
@@ -62,6 +64,10 @@ struct ServingEstimate {
                                     const ServingStack& engine,
                                     const ServingWorkload& work,
                                     ExplainRecorder* recorder);
+
+/// The format that GEMMs with such weights multiply in: their own where the device has its rate, else 16 bit, for
+/// kernels unpack narrow weights on the way (weight-only quantisation; Frantar et al. 2024, MARLIN).
+[[nodiscard]] Precision compute_precision(const Device& device, Precision weights) noexcept;
 
 /// Bytes of the weights as served.
 [[nodiscard]] Bytes weight_bytes(double parameters, Precision precision) noexcept;

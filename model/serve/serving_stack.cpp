@@ -92,6 +92,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   graphs.finish();
   ConfigTable uncertainty = table.table("uncertainty");
   stack.memory.uncertainty = uncertainty.quantity<Bytes>("value");
+  stack.basis = static_cast<MemoryBasis>(uncertainty.choice("basis", memory_basis_names));
   stack.uncertainty_source = uncertainty.text("source");
   uncertainty.finish();
   table.finish();
@@ -105,13 +106,8 @@ ServingStack find_serving_stack(Engine engine) {
   if (!entry) {
     throw ConfigError{"unknown stack " + quoted(id)};
   }
-  const BaseResolver resolve = [&](std::string_view base, const std::string& from) -> std::optional<ConfigSource> {
-    const std::optional<DataStore::Entry> below = store.find_below("stacks/serve", base, from);
-    return below ? std::optional{ConfigSource{below->file, below->text}} : std::nullopt;
-  };
-  const ConfigValue root = load_with_bases({entry->file, entry->text}, resolve);
   Diagnostics diagnostics;
-  ServingStack stack = read_serving_stack(root, entry->file, diagnostics);
+  ServingStack stack = read_serving_stack(store.tree("stacks/serve", *entry), entry->file, diagnostics);
   diagnostics.throw_if_any();
   return stack;
 }

@@ -16,11 +16,17 @@ enum class Engine : std::uint8_t { vllm, tensorrt_llm, sglang };
 inline constexpr std::array<std::string_view, 3> engine_names{"vllm", "tensorrt-llm", "sglang"};
 /// As their makers spell them.
 inline constexpr std::array<std::string_view, 3> engine_titles{"vLLM", "TensorRT-LLM", "SGLang"};
+/// Their options for the longest sequence, whose default is the model's positions.
+inline constexpr std::array<std::string_view, 3> length_flags{"--max-model-len", "--max_seq_len", "--context-length"};
 
 /// What a memory fraction is a fraction of: all that a program sees (vLLM), what is free once the engine is loaded
 /// (TensorRT-LLM), or the part that weights and KV cache may take of what is free before loading (SGLang).
 enum class FractionOf : std::uint8_t { total, free, fixed_share };
 inline constexpr std::array<std::string_view, 3> fraction_of_names{"total", "free", "static"};
+
+/// What a stack's memory was compared with: measured rows, start-up logs, or nothing yet.
+enum class MemoryBasis : std::uint8_t { rows, logs, nothing };
+inline constexpr std::array<std::string_view, 3> memory_basis_names{"rows", "logs", "nothing"};
 
 /// The numbers of a stack that the hot path reads.
 struct EngineMemory {
@@ -31,7 +37,7 @@ struct EngineMemory {
   double quantised_bytes = 0.0;      ///< the same with quantised GEMM
   double logit_bytes = 0.0;          ///< activation per sequence and vocabulary entry
   Bytes framework{};                 ///< context, runtime, workspaces
-  Bytes framework_per_doubling{};    ///< more for each doubling of tp
+  Bytes framework_per_doubling{};    ///< more for each doubling of the replica's ranks
   Bytes graphs{};                    ///< CUDA graphs
   Bytes uncertainty{};               ///< of the KV pool, 80 %
 };
@@ -40,6 +46,7 @@ struct ServingStack {
   std::string id, name, file;
   Engine engine = Engine::vllm;
   EngineMemory memory;
+  MemoryBasis basis = MemoryBasis::nothing;
   std::int64_t max_num_seqs = 1;
   std::int64_t max_num_tokens = 1;
   std::int64_t large_max_num_seqs = 0;  ///< 0: the same on every device

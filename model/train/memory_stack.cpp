@@ -165,15 +165,11 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
 
 MemoryStacks MemoryStacks::standard() {
   const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  const BaseResolver resolve = [&](std::string_view base, const std::string& from) -> std::optional<ConfigSource> {
-    const std::optional<DataStore::Entry> below = store.find_below("stacks/train", base, from);
-    return below ? std::optional{ConfigSource{below->file, below->text}} : std::nullopt;
-  };
   std::vector<MemoryStack> stacks;
   for (const std::string& id : store.ids("stacks/train")) {
     const std::optional<DataStore::Entry> entry = store.find("stacks/train", id);
     Diagnostics diagnostics;
-    stacks.push_back(read_memory_stack(load_with_bases({entry->file, entry->text}, resolve), entry->file, diagnostics));
+    stacks.push_back(read_memory_stack(store.tree("stacks/train", *entry), entry->file, diagnostics));
     diagnostics.throw_if_any();
   }
   return MemoryStacks{std::move(stacks)};

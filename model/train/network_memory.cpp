@@ -206,7 +206,7 @@ NetworkMemory training_memory(const Network& network, const NetworkTraining& tra
     largest_block = std::max(largest_block, stage.parameters);
   }
   if (training.zero >= 3 && training.ranks > 1) {
-    memory.gathered = Bytes{2.0 * largest_block * training.states.weights};
+    memory.gathered = Bytes{largest_block * (2.0 * training.states.weights + reduced_bytes)};
   }
   sum_parts(network, training, walk.kept(), memory);
   return memory;

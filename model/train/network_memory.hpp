@@ -39,8 +39,9 @@ struct PartMemory {
 
 struct NetworkMemory {
   StateMemory states;
-  Bytes gathered{};  ///< ZeRO 3: the two largest blocks' weights, one in use and one on its way
-  Bytes inputs{};    ///< of the micro-batch
+  /// ZeRO 3: the two largest blocks' weights, one in use and one on its way, and one block's gradients on theirs out.
+  Bytes gathered{};
+  Bytes inputs{};  ///< of the micro-batch
   // At the peak:
   Bytes activations{};  ///< kept for the backward passes to come
   Bytes recomputed{};   ///< of the segment that runs forward again
@@ -54,6 +55,9 @@ struct NetworkMemory {
     return states.total() + gathered + inputs + activations + recomputed + gradients;
   }
 };
+
+/// Gradients are reduced in fp32, whatever is kept of them: as in stage_memory(), of training without op lists.
+inline constexpr double reduced_bytes = 4.0;
 
 /// The backward pass walks the segments from the end; the peak is the largest, over segments, of what earlier segments
 /// keep, the segment's own tensors (recomputed or kept) and the gradients of one op (Chen et al. 2016, equation 1, with

@@ -99,6 +99,11 @@ struct Patches {
   std::int64_t classes = 0;  ///< width of a classifier head; 0: none
   bool class_token = true;
   bool bias = true;  ///< of the projection
+  /// Of one image: (image / patch)^2, and the class token.
+  [[nodiscard]] std::int64_t tokens() const noexcept {
+    const std::int64_t side = image / patch;
+    return side * side + (class_token ? 1 : 0);
+  }
 };
 
 struct Architecture {

@@ -38,15 +38,7 @@ DataStore::Entry ModelLibrary::entry(std::string_view spelling) const {
 }
 
 ConfigValue ModelLibrary::tree(std::string_view spelling) const {
-  const DataStore::Entry preset = entry(spelling);
-  const BaseResolver resolve = [&](std::string_view id, const std::string& file) -> std::optional<ConfigSource> {
-    std::optional<DataStore::Entry> base = store_.find("models", id);
-    if (base && base->file == file) {
-      base = store_.find_below("models", id, file);
-    }
-    return base ? std::optional{ConfigSource{base->file, base->text}} : std::nullopt;
-  };
-  return load_with_bases({preset.file, preset.text}, resolve);
+  return store_.tree("models", entry(spelling));
 }
 
 Architecture ModelLibrary::find(std::string_view spelling) const {

@@ -35,14 +35,7 @@ DataStore::Entry NetworkLibrary::entry(std::string_view spelling) const {
 
 Network NetworkLibrary::find(std::string_view spelling) const {
   const DataStore::Entry preset = entry(spelling);
-  const BaseResolver resolve = [&](std::string_view id, const std::string& file) -> std::optional<ConfigSource> {
-    std::optional<DataStore::Entry> base = store_.find("networks", id);
-    if (base && base->file == file) {
-      base = store_.find_below("networks", id, file);
-    }
-    return base ? std::optional{ConfigSource{base->file, base->text}} : std::nullopt;
-  };
-  const ConfigValue root = load_with_bases({preset.file, preset.text}, resolve);
+  const ConfigValue root = store_.tree("networks", preset);
   Diagnostics diagnostics;
   Network network = read_network(ConfigTable{root, "", diagnostics});
   diagnostics.throw_if_any();

@@ -248,16 +248,19 @@ double kv_elements(const Architecture& arch, double tokens) {
   return sum;
 }
 
-double recurrent_state_elements(const Architecture& arch) {
-  if (!arch.recurrent) {
+double state_elements(const Architecture& arch, const Block& b) noexcept {
+  if (!arch.recurrent || b.mixer == Mixer::attention || b.mixer == Mixer::mla || b.mixer == Mixer::none) {
     return 0.0;
   }
   const Recurrent& r = *arch.recurrent;
+  const double convolved = b.mixer == Mixer::mamba ? count(r.inner()) : count(r.inner() + 2 * r.groups * r.state);
+  return count(r.inner()) * count(r.state) + convolved * count(r.conv_kernel - 1);
+}
+
+double recurrent_state_elements(const Architecture& arch) {
   double sum = 0.0;
   for (const Block& block : arch.blocks()) {
-    const bool keeps = block.mixer == Mixer::mamba || block.mixer == Mixer::mamba2 || block.mixer == Mixer::delta_net;
-    const double convolved = block.mixer == Mixer::mamba ? count(r.inner()) : count(r.inner() + 2 * r.groups * r.state);
-    sum += keeps ? count(r.inner()) * count(r.state) + convolved * count(r.conv_kernel - 1) : 0.0;
+    sum += state_elements(arch, block);
   }
   return sum;
 }

@@ -56,7 +56,10 @@ struct ParameterCount {
 [[nodiscard]] double kv_elements_per_token(const Architecture& architecture);
 /// Cache elements of one sequence of `tokens`: layers with a window hold at most the window.
 [[nodiscard]] double kv_elements(const Architecture& architecture, double tokens);
-/// Elements of the constant state that recurrent layers keep for one sequence.
+/// Elements of the constant state that a recurrent layer keeps for one sequence: the state itself and the inputs that
+/// its convolution looks back on; 0 for other layers.
+[[nodiscard]] double state_elements(const Architecture& architecture, const Block& block) noexcept;
+/// The same over all layers.
 [[nodiscard]] double recurrent_state_elements(const Architecture& architecture);
 
 }  // namespace headroom

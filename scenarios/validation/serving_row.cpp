@@ -12,19 +12,6 @@
 namespace headroom {
 namespace {
 
-RowPrediction unsupported(std::string why) {
-  RowPrediction prediction;
-  prediction.why = std::move(why);
-  return prediction;
-}
-
-RowPrediction rejected(std::string why) {
-  RowPrediction prediction;
-  prediction.status = RowStatus::rejected;
-  prediction.why = std::move(why);
-  return prediction;
-}
-
 std::optional<Precision> precision_of(std::string_view name) {
   const auto* found = std::find(precision_names.begin(), precision_names.end(), name == "fp4" ? "nvfp4" : name);
   return found == precision_names.end() ? std::nullopt
@@ -33,48 +20,35 @@ std::optional<Precision> precision_of(std::string_view name) {
 
 /// The columns without which no memory can be computed, that this row leaves blank.
 std::string missing_cells(const ServingConfiguration& run) {
-  std::string missing;
-  const auto need = [&](bool there, std::string_view name) {
-    missing += there ? "" : (missing.empty() ? "" : ", ") + std::string{name};
-  };
-  need(run.layers.has_value(), "layers");
-  need(run.hidden.has_value(), "hidden");
-  need(run.heads.has_value(), "heads");
-  need(run.kv_heads.has_value(), "kv_heads (MLA is not in the columns)");
-  need(run.ffn_hidden.has_value() || run.moe_ffn.has_value(), "ffn_hidden");
-  need(run.vocab.has_value(), "vocab");
-  need(run.tp.has_value(), "tp");
-  need(!run.gpu.empty(), "gpu");
-  need(!run.weight_dtype.empty(), "weight_dtype");
-  return missing;
+  return blank_cells({{run.layers.has_value(), "layers"},
+                      {run.hidden.has_value(), "hidden"},
+                      {run.heads.has_value(), "heads"},
+                      {run.kv_heads.has_value(), "kv_heads (MLA is not in the columns)"},
+                      {run.ffn_hidden.has_value() || run.moe_ffn.has_value(), "ffn_hidden"},
+                      {run.vocab.has_value(), "vocab"},
+                      {run.tp.has_value(), "tp"},
+                      {!run.gpu.empty(), "gpu"},
+                      {!run.weight_dtype.empty(), "weight_dtype"}});
 }
 
 /// A cell that is no positive number.
 std::string impossible_cell(const ServingConfiguration& run) {
-  const std::array cells{std::pair{"layers", run.layers},
-                         std::pair{"hidden", run.hidden},
-                         std::pair{"heads", run.heads},
-                         std::pair{"kv_heads", run.kv_heads},
-                         std::pair{"head_dim", run.head_dim},
-                         std::pair{"ffn_hidden", run.ffn_hidden},
-                         std::pair{"vocab", run.vocab},
-                         std::pair{"gpus", run.gpus},
-                         std::pair{"tp", run.tp},
-                         std::pair{"pp", run.pp},
-                         std::pair{"ep", run.ep},
-                         std::pair{"dp", run.dp},
-                         std::pair{"isl", run.isl},
-                         std::pair{"osl", run.osl},
-                         std::pair{"max_batch", run.max_batch}};
-  if (run.layers.value_or(1) > 100'000) {
-    return "'layers' is " + std::to_string(*run.layers) + ", no size";
-  }
-  for (const auto& [name, value] : cells) {
-    if (value && (*value < 1 || *value > 1'000'000'000)) {
-      return "'" + std::string{name} + "' is " + std::to_string(*value) + ", no size";
-    }
-  }
-  return {};
+  constexpr std::int64_t large = 1'000'000'000;
+  return impossible_size({{"layers", run.layers, 100'000},
+                          {"hidden", run.hidden, large},
+                          {"heads", run.heads, large},
+                          {"kv_heads", run.kv_heads, large},
+                          {"head_dim", run.head_dim, large},
+                          {"ffn_hidden", run.ffn_hidden, large},
+                          {"vocab", run.vocab, large},
+                          {"gpus", run.gpus, large},
+                          {"tp", run.tp, large},
+                          {"pp", run.pp, large},
+                          {"ep", run.ep, large},
+                          {"dp", run.dp, large},
+                          {"isl", run.isl, large},
+                          {"osl", run.osl, large},
+                          {"max_batch", run.max_batch, large}});
 }
 
 /// A number among the options; nullopt when it is absent, NaN when it is none.
@@ -103,6 +77,13 @@ std::string impossible_option(const ServingConfiguration& run) {
     }
   }
   return {};
+}
+
+/// Attention data parallel over ranks that the row does not count: without ep they cannot be told from replicas.
+bool groups_unknown(const ServingConfiguration& run) {
+  const auto attention_dp = run.options.find("attention_dp");
+  const bool asked = attention_dp != run.options.end() && attention_dp->second != "0";
+  return asked && !run.ep && (run.gpus.value_or(1) > 1 || run.dp.value_or(1) > 1);
 }
 
 }  // namespace
@@ -154,18 +135,6 @@ Architecture architecture_of(const ServingConfiguration& run) {
   return nearest;
 }
 
-const ServingRowModel::DeviceAnswer& ServingRowModel::device(const std::string& spelling) {
-  auto [at, fresh] = devices_.try_emplace(spelling);
-  if (fresh) {
-    if (const auto why = sources_.catalog.why_no_device(spelling)) {
-      at->second.why = *why;
-    } else {
-      at->second.device = &sources_.catalog.device(spelling);
-    }
-  }
-  return at->second;
-}
-
 const ServingStack& ServingRowModel::stack(Engine engine) {
   std::optional<ServingStack>& slot = stacks_[static_cast<std::size_t>(engine)];
   if (!slot) {
@@ -193,6 +162,9 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
   if (const std::string missing = missing_cells(run); !missing.empty()) {
     return refuse(unsupported("not published: " + missing));
   }
+  if (groups_unknown(run)) {
+    return refuse(unsupported("not published: ep of an attention-DP layout"));
+  }
   const std::optional<Engine> engine = engine_of(run.engine);
   if (!engine) {
     return refuse(unsupported("engine " + quoted(run.engine) + " is none of vLLM, TensorRT-LLM, SGLang"));
@@ -203,7 +175,7 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
   if (!weights || !kv) {
     return refuse(unsupported("format " + quoted(weights ? run.kv_dtype : run.weight_dtype) + " is not known"));
   }
-  const DeviceAnswer& found = device(run.gpu);
+  const RowDevices::Answer& found = devices_.find(run.gpu);
   if (found.device == nullptr) {
     return refuse(unsupported(found.why));
   }

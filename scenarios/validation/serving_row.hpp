@@ -4,10 +4,10 @@
 #pragma once
 
 #include <headroom/scenarios/scenario.hpp>
-#include <headroom/scenarios/validation/training_row.hpp>
+#include <headroom/scenarios/validation/row_cells.hpp>
+#include <headroom/scenarios/validation/run_row.hpp>
 
 #include <array>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -16,7 +16,7 @@ namespace headroom {
 /// Keeps what several rows share: devices looked up once, one stack an engine, one architecture a model.
 class ServingRowModel {
  public:
-  explicit ServingRowModel(const Sources& sources) : sources_{sources} {}
+  explicit ServingRowModel(const Sources& sources) : sources_{sources}, devices_{sources.catalog} {}
   /// With a stack of the caller's in place of the engine's, as fitting needs.
   void set_stack(ServingStack stack);
   /// `metric` and `unit` name what is asked; the configuration is all the model sees.
@@ -35,15 +35,10 @@ class ServingRowModel {
   };
   /// nullopt: `refusal` says why.
   std::optional<Question> question(const ServingConfiguration& run, RowPrediction& refusal);
-  struct DeviceAnswer {
-    const Device* device = nullptr;
-    std::string why;
-  };
-  const DeviceAnswer& device(const std::string& spelling);
   const ServingStack& stack(Engine engine);
 
   const Sources& sources_;
-  std::map<std::string, DeviceAnswer, std::less<>> devices_;
+  RowDevices devices_;
   std::array<std::optional<ServingStack>, engine_names.size()> stacks_;
 };
 

@@ -7,58 +7,50 @@
 namespace headroom {
 namespace {
 
-RowPrediction unsupported(std::string why) {
-  return {RowStatus::unsupported, std::move(why), 0, 0, 0, 0};
-}
 
 /// The cells a scorable row must have (design section 6); the names of those that are empty.
 std::string missing_cells(const RunConfiguration& run) {
-  std::string missing;
-  const auto need = [&](bool there, std::string_view name) {
-    if (!there) {
-      missing += (missing.empty() ? "" : ", ") + std::string{name};
-    }
-  };
-  need(!run.gpu.empty(), "gpu");
-  need(run.gpus.has_value(), "gpus");
-  need(run.dp.has_value(), "dp");
-  need(run.tp.has_value(), "tp");
-  need(run.pp.has_value(), "pp");
-  need(run.cp.has_value(), "cp");
-  need(run.seq_len.has_value(), "seq_len");
-  need(run.global_batch.has_value(), "global_batch");
-  need(!run.precision.empty(), "precision");
-  need(run.layers.has_value(), "layers");
-  need(run.hidden.has_value(), "hidden");
-  need(run.heads.has_value(), "heads");
-  need(!run.framework.empty(), "framework");
-  return missing;
+  return blank_cells({{!run.gpu.empty(), "gpu"},
+                      {run.gpus.has_value(), "gpus"},
+                      {run.dp.has_value(), "dp"},
+                      {run.tp.has_value(), "tp"},
+                      {run.pp.has_value(), "pp"},
+                      {run.cp.has_value(), "cp"},
+                      {run.seq_len.has_value(), "seq_len"},
+                      {run.global_batch.has_value(), "global_batch"},
+                      {!run.precision.empty(), "precision"},
+                      {run.layers.has_value(), "layers"},
+                      {run.hidden.has_value(), "hidden"},
+                      {run.heads.has_value(), "heads"},
+                      {!run.framework.empty(), "framework"}});
 }
 
 /// The first cell whose number no network or layout can have.
 std::string impossible_cell(const RunConfiguration& run) {
-  const auto bad = [](const std::optional<std::int64_t>& value, std::int64_t high) {
-    return value && (*value < 1 || *value > high);
-  };
   constexpr std::int64_t large = std::int64_t{1} << 40;
-  if (bad(run.gpus, 10'000'000) || bad(run.layers, 100'000) || bad(run.hidden, 10'000'000) || bad(run.heads, 100'000)) {
-    return "gpus, layers, hidden or heads is no possible count";
-  }
-  if (bad(run.tp, 4096) || bad(run.pp, 4096) || bad(run.cp, 4096) || bad(run.ep, 4096) || bad(run.vpp, 1024) ||
-      bad(run.dp, 10'000'000)) {
-    return "tp, pp, cp, ep, vpp or dp is no possible count";
-  }
-  if (bad(run.seq_len, large) || bad(run.global_batch, large) || bad(run.micro_batch, 60'000)) {
-    return "seq_len, global_batch or micro_batch is no possible count";
-  }
-  if (bad(run.kv_heads, 100'000) || bad(run.head_dim, 1'000'000) || bad(run.ffn_hidden, large) ||
-      bad(run.vocab, large) || bad(run.experts, 1'000'000) || bad(run.top_k, 1'000'000) || bad(run.moe_ffn, large)) {
-    return "kv_heads, head_dim, ffn_hidden, vocab, experts, top_k or moe_ffn is no possible count";
-  }
   if (run.zero && (*run.zero < 0 || *run.zero > 3)) {
     return "zero is none of 0, 1, 2, 3";
   }
-  return {};
+  return impossible_size({{"gpus", run.gpus, 10'000'000},
+                          {"layers", run.layers, 100'000},
+                          {"hidden", run.hidden, 10'000'000},
+                          {"heads", run.heads, 100'000},
+                          {"tp", run.tp, 4096},
+                          {"pp", run.pp, 4096},
+                          {"cp", run.cp, 4096},
+                          {"ep", run.ep, 4096},
+                          {"vpp", run.vpp, 1024},
+                          {"dp", run.dp, 10'000'000},
+                          {"seq_len", run.seq_len, large},
+                          {"global_batch", run.global_batch, large},
+                          {"micro_batch", run.micro_batch, 60'000},
+                          {"kv_heads", run.kv_heads, 100'000},
+                          {"head_dim", run.head_dim, 1'000'000},
+                          {"ffn_hidden", run.ffn_hidden, large},
+                          {"vocab", run.vocab, large},
+                          {"experts", run.experts, 1'000'000},
+                          {"top_k", run.top_k, 1'000'000},
+                          {"moe_ffn", run.moe_ffn, large}});
 }
 
 std::optional<Precision> precision_of(std::string_view name) {
@@ -243,10 +235,10 @@ TrainingRowModel::TrainingRowModel(const Sources& sources)
     : TrainingRowModel{sources, find_rough_stack("rough-train")} {}
 
 TrainingRowModel::TrainingRowModel(const Sources& sources, RoughStack stack)
-    : sources_{sources}, stack_{std::move(stack)}, software_{MemoryStacks::standard()} {}
+    : sources_{sources}, stack_{std::move(stack)}, devices_{sources.catalog}, software_{MemoryStacks::standard()} {}
 
 std::string TrainingRowModel::share_key(const RunConfiguration& run) {
-  const DeviceAnswer& found = device(run.gpu);
+  const RowDevices::Answer& found = devices_.find(run.gpu);
   const std::optional<Precision> precision = precision_of(run.precision);
   if (found.device == nullptr || !precision) {
     return {};
@@ -275,18 +267,6 @@ const MemoryStack& TrainingRowModel::software_of(const RunConfiguration& run) co
   return software_.find(run.zero.value_or(1) >= 3 ? "pytorch-fsdp" : "megatron-core");
 }
 
-const TrainingRowModel::DeviceAnswer& TrainingRowModel::device(const std::string& spelling) {
-  auto [at, fresh] = devices_.try_emplace(spelling);
-  if (fresh) {
-    if (const auto why = sources_.catalog.why_no_device(spelling)) {
-      at->second.why = *why;
-    } else {
-      at->second.device = &sources_.catalog.device(spelling);
-    }
-  }
-  return at->second;
-}
-
 std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& run) {
   if (run.arch == "cnn" || run.arch == "dlrm") {
     return unsupported("arch " + run.arch + ": only transformers are modelled so far");
@@ -295,12 +275,12 @@ std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& r
     return unsupported("not published: " + missing);
   }
   if (const std::string bad = impossible_cell(run); !bad.empty()) {
-    return RowPrediction{RowStatus::rejected, bad, 0, 0, 0, 0};
+    return rejected(bad);
   }
   if (!precision_of(run.precision)) {
     return unsupported("precision " + quoted(run.precision) + " is no training recipe known here");
   }
-  if (const DeviceAnswer& found = device(run.gpu); found.device == nullptr) {
+  if (const RowDevices::Answer& found = devices_.find(run.gpu); found.device == nullptr) {
     return unsupported(found.why);
   }
   if (!run.recompute.empty() &&
@@ -315,7 +295,7 @@ std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& r
 
 CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precision precision) {
   const Architecture* preset = preset_of(run.model);
-  const Device& sku = *device(run.gpu).device;
+  const Device& sku = *devices_.find(run.gpu).device;
   const MemoryStack& software = software_of(run);
   TrainingWorkload work;
   work.shape = {*run.gpus, *run.seq_len, *run.global_batch};

@@ -4,6 +4,7 @@
 
 #include <headroom/model/train/training.hpp>
 #include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/validation/row_cells.hpp>
 #include <headroom/scenarios/validation/run_row.hpp>
 
 #include <map>
@@ -12,19 +13,6 @@
 #include <utility>
 
 namespace headroom {
-
-enum class RowStatus : std::uint8_t { ok, unsupported, rejected };
-inline constexpr std::array<std::string_view, 3> row_status_names{"ok", "unsupported", "rejected"};
-
-struct RowPrediction {
-  RowStatus status = RowStatus::unsupported;
-  std::string why;         ///< empty when ok
-  double predicted = 0.0;  ///< in the row's unit
-  double low = 0.0;
-  double high = 0.0;
-  /// What the datasheet alone says, in the row's unit: model FLOP at peak, or 16-byte states over tp x pp.
-  double roofline = 0.0;
-};
 
 /// Keeps what several rows share: devices looked up once, one stack.
 class TrainingRowModel {
@@ -42,11 +30,6 @@ class TrainingRowModel {
   [[nodiscard]] RowPrediction predict(const RunConfiguration& run, std::string_view metric, std::string_view unit);
 
  private:
-  struct DeviceAnswer {
-    const Device* device = nullptr;
-    std::string why;
-  };
-  const DeviceAnswer& device(const std::string& spelling);
   /// Why the row cannot be predicted; nullopt when it can.
   std::optional<RowPrediction> refusal(const RunConfiguration& run);
   /// The row's question, compiled. ConfigError when the SKU or the stack lacks a number that it needs.
@@ -58,7 +41,7 @@ class TrainingRowModel {
 
   const Sources& sources_;
   RoughStack stack_;
-  std::map<std::string, DeviceAnswer, std::less<>> devices_;
+  RowDevices devices_;
   MemoryStacks software_;
   std::map<std::string, std::optional<Architecture>, std::less<>> presets_;
 };

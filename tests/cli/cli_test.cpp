@@ -92,6 +92,32 @@ TEST_CASE("-o leaves an existing file alone when there is no answer") {
   CHECK(read_text(file) == "yesterday's answer\n");
 }
 
+TEST_CASE("capacity means the same in both kinds, and no sentinel is printed for what has no bound") {
+  const auto number = [](const std::string& arguments, std::string_view key) {
+    const ConfigValue root = parse_json(run_headroom(arguments + " --format json").out, "stdout");
+    const ConfigValue* found = root.find(key);
+    REQUIRE(found != nullptr);
+    return found->kind == ConfigValue::Kind::integer ? static_cast<double>(found->integer) : found->number;
+  };
+  const std::string train = "plan scenarios/train/llama3-70b-512xh100.toml";
+  const std::string serve = "plan scenarios/serve/llama3-70b.toml";
+  CHECK(number(serve, "capacity_bytes") == number(train, "capacity_bytes"));
+  CHECK(number(serve, "nameplate_bytes") > number(serve, "capacity_bytes"));
+  for (const std::string_view model : {"mistral-7b", "mamba-1.4b"}) {
+    const std::string asked =
+        "plan --model " + std::string{model} + " --gpu h100-sxm-80gb --gpus 1 --isl 1024 --osl 256 --concurrency 64";
+    CHECK(text_at(parse_json(run_headroom(asked + " --format json").out, "stdout"), "longest_sequence_tokens") ==
+          "unbounded");
+    CHECK(run_headroom(asked).out.find("unbounded: the cache stops growing") != std::string::npos);
+  }
+  const std::string none =
+      "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 1 --isl 1024 --osl 256 --concurrency 64 --set "
+      "'model={base=\"llama3-8b\",id=\"x\",mixer=\"none\"}'";
+  CHECK(run_headroom(none).out.find("unbounded: no layer keeps a cache") != std::string::npos);
+  CHECK(text_at(parse_json(run_headroom(none + " --format json").out, "stdout"), "kv_capacity_sequences") ==
+        "unbounded");
+}
+
 TEST_CASE("exit codes: 0 answered, 1 no feasible plan or a missed budget, 2 usage or input") {
   CHECK(run_headroom(std::string{quick_form}).code == 0);
   CHECK(run_headroom(std::string{quick_form} + " --pp 512").code == 1);

@@ -25,9 +25,9 @@ struct TwoFolders {
     std::string name = (fs::temp_directory_path() / "headroom-test-XXXXXX").string();
     REQUIRE(mkdtemp(name.data()) != nullptr);
     root = name;
-    for (const char* name : {"upper", "lower"}) {
-      fs::create_directories(root / name / "gpus");
-      std::ofstream{root / name / "gpus" / "one.toml"} << "from = \"" << name << "\"";
+    for (const char* folder : {"upper", "lower"}) {
+      fs::create_directories(root / folder / "gpus");
+      std::ofstream{root / folder / "gpus" / "one.toml"} << "from = \"" << folder << "\"";
     }
   }
   ~TwoFolders() { fs::remove_all(root); }
@@ -54,6 +54,20 @@ TEST_CASE("earlier folders win, and what lies below an entry is found however it
     CHECK(bottom->text == "from = \"binary\"");
     CHECK_FALSE(store.find_below("gpus", "one", bottom->file));
   }
+}
+
+TEST_CASE("a file that extends its own id stands on the next place below, through every folder") {
+  const TwoFolders user;
+  std::ofstream{user.root / "upper" / "gpus" / "one.toml"} << "base = \"one\"\nupper = 1";
+  std::ofstream{user.root / "lower" / "gpus" / "one.toml"} << "base = \"one\"\nlower = 1";
+  std::ofstream{user.root / "lower" / "gpus" / "two.toml"} << "base = \"one\"\ntwo = 1";
+  const DataStore store{{files, aliases}, {(user.root / "upper").string(), (user.root / "lower").string()}};
+  const ConfigValue one = store.tree("gpus", *store.find("gpus", "one"));
+  for (const char* key : {"upper", "lower", "from"}) {
+    CHECK(one.find(key) != nullptr);
+  }
+  // Another entry stands on the one that its id means.
+  CHECK(store.tree("gpus", *store.find("gpus", "two")).find("upper") != nullptr);
 }
 
 TEST_CASE("a folder that HEADROOM_DATA_DIR names must be there") {

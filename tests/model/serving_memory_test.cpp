@@ -355,6 +355,37 @@ TEST_CASE("measured TensorRT-LLM capacities are met within one sequence") {
   }
 }
 
+TEST_CASE("the framework grows with the ranks of a replica, whichever axis brings them") {
+  EngineMemory engine = no_engine();
+  engine.framework = Bytes{3.0 * gib};
+  engine.framework_per_doubling = Bytes{gib};
+  Architecture moe = tiny();
+  moe.layers = 8;
+  moe.moe = Moe{};
+  moe.moe->experts = 8;
+  const auto framework = [&](const ServingLayout& layout) {
+    return compiled(moe, layout, Precision::bf16, Precision::bf16, engine).framework().raw() / gib;
+  };
+  CHECK(framework({1, 1, 1}) == 3.0);
+  CHECK(framework({4, 1, 1}) == 5.0);
+  CHECK(framework({4, 1, 4}) == 5.0);  // experts over the tensor ranks: no more of them
+  CHECK(framework({1, 1, 8}) == 6.0);  // attention-DP over eight
+  CHECK(framework({1, 8, 1}) == 6.0);
+  CHECK(framework({2, 4, 4}) == 7.0);
+}
+
+TEST_CASE("a cache that stops growing has no longest sequence") {
+  const ServingLimits limits{0.9, 8, 8, 64};
+  CHECK(longest_sequence(compiled(tiny(), {}), limits, 8));
+  Architecture windows = tiny();
+  windows.window = 128;
+  CHECK_FALSE(longest_sequence(compiled(windows, {}), limits, 8));
+  CHECK_FALSE(longest_sequence(
+      compile_serving_memory(ModelLibrary::standard().find("mamba-1.4b"), catalog().device("h100-sxm-80gb"),
+                             no_engine(), {}, Precision::bf16, Precision::bf16),
+      limits, 8));
+}
+
 TEST_CASE("layouts that cannot be are refused with the number") {
   CHECK(check(tiny(), {3, 1, 1}, 3).verdict == Verdict::heads_not_divisible);
   CHECK(check(tiny(), {2, 1, 1}, 3).verdict == Verdict::gpus_not_divisible);
@@ -401,8 +432,9 @@ TEST_CASE("property: capacity grows with the fraction, is never negative, and fa
     busier.max_num_seqs += draw(1, 500);
     busier.max_num_tokens += draw(1, 5000);
     CHECK(capacity(busier) <= m.capacity);
-    const std::int64_t longest = longest_sequence(c, limits, std::max<std::int64_t>(1, m.capacity));
-    CHECK((m.capacity == 0 || longest >= limits.sequence_tokens));
+    const std::optional<std::int64_t> longest = longest_sequence(c, limits, std::max<std::int64_t>(1, m.capacity));
+    REQUIRE(longest);
+    CHECK((m.capacity == 0 || *longest >= limits.sequence_tokens));
   }
 }
 
@@ -420,7 +452,7 @@ TEST_CASE("a broken stack tells every problem at once") {
   try {
     diagnostics.throw_if_any();
   } catch (const ConfigError& error) {
-    CHECK(error.diagnostics().size() == 8);  // engine, of, value, block_tokens, wide, framework, source, spread
+    CHECK(error.diagnostics().size() == 9);  // engine, of, value, block_tokens, wide, framework, basis, source, spread
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace headroom;
 
 namespace {
@@ -13,6 +15,20 @@ NetworkPlan plan_of(std::vector<std::string> changes) {
   const std::string file = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/train/perception-2b-64xa100.toml";
   const ConfigValue root = scenario_tree(file, changes);
   return make_network_plan(read_network_scenario(root, file, Catalog::standard(), NetworkLibrary::standard()));
+}
+
+/// The preset with every key blank but those given.
+NetworkPlan blank_plan(std::vector<std::string> more) {
+  std::vector<std::string> all{"kind=train", "model=perception-2b", "hardware.gpu=a100-sxm-80gb", "hardware.gpus=64",
+                               "training.global_batch=512"};
+  all.insert(all.end(), more.begin(), more.end());
+  return make_network_plan(
+      read_network_scenario(scenario_tree(all), "command line", Catalog::standard(), NetworkLibrary::standard()));
+}
+
+bool told(const NetworkPlan& plan, std::string_view text) {
+  return std::any_of(plan.notes.begin(), plan.notes.end(),
+                     [&](const std::string& note) { return note.find(text) != std::string::npos; });
 }
 
 /// Weights and biases of the preset by hand.
@@ -48,6 +64,52 @@ TEST_CASE("P3: on 64 GPUs under ZeRO 2 the states are P (2 + 14/64) bytes and 2 
   CHECK(plan.memory.states.total().raw() == doctest::Approx(4.4375e9).epsilon(0.01));
   CHECK(plan.traffic.raw() == doctest::Approx(2.0 * 63 / 64 * 2 * p));
   CHECK(plan.traffic.raw() == doctest::Approx(7.875e9).epsilon(0.01));
+}
+
+TEST_CASE("an optimizer's name stands for its moments and the master copy, adamw when none is stated") {
+  const auto bytes = [](const std::string& key) {
+    return plan_of({key, "strategy.zero=1"}).scenario.training.states.optimizer;
+  };
+  CHECK(bytes("training.precision=bf16") == 12.0);
+  CHECK(bytes("training.optimizer=adamw") == 12.0);
+  CHECK(bytes("training.optimizer=sgd") == 4.0);
+  CHECK(bytes("training.optimizer=adamw-8bit") == 6.0);
+  CHECK(bytes("training.optimizer_bytes=8") == 8.0);
+  CHECK(plan_of({"training.optimizer=sgd", "training.precision=fp32"}).scenario.training.states.optimizer == 0.0);
+  CHECK_THROWS_AS(plan_of({"training.optimizer=sgd", "training.optimizer_bytes=8"}), ConfigError);
+}
+
+TEST_CASE("under ZeRO 3 two blocks are gathered and one is reduced in fp32, and the narrower gradients are told") {
+  const NetworkPlan plan = plan_of({"strategy.zero=3"});
+  double largest = 0.0;
+  for (const Stage& stage : plan.scenario.network.stages) {
+    largest = std::max(largest, stage.parameters);
+  }
+  CHECK(plan.memory.gathered.raw() == largest * (2 * 2.0 + 4.0));
+  const NetworkPlan blank = blank_plan({"training.precision=bf16", "strategy.zero=3"});
+  CHECK(blank.scenario.training.states.gradients == 2.0);
+  CHECK(told(blank, "under ZeRO 3 as the weights: 2 bytes a parameter, below it 4"));
+  CHECK_FALSE(told(blank_plan({"training.precision=bf16"}), "ZeRO 3"));
+}
+
+TEST_CASE("memory has the rough training form's interval, and a remedy's memory is that of the plan it proposes") {
+  const NetworkPlan plan = plan_of({});
+  CHECK(plan.interval.mid == plan.total());
+  CHECK(plan.interval.high / plan.interval.mid == doctest::Approx(plan.interval.mid / plan.interval.low));
+  CHECK(plan.interval.high > plan.interval.mid);
+  CHECK_FALSE(plan.interval_source.empty());
+  const std::vector<std::string> tight{"hardware.gpu=a100-sxm-40gb", "strategy.zero=0", "training.precision=bf16",
+                                       "strategy.micro_batch=1"};
+  const NetworkPlan refused = blank_plan(tight);
+  REQUIRE_FALSE(refused.remedies.empty());
+  for (const NetworkRemedy& remedy : refused.remedies) {
+    std::vector<std::string> changed = tight;
+    for (std::string change : remedy.changes) {
+      change.erase(std::remove(change.begin(), change.end(), ' '), change.end());
+      changed.push_back(change);
+    }
+    CHECK(blank_plan(changed).total().raw() == doctest::Approx(remedy.memory.raw()));
+  }
 }
 
 TEST_CASE("M16: shares of the activations by part sum to 100 % in every recompute mode") {
@@ -87,11 +149,7 @@ TEST_CASE("blank micro-batch and recompute become the largest that fits, without
   REQUIRE_FALSE(tight.remedies.empty());
   CHECK(tight.remedies.front().changes == std::vector<std::string>{"strategy.recompute = \"full\""});
   CHECK(tight.remedies.front().memory <= tight.capacity);
-  const std::string file = "command line";
-  const std::vector<std::string> blank{"kind=train",       "model=perception-2b",       "hardware.gpu=a100-sxm-80gb",
-                                       "hardware.gpus=64", "training.global_batch=512", "training.precision=bf16"};
-  const NetworkPlan open = make_network_plan(
-      read_network_scenario(scenario_tree(blank), file, Catalog::standard(), NetworkLibrary::standard()));
+  const NetworkPlan open = blank_plan({"training.precision=bf16"});
   CHECK(open.feasible());
   CHECK(open.scenario.training.recompute.every == 1);
   const std::int64_t chosen = open.scenario.training.micro_batch;

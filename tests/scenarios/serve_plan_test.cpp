@@ -92,29 +92,134 @@ TEST_CASE("a 70B in bf16 on two H100 is useless with 1024 sequences' sampler and
   CHECK(memory_of({"hardware.gpus=2", "strategy.tp=2", "serving.max_num_seqs=64"}).feasible());
 }
 
-TEST_CASE("every change that a plan proposes makes it fit") {
+TEST_CASE("a pool within its uncertainty of nothing does not fit, and says how many of the asked sequences run") {
+  // 0.24 GiB of pool, 0.8 GiB of uncertainty, 0.195 GiB a sequence
+  const Plan plan = memory_of({"hardware.gpus=2", "strategy.tp=2", "serving.isl=1024"});
+  const ServePlan& answer = answer_of(plan);
+  CHECK(answer.estimate.memory.capacity == 1);
+  CHECK(answer.estimate.memory.capacity_low == 0);
+  CHECK_FALSE(plan.feasible());
+  CHECK(answer.verdict.starts_with("may not fit: the KV pool is 250 MiB give or take 819 MiB"));
+  CHECK(answer.verdict.find("1 (0 to 5) of the 64 asked sequences run at once") != std::string::npos);
+  const ServePlan none = answer_of(memory_of({"hardware.gpus=2", "strategy.tp=2"}));
+  CHECK(none.verdict.starts_with("fits but useless"));
+  CHECK(none.verdict.find("none of the 64 asked sequences runs") != std::string::npos);
+}
+
+TEST_CASE("a plan that fits says in its verdict how many of the asked sequences run at once") {
+  const ServePlan all = answer_of(memory_of({}));
+  CHECK(all.verdict.find("all 64 asked sequences run at once") != std::string::npos);
+  CHECK(all.changes_for_all.empty());
+  const ServePlan some = answer_of(memory_of({"serving.concurrency=5000"}));
+  CHECK(some.verdict.find("but ") != std::string::npos);
+  CHECK(some.verdict.find("of the 5000 asked sequences run at once") != std::string::npos);
+  CHECK(some.running.mid == static_cast<double>(some.estimate.memory.max_sequences));
+  CHECK(some.running.low < some.running.mid);
+  CHECK_FALSE(some.changes_for_all.empty());
+}
+
+TEST_CASE("an engine whose memory nobody measured says so in the verdict") {
+  CHECK(answer_of(memory_of({"serving.engine=sglang"})).verdict.find("untested") != std::string::npos);
+  CHECK(answer_of(memory_of({"serving.engine=vllm"})).verdict.find("untested") == std::string::npos);
+  CHECK(answer_of(memory_of({"serving.engine=tensorrt-llm"})).verdict.find("untested") == std::string::npos);
+}
+
+TEST_CASE("a blank max_seq_len is isl + osl and told; where the engine's own would be refused, so is its option") {
+  CHECK(told(memory_of({}), "serving.max_seq_len = 2304 (isl + osl)"));
+  CHECK_FALSE(told(memory_of({"serving.max_seq_len=4096"}), "(isl + osl)"));
+  const std::vector<std::string> tight{"model=llama3.1-70b", "hardware.gpus=2", "strategy.tp=2",
+                                       "serving.max_num_seqs=64"};
+  CHECK(told(memory_of(tight), "launch with --max-model-len 2304"));
+  CHECK_FALSE(told(memory_of({"model=llama3.1-70b"}), "launch with"));  // eight GPUs hold one of 131 072
+  std::vector<std::string> stated = tight;
+  stated.emplace_back("serving.max_seq_len=2304");
+  CHECK_FALSE(told(memory_of(stated), "launch with"));
+}
+
+TEST_CASE("with a longer max_seq_len the plan says what sequences as asked would fill") {
+  // 1 - 2304 / 9216 = 75 %
+  const Plan plan = memory_of({"serving.max_seq_len=9216"});
+  CHECK(told(plan, "of 2304 tokens, as asked, a replica holds " +
+                       std::to_string(answer_of(memory_of({})).estimate.memory.capacity)));
+  CHECK(told(plan, "leaves 75 % of it empty"));
+}
+
+TEST_CASE("the weights alone: the least tp that holds them, and the GPUs they need") {
+  CHECK(told(memory_of({}), "fit replicas of tp 2, 4 of them"));
+  CHECK_FALSE(told(memory_of({"strategy.tp=2", "serving.max_num_seqs=64"}), "fit replicas of"));
+  CHECK(answer_of(memory_of({"hardware.gpus=1", "strategy.tp=1"})).verdict.find("the weights alone need 2 GPUs") !=
+        std::string::npos);
+}
+
+TEST_CASE("every change that a plan proposes reaches what it is proposed for") {
+  const auto changed = [](std::vector<std::string> start, const std::vector<std::string>& changes) {
+    for (std::string change : changes) {
+      change.erase(std::remove(change.begin(), change.end(), ' '), change.end());
+      start.push_back(change);
+    }
+    return memory_of(start);
+  };
   for (const std::vector<std::string>& start :
        {std::vector<std::string>{"hardware.gpus=1", "strategy.tp=1"}, std::vector<std::string>{"strategy.tp=1"},
         std::vector<std::string>{"serving.memory_fraction=1.0"},
+        std::vector<std::string>{"serving.memory_fraction=0.2"},
         std::vector<std::string>{"hardware.gpus=2", "strategy.tp=2", "serving.isl=100000"},
-        std::vector<std::string>{"hardware.gpus=2", "strategy.tp=2", "serving.engine=sglang"}}) {
+        std::vector<std::string>{"hardware.gpus=2", "strategy.tp=2", "serving.engine=sglang"},
+        std::vector<std::string>{"hardware.gpus=4", "strategy.tp=2", "serving.engine=sglang",
+                                 "serving.concurrency=900"},
+        std::vector<std::string>{"serving.concurrency=5000"}, std::vector<std::string>{"serving.max_num_seqs=16"}}) {
     const Plan plan = memory_of(start);
-    if (plan.feasible()) {
-      continue;
+    const ServePlan& answer = answer_of(plan);
+    CAPTURE(answer.verdict);
+    if (!plan.feasible()) {
+      CHECK_FALSE(answer.changes.empty());
+      CHECK(changed(start, answer.changes).feasible());
     }
-    std::vector<std::string> changed = start;
-    for (std::string change : answer_of(plan).changes) {
-      change.erase(std::remove(change.begin(), change.end(), ' '), change.end());
-      changed.push_back(change);
-    }
-    CHECK(changed.size() > start.size());
-    CHECK(memory_of(changed).feasible());
+    CHECK_FALSE(answer.changes_for_all.empty());
+    const Plan all = changed(start, answer.changes_for_all);
+    CHECK(all.feasible());
+    CHECK(answer_of(all).running.mid ==
+          static_cast<double>(std::get<ServeScenario>(all.scenario.question).work.concurrency));
   }
 }
 
-TEST_CASE("memory alone needs no peak: nvfp4 weights on a GPU without fp4 units have a size but no time") {
-  CHECK(memory_of({"serving.weights=nvfp4"}).feasible());
-  CHECK_THROWS_AS(make_plan(question({"serving.weights=nvfp4"}), false), ConfigError);
+TEST_CASE("remedies come in the order of harm: slots, the fraction up to the default, chunks, then the cache") {
+  const auto first = [](std::vector<std::string> start) { return answer_of(memory_of(std::move(start))).changes; };
+  // 16.4 GiB of weights and 1.4 GiB of framework in 0.2 x 79.2 = 15.8 GiB: no setting but the fraction helps
+  const std::vector<std::string> fraction = first({"serving.memory_fraction=0.2", "serving.max_num_seqs=64"});
+  REQUIRE(fraction.size() == 1);
+  CHECK(fraction[0].starts_with("serving.memory_fraction = 0.2"));
+  // 67.7 GiB of weights, 2.85 of framework and 4.9 of activations leave 3.3 GiB; a sequence of 25 088 takes 3.8
+  const std::vector<std::string> chunks = first(
+      {"hardware.gpus=1", "strategy.tp=1", "serving.engine=tensorrt-llm", "serving.weights=fp8", "serving.isl=24832"});
+  CHECK(chunks == std::vector<std::string>{"serving.max_num_tokens = 4096"});
+  const std::vector<std::string> raised = answer_of(memory_of({"serving.max_num_seqs=16"})).changes_for_all;
+  CHECK(raised == std::vector<std::string>{"serving.max_num_seqs = 64"});
+  const std::vector<std::string> above = first({"serving.memory_fraction=0.95", "hardware.gpus=1", "strategy.tp=1"});
+  CHECK(std::none_of(above.begin(), above.end(),
+                     [](const std::string& change) { return change.find("memory_fraction") != std::string::npos; }));
+}
+
+TEST_CASE("an encoder is not served: it has no cache and writes nothing") {
+  for (const char* model : {"vit-l-16", "bert-large", "clip-vit-l-14"}) {
+    CHECK_THROWS_WITH_AS(question({"model=" + std::string{model}}), doctest::Contains("is an encoder"), ConfigError);
+  }
+}
+
+TEST_CASE("nvfp4 weights on a GPU without fp4 units multiply in 16 bit, and the plan says so") {
+  const Plan plan = make_plan(question({"serving.weights=nvfp4"}), false);
+  CHECK(plan.feasible());
+  CHECK(told(plan, "h100-sxm-80gb has no fp4 rate; kernels unpack them and multiply at its bf16 rate"));
+  const Plan wide = make_plan(question({}), false);
+  CHECK(answer_of(plan).estimate.ttft.raw() == doctest::Approx(answer_of(wide).estimate.ttft.raw()));
+  CHECK(answer_of(plan).estimate.tpot < answer_of(wide).estimate.tpot);  // fewer bytes
+  CHECK_FALSE(told(make_plan(question({"serving.weights=fp8"}), false), "unpack"));
+}
+
+TEST_CASE("memory alone needs no peak: bf16 weights on a GPU without bf16 have a size but no time") {
+  const std::vector<std::string> volta{"model=llama3-8b", "hardware.gpu=v100-sxm2-32gb"};
+  CHECK(memory_of(volta).feasible());
+  CHECK_THROWS_AS(make_plan(question(volta), false), ConfigError);
 }
 
 TEST_CASE("explaining the memory alone records its terms and no time") {
@@ -146,6 +251,6 @@ TEST_CASE("the longest sequence of a batch still fits, one block more does not")
   const auto capacity = [](std::int64_t tokens) {
     return answer_of(memory_of({"serving.max_seq_len=" + std::to_string(tokens)})).estimate.memory.capacity;
   };
-  CHECK(capacity(answer.longest_sequence) >= 64);
-  CHECK(capacity(answer.longest_sequence + 16) < 64);
+  CHECK(capacity(answer.longest_sequence.value()) >= 64);
+  CHECK(capacity(answer.longest_sequence.value() + 16) < 64);
 }

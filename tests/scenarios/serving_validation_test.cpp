@@ -102,6 +102,17 @@ TEST_CASE("what cannot be computed is unsupported with the reason") {
   CHECK(predicted(row).status == RowStatus::unsupported);
 }
 
+TEST_CASE("attention-DP rows on more than one GPU without ep are unsupported, not replicas") {
+  Row row;
+  row.options += ";attention_dp=1";
+  CHECK(predicted(row).status == RowStatus::ok);  // one GPU is one group
+  row.gpus = "8";
+  CHECK(predicted(row).status == RowStatus::unsupported);
+  CHECK(predicted(row).why == "not published: ep of an attention-DP layout");
+  row.options = Row{}.options + ";attention_dp=0";
+  CHECK(predicted(row).status == RowStatus::ok);
+}
+
 TEST_CASE("replicas add up, a published batch limit caps each of them, and an fp8 cache holds twice as much") {
   const double one = predicted({}).predicted;
   Row row;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/serve_remedy.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace headroom {
+namespace {
+
+using Changes = std::vector<std::string>;
+
+bool reaches(const ServeScenario& s, const ServingWorkload& w, ServingGoal goal) {
+  const ServingEstimate e = serve_memory(s.architecture, s.device, s.engine, w);
+  return e.verdict == Verdict::feasible && (goal == ServingGoal::fits || e.memory.max_sequences >= sequences_asked(w));
+}
+
+std::string fraction_change(double fraction) {
+  return "serving.memory_fraction = " + format_number(fraction, 2);
+}
+
+/// The largest fraction, in hundredths, that leaves room for what lies beside it.
+std::optional<double> smaller_fraction(const ServeScenario& s, ServingGoal goal) {
+  ServingWorkload w = s.work;
+  for (int percent = static_cast<int>(100.0 * w.memory_fraction); percent >= 50; --percent) {
+    w.memory_fraction = percent / 100.0;
+    if (w.memory_fraction < s.work.memory_fraction && reaches(s, w, goal)) {
+      return w.memory_fraction;
+    }
+  }
+  return std::nullopt;
+}
+
+/// Changes of the engine's settings. The number of those that leave every bit as it is is the sum of its parts, each of
+/// which does more harm than all before it together, so that counting up goes from the least harm to the most.
+struct Setting {
+  static constexpr unsigned count = 8;
+  bool sequences, fraction, tokens, cache;
+  constexpr Setting(unsigned number, bool narrow_cache)
+      : sequences{(number & 1U) != 0},  // no more slots than sequences that come: none
+        fraction{(number & 2U) != 0},   // less left to other programs
+        tokens{(number & 4U) != 0},     // prompts in smaller chunks: slower prefill
+        cache{narrow_cache} {}
+};
+
+/// Chunks are halved at most three times: below an eighth of the default prefill starves.
+constexpr int most_halvings = 3;
+
+/// The engine's default is as far as a fraction is raised: who states less leaves the rest to others.
+double highest_fraction(const ServeScenario& s, const ServingWorkload& w) {
+  return s.engine.default_fraction(w.layout.tp);
+}
+
+/// The least of a change from `before` that still reaches the goal: tokens first, then the fraction.
+void relax(const ServeScenario& s,
+           const Setting& setting,
+           ServingGoal goal,
+           const ServingWorkload& before,
+           ServingWorkload& w) {
+  for (int halvings = 1; setting.tokens && halvings < most_halvings; ++halvings) {
+    ServingWorkload more = w;
+    more.max_num_tokens = before.max_num_tokens >> halvings;
+    if (more.max_num_tokens > w.max_num_tokens && reaches(s, more, goal)) {
+      w = more;
+      break;
+    }
+  }
+  for (int percent = static_cast<int>(std::floor(100.0 * before.memory_fraction)) + 1; setting.fraction; ++percent) {
+    ServingWorkload less = w;
+    less.memory_fraction = percent / 100.0;
+    if (less.memory_fraction >= w.memory_fraction) {
+      return;
+    }
+    if (reaches(s, less, goal)) {
+      w = less;
+      return;
+    }
+  }
+}
+
+/// Applies a setting to `w`; what was changed in words, or nothing when it does not apply or not reach the goal.
+std::optional<Changes> apply(const ServeScenario& s, const Setting& setting, ServingGoal goal, ServingWorkload w) {
+  const ServingWorkload before = w;
+  if (setting.sequences) {
+    const std::int64_t groups = w.layout.attention_groups();
+    w.max_num_seqs = (sequences_asked(w) + groups - 1) / groups;
+  }
+  if (setting.fraction) {
+    w.memory_fraction = std::max(w.memory_fraction, highest_fraction(s, w));
+  }
+  if (setting.tokens) {
+    w.max_num_tokens = std::max<std::int64_t>(1, w.max_num_tokens >> most_halvings);
+  }
+  if (setting.cache && row_of(w.kv).weight_bytes > 1.0) {
+    w.kv = Precision::fp8;
+  }
+  const bool applies = (!setting.sequences || w.max_num_seqs != before.max_num_seqs) &&
+                       (!setting.fraction || w.memory_fraction > before.memory_fraction) &&
+                       (!setting.tokens || w.max_num_tokens < before.max_num_tokens) &&
+                       (!setting.cache || w.kv != before.kv);
+  if (!applies || !reaches(s, w, goal)) {
+    return std::nullopt;
+  }
+  relax(s, setting, goal, before, w);
+  Changes changes;
+  if (setting.sequences) {
+    changes.push_back("serving.max_num_seqs = " + std::to_string(w.max_num_seqs));
+  }
+  if (setting.fraction) {
+    changes.push_back(fraction_change(w.memory_fraction));
+  }
+  if (setting.tokens) {
+    changes.push_back("serving.max_num_tokens = " + std::to_string(w.max_num_tokens));
+  }
+  if (setting.cache) {
+    changes.emplace_back("serving.kv_cache = \"fp8\"");
+  }
+  return changes;
+}
+
+/// `w` with more GPUs and more ranks of them in a replica; nothing when a replica takes more than there are.
+std::optional<ServingWorkload> grown(const ServeScenario& s, std::int64_t gpus_factor, std::int64_t tp_factor) {
+  ServingWorkload w = s.work;
+  w.gpus *= gpus_factor;
+  w.layout.tp *= tp_factor;
+  if (s.fraction_open) {
+    w.memory_fraction = s.engine.default_fraction(w.layout.tp);
+  }
+  return w.layout.gpus() > w.gpus ? std::nullopt : std::optional{w};
+}
+
+Changes growth_changes(const ServingWorkload& from, const ServingWorkload& to) {
+  Changes changes;
+  if (to.gpus != from.gpus) {
+    changes.push_back("hardware.gpus = " + std::to_string(to.gpus));
+  }
+  if (to.layout.tp != from.layout.tp) {
+    changes.push_back("strategy.tp = " + std::to_string(to.layout.tp));
+  }
+  return changes;
+}
+
+}  // namespace
+
+std::int64_t sequences_asked(const ServingWorkload& w) noexcept {
+  const std::int64_t replicas = std::max<std::int64_t>(1, w.gpus / w.layout.gpus());
+  return (w.concurrency + replicas - 1) / replicas;
+}
+
+std::vector<std::string> serving_changes(const ServeScenario& s, ServingGoal goal) {
+  if (const std::optional<double> fraction = smaller_fraction(s, goal)) {
+    return {fraction_change(*fraction)};
+  }
+  constexpr std::int64_t most = 64;
+  for (std::int64_t gpus = 1; gpus <= most; gpus *= 2) {
+    for (const bool cache : {false, true}) {
+      for (std::int64_t tp = 1; tp <= most; tp *= 2) {
+        const std::optional<ServingWorkload> w = grown(s, gpus, tp);
+        const bool idle = goal == ServingGoal::fits && gpus > 1 && tp == 1;  // replicas make no room in a GPU
+        for (unsigned number = 0; w && !idle && number < Setting::count; ++number) {
+          if (const std::optional<Changes> settings = apply(s, Setting{number, cache}, goal, *w)) {
+            Changes changes = growth_changes(s.work, *w);
+            changes.insert(changes.end(), settings->begin(), settings->end());
+            return changes;
+          }
+        }
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace headroom

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What training and serving rows share: the answer to a row, its blank and impossible cells, and SKUs by their
+// spelling.
+#pragma once
+
+#include <headroom/hardware/catalog.hpp>
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+enum class RowStatus : std::uint8_t { ok, unsupported, rejected };
+inline constexpr std::array<std::string_view, 3> row_status_names{"ok", "unsupported", "rejected"};
+
+struct RowPrediction {
+  RowStatus status = RowStatus::unsupported;
+  std::string why;         ///< empty when ok
+  double predicted = 0.0;  ///< in the row's unit
+  double low = 0.0;
+  double high = 0.0;
+  /// What the datasheet alone says, in the row's unit: model FLOP at peak, or 16-byte states over tp x pp.
+  double roofline = 0.0;
+};
+
+/// A row that nothing here predicts, and one whose cells cannot be true; both with the reason.
+[[nodiscard]] RowPrediction unsupported(std::string why);
+[[nodiscard]] RowPrediction rejected(std::string why);
+
+struct NeededCell {
+  bool there = false;
+  std::string_view name;
+};
+/// "gpu, tp": the names of those that are blank.
+[[nodiscard]] std::string blank_cells(std::initializer_list<NeededCell> cells);
+
+struct SizeCell {
+  std::string_view name;
+  std::optional<std::int64_t> value;
+  std::int64_t high = 0;
+};
+/// "'layers' is 0, no size": the first stated cell that is no number from 1 to its highest; empty when there is none.
+[[nodiscard]] std::string impossible_size(std::initializer_list<SizeCell> cells);
+
+/// SKUs as rows spell them, each looked up once.
+class RowDevices {
+ public:
+  explicit RowDevices(const Catalog& catalog) : catalog_{catalog} {}
+  struct Answer {
+    const Device* device = nullptr;
+    std::string why;  ///< there is none
+  };
+  [[nodiscard]] const Answer& find(const std::string& spelling);
+
+ private:
+  const Catalog& catalog_;
+  std::map<std::string, Answer, std::less<>> answers_;
+};
+
+}  // namespace headroom
