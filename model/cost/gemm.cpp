@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::array<int, 2>, 8> menu{
     {{16, 64}, {64, 64}, {64, 128}, {128, 64}, {128, 128}, {128, 256}, {256, 128}, {256, 256}}};
 /// Ways to cut K. A cut below min_depth elements is not worth a CTA.
-constexpr std::array<int, 9> splits{1, 2, 3, 4, 6, 8, 12, 16, 32};
+constexpr std::array<int, 8> splits{2, 3, 4, 6, 8, 12, 16, 32};
 constexpr double min_depth = 64.0;
 /// Splitting is for grids that leave SMs idle.
 constexpr double most_waves_split = 1.5;
@@ -57,7 +57,16 @@ constexpr std::array<CurveParameter, gemm_parameter_count> parameter_table{{
 }};
 
 double fourth(double x) noexcept {
-  return x * x * x * x;
+  return (x * x) * (x * x);
+}
+double fourth_root(double x) noexcept {
+  return std::sqrt(std::sqrt(x));
+}
+
+/// Of a positive number below 2^62: without SSE 4.1 std::ceil is a call.
+double round_up(double x) noexcept {
+  const auto whole = static_cast<double>(static_cast<std::int64_t>(x));
+  return whole < x ? whole + 1.0 : whole;
 }
 
 }  // namespace
@@ -90,6 +99,7 @@ GemmModel::GemmModel(const GemmCurve& curve,
       format_{format},
       units_{device.units},
       flop_time_{1.0 / (value(GemmParameter::compute) * device.peak.raw())},
+      inverse_write_{1.0 / value(GemmParameter::write)},
       byte_time_{1.0 / (value(GemmParameter::bandwidth) * device.bandwidth.raw())},
       chain4_{fourth(value(GemmParameter::chain) * format.weight_bytes / 2.0)},
       resident_{residency == Residency::benchmark ? value(GemmParameter::residency) * device.l2.raw() : 0.0},
@@ -104,7 +114,6 @@ GemmModel::GemmModel(const GemmCurve& curve,
     tile.inverse_n = 1.0 / tile.n;
     tile.compute4 = fourth(2.0 * tile.m * tile.n * units_ * flop_time_);
     tile.l2 = (tile.m * format.activation_bytes + tile.n * format.weight_bytes) * l2_time;
-    tile.full = std::sqrt(std::sqrt(tile.compute4 + fourth(units_ * tile.l2) + chain4_));
   }
 }
 
@@ -112,7 +121,7 @@ double GemmModel::memory_time(const GemmShape& s, double& hit) const noexcept {
   const double weights = s.n * s.k * format_.weight_bytes;
   const double activations = s.m * s.k * format_.activation_bytes;
   const double output = s.m * s.n * format_.output_bytes;
-  const double time = (weights + activations + output / value(GemmParameter::write)) * byte_time_;
+  const double time = (weights + activations + output * inverse_write_) * byte_time_;
   if (resident_ <= 0.0) {
     hit = 0.0;
     return time;
@@ -125,48 +134,64 @@ double GemmModel::memory_time(const GemmShape& s, double& hit) const noexcept {
 GemmModel::Found GemmModel::evaluate(const GemmShape& s) const noexcept {
   Found best;
   best.memory = memory_time(s, best.hit);
-  const double memory3 = best.memory * best.memory * best.memory;
-  const double fill = value(GemmParameter::fill);
-  const double wave = value(GemmParameter::wave);
-  const double droop = value(GemmParameter::droop);
-  double least = HUGE_VAL;
-  double least_loop = HUGE_VAL;
+  // Unsplit tiles differ by their loop alone, compared in fourth powers, where it needs no root.
+  double least4 = HUGE_VAL;
   for (const Tile& tile : tiles_) {
-    const double grid = std::ceil(s.m * tile.inverse_m) * std::ceil(s.n * tile.inverse_n);
+    const double ctas = round_up(s.m * tile.inverse_m) * round_up(s.n * tile.inverse_n);
+    const double loop4 = loop4_of(tile, ctas, s.k);
+    if (loop4 < least4) {
+      least4 = loop4;
+      best.tile = &tile;
+      best.waves = ctas / units_;
+    }
+  }
+  best.loop = drooped(fourth_root(least4));
+  double least = norm3(best.loop, best.memory);
+  // A split is for grids that leave SMs idle. It costs its reduction: one that does not shorten the loop cannot win.
+  for (const Tile& tile : tiles_) {
+    const double grid = round_up(s.m * tile.inverse_m) * round_up(s.n * tile.inverse_n);
     for (const int split : splits) {
-      const double depth = s.k / split;
       const double ctas = grid * split;
-      const double x = ctas / units_;
-      if (split > 1 && (depth < min_depth || x > most_waves_split)) {
+      const double depth = s.k / split;
+      if (depth < min_depth || ctas > most_waves_split * units_) {
         break;
       }
-      double u = tile.full;
-      if (ctas < units_) {
-        u = std::sqrt(std::sqrt(tile.compute4 + fourth(ctas * tile.l2) + chain4_));
-      }
-      const double w = x <= 1.0 ? 1.0 : wave * std::ceil(x) + (1.0 - wave) * x;
-      double loop = w * u * (depth + fill);
-      loop *= 1.0 + droop * loop / (loop + droop_time);
-      // A split costs its reduction: one that does not shorten the loop cannot win.
-      if (loop >= least_loop && split > 1) {
+      const double loop4 = loop4_of(tile, ctas, depth);
+      if (loop4 >= least4) {
         continue;
       }
-      const double reduce = split > 1 ? value(GemmParameter::split) + 2.0 * split * s.m * s.n * byte_time_ : 0.0;
-      const double time = std::cbrt(loop * loop * loop + memory3) + reduce;
+      const double loop = drooped(fourth_root(loop4));
+      const double reduce = value(GemmParameter::split) + 2.0 * split * s.m * s.n * byte_time_;
+      const double time = norm3(loop, best.memory) + reduce;
       if (time < least) {
         least = time;
-        least_loop = loop;
+        least4 = loop4;
         best.loop = loop;
         best.reduce = reduce;
         best.tile = &tile;
         best.split = split;
-        best.waves = x;
+        best.waves = ctas / units_;
       }
     }
   }
-  const double quantise = format_.quantises ? value(GemmParameter::quantise) * 3.0 * s.m * s.k * byte_time_ : 0.0;
-  best.total = Seconds{value(GemmParameter::launch) + quantise + least};
+  best.total = Seconds{value(GemmParameter::launch) + quantise_time(s) + least};
   return best;
+}
+
+double GemmModel::loop4_of(const Tile& tile, double ctas, double depth) const noexcept {
+  const double x = ctas / units_;
+  const double wave = value(GemmParameter::wave);
+  const double w = x <= 1.0 ? 1.0 : wave * round_up(x) + (1.0 - wave) * x;
+  const double u4 = tile.compute4 + fourth(std::min(ctas, units_) * tile.l2) + chain4_;
+  return fourth(w * (depth + value(GemmParameter::fill))) * u4;
+}
+
+double GemmModel::drooped(double loop) const noexcept {
+  return loop * (1.0 + value(GemmParameter::droop) * loop / (loop + droop_time));
+}
+
+double GemmModel::quantise_time(const GemmShape& s) const noexcept {
+  return format_.quantises ? value(GemmParameter::quantise) * 3.0 * s.m * s.k * byte_time_ : 0.0;
 }
 
 GemmTime GemmModel::explain(const GemmShape& s) const noexcept {
@@ -174,7 +199,7 @@ GemmTime GemmModel::explain(const GemmShape& s) const noexcept {
   GemmTime t;
   t.total = found.total;
   t.launch = Seconds{value(GemmParameter::launch)};
-  t.quantise = format_.quantises ? Seconds{value(GemmParameter::quantise) * 3.0 * s.m * s.k * byte_time_} : Seconds{};
+  t.quantise = Seconds{quantise_time(s)};
   t.loop = Seconds{found.loop};
   t.memory = Seconds{found.memory};
   t.reduce = Seconds{found.reduce};

@@ -105,9 +105,8 @@ class GemmModel {
     double n = 0.0;
     double inverse_m = 0.0;
     double inverse_n = 0.0;
-    double compute4 = 0.0;  ///< fourth powers of the three times per K element
+    double compute4 = 0.0;  ///< fourth power of the seconds per K element
     double l2 = 0.0;        ///< seconds per K element and CTA
-    double full = 0.0;      ///< u with every SM busy
   };
   struct Found {
     Seconds total{};
@@ -121,6 +120,10 @@ class GemmModel {
   };
   [[nodiscard]] Found evaluate(const GemmShape& shape) const noexcept;
   [[nodiscard]] double memory_time(const GemmShape& shape, double& hit) const noexcept;
+  /// The fourth power of w u (depth + fill).
+  [[nodiscard]] double loop4_of(const Tile& tile, double ctas, double depth) const noexcept;
+  [[nodiscard]] double drooped(double loop) const noexcept;
+  [[nodiscard]] double quantise_time(const GemmShape& shape) const noexcept;
   [[nodiscard]] double value(GemmParameter p) const noexcept { return curve_[static_cast<std::size_t>(p)]; }
 
   static constexpr std::size_t tile_count = 8;
@@ -129,6 +132,7 @@ class GemmModel {
   std::array<Tile, tile_count> tiles_;
   double units_ = 1.0;
   double flop_time_ = 0.0;  ///< of one FLOP at the sustained rate
+  double inverse_write_ = 1.0;
   double byte_time_ = 0.0;  ///< of one byte at the sustained bandwidth
   double chain4_ = 0.0;     ///< fourth power
   double resident_ = 0.0;   ///< bytes of L2 that a benchmark fills; 0: off
