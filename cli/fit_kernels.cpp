@@ -130,6 +130,24 @@ void add_regions(const Fitted& f, Table& table) {
   }
 }
 
+/// What the errors are worth in a model's step: large weights, a decode batch and a prefill chunk, weighted by time.
+std::string weighted_by_time(const Fitted& f) {
+  if (f.group.kind != KernelKind::gemm) {
+    return {};
+  }
+  const std::vector<double>& errors = f.fit.held_out_errors.empty() ? f.fit.fitted_errors : f.fit.held_out_errors;
+  double off = 0.0;
+  double all = 0.0;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const auto& [m, n, k] = std::array{f.group.rows[i]->shape[0], f.group.rows[i]->shape[1], f.group.rows[i]->shape[2]};
+    if (n >= 1024.0 && k >= 1024.0 && (m == 64.0 || m == 4096.0)) {
+      off += std::abs(errors[i]) * f.group.rows[i]->latency.raw();
+      all += f.group.rows[i]->latency.raw();
+    }
+  }
+  return all > 0.0 ? "  weighted by time, n and k from 1024, m 64 and 4096: " + percent(off / all) + " %\n" : "";
+}
+
 std::string group_name(const Fitted& f) {
   return std::string{kernel_kind_names[static_cast<std::size_t>(f.group.kind)]} + " " + f.group.engine + " " +
          f.group.version + " " + f.group.format;
@@ -147,7 +165,7 @@ std::string text_of(const Fitted& f) {
   text += parameters.text(2) + "  most correlated: " + correlations(f) + "\n\n";
   Table regions{{"region", "n", "mape %", "median %", "p90 %", "bias %"}};
   add_regions(f, regions);
-  return text + regions.text(2) + "\n";
+  return text + regions.text(2) + weighted_by_time(f) + "\n";
 }
 
 // ---- TOML and JSON --------------------------------------------------------------------------------------------------
