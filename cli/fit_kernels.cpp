@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <ctime>
 
 namespace headroom::cli {
@@ -43,11 +44,20 @@ std::string percent(double share, int digits = 3) {
   return std::isfinite(share) ? format_number(100.0 * share, digits) : "-";
 }
 
+/// Four digits without separators of thousands: a TOML file reads them back.
+std::string digits(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
 std::string value_text(const CurveParameter& parameter, double value) {
   if (parameter.unit == CurveUnit::share) {
-    return format_number(value, 4);
+    return digits(value);
   }
-  return value < 1e-7 ? format_number(value * 1e9, 4) + " ns" : format_number(value * 1e6, 4) + " us";
+  return value < 1e-7   ? digits(value * 1e9) + " ns"
+         : value < 1e-3 ? digits(value * 1e6) + " us"
+                        : digits(value * 1e3) + " ms";
 }
 
 std::string today() {

@@ -127,7 +127,8 @@ CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Di
 CurveSet find_curve_set(const Device& device) {
   if (device.curves.empty()) {
     throw ConfigError{device.id + " names no kernel curves and no kernel of its generation (" + device.generation +
-                      ") was measured; name a set with curves = \"ID\" in an overlay of the SKU, or measure one with "
+                      ") was measured; borrow a set with --curves ID or curves = \"ID\" in an overlay of the SKU, or "
+                      "measure one with "
                       "'headroom probe'"};
   }
   const DataStore store{embedded::embedded_models(), DataStore::user_folders()};

@@ -13,10 +13,8 @@ constexpr std::array<std::array<int, 2>, 8> menu{
 /// Ways to cut K. A cut below min_depth elements is not worth a CTA.
 constexpr std::array<int, 8> splits{2, 3, 4, 6, 8, 12, 16, 32};
 constexpr double min_depth = 64.0;
-/// Splitting is for grids that leave SMs idle.
-constexpr double most_waves_split = 1.5;
-/// The time constant of the power limiter: pinned, for kernels of a probe are too short to tell it.
-constexpr double droop_time = 1e-3;
+/// A split fills what a last wave leaves idle; beyond so many waves that is too little to search for.
+constexpr double most_waves_split = 8.0;
 
 // Bytes of block scales: fp8_block has a float per 128 activations (and per 128 x 128 weights), nvfp4 a byte per 16.
 constexpr std::array formats{
@@ -51,6 +49,7 @@ constexpr std::array<CurveParameter, gemm_parameter_count> parameter_table{{
     {"wave", CurveUnit::share, 0.25, 0.7, 0.01, 1.0},
     {"write", CurveUnit::share, 1.0, 0.2, 0.3, 2.0},
     {"droop", CurveUnit::share, 0.15, 1.0, 0.001, 1.0},
+    {"droop_time", CurveUnit::seconds, 1e-3, 1.5, 1e-5, 1.0},
     {"residency", CurveUnit::share, 0.6, 0.5, 0.01, 3.0},
     {"residency_gain", CurveUnit::share, 4.0, 0.5, 1.0, 20.0},
     {"quantise", CurveUnit::share, 1.0, 0.7, 0.01, 20.0},
@@ -147,7 +146,7 @@ GemmModel::Found GemmModel::evaluate(const GemmShape& s) const noexcept {
   }
   best.loop = drooped(fourth_root(least4));
   double least = norm3(best.loop, best.memory);
-  // A split is for grids that leave SMs idle. It costs its reduction: one that does not shorten the loop cannot win.
+  // A split costs its reduction: one that does not shorten the loop cannot win.
   for (const Tile& tile : tiles_) {
     const double grid = round_up(s.m * tile.inverse_m) * round_up(s.n * tile.inverse_n);
     for (const int split : splits) {
@@ -187,7 +186,7 @@ double GemmModel::loop4_of(const Tile& tile, double ctas, double depth) const no
 }
 
 double GemmModel::drooped(double loop) const noexcept {
-  return loop * (1.0 + value(GemmParameter::droop) * loop / (loop + droop_time));
+  return loop * (1.0 + value(GemmParameter::droop) * loop / (loop + value(GemmParameter::droop_time)));
 }
 
 double GemmModel::quantise_time(const GemmShape& s) const noexcept {
