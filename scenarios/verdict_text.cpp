@@ -41,8 +41,11 @@ std::string way_out(const Legality& rule) {
       return "use vpp 1, or a global_batch of " + nearest_multiples(number, limit) + " micro-batches";
     case Verdict::experts_not_divisible: return number <= 1 ? "use ep 1" : "use ep " + nearest_divisors(number, limit);
     case Verdict::expert_groups_misfit: return "use ep x etp " + nearest_divisors(number, limit);
+    case Verdict::shard_ranks_misfit: return "use shard_ranks " + nearest_divisors(number, limit);
     case Verdict::feasible:
     case Verdict::out_of_memory:
+    case Verdict::may_not_fit:
+    case Verdict::host_memory_too_small:
     case Verdict::kv_cache_too_small:
     case Verdict::misses_target:
     case Verdict::count: break;
@@ -73,8 +76,15 @@ std::string verdict_text(Verdict verdict, double broke, double limit) {
                           : number(broke) + " experts do not divide by ep " + number(limit);
     case Verdict::expert_groups_misfit:
       return "dp x cp x tp = " + number(broke) + " does not divide by ep x etp = " + number(limit);
+    case Verdict::shard_ranks_misfit:
+      return "the dp x cp = " + number(broke) + " data ranks do not divide by shard_ranks " + number(limit);
     case Verdict::out_of_memory:
       return "does not fit: needs " + format(Bytes{broke}) + " of " + format(Bytes{limit}) + " per GPU";
+    case Verdict::may_not_fit:
+      return "may not fit: up to " + format(Bytes{broke}) + " of " + format(Bytes{limit}) + " per GPU";
+    case Verdict::host_memory_too_small:
+      return "does not fit: offloading needs " + format(Bytes{broke}) + " of host memory per node, which has " +
+             format(Bytes{limit});
     case Verdict::kv_cache_too_small:
       return "fits but useless: one sequence's KV cache is " + format(Bytes{broke}) + ", the pool " +
              format(Bytes{limit}) + " per GPU";

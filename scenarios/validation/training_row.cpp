@@ -310,7 +310,7 @@ std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& r
   return std::nullopt;
 }
 
-CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precision precision) {
+CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precision precision, bool timed) {
   const Architecture* preset = preset_of(run.model);
   const Device& sku = *device(run.gpu).device;
   const MemoryStack& software = software_of(run);
@@ -323,7 +323,8 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
     architecture.mla = preset->mla;  // the columns have no place for the latent widths
   }
-  return compile(architecture, sku, stack_, software, work);
+  return timed ? compile(architecture, sku, stack_, software, work)
+               : compile_for_memory(architecture, sku, software, work);
 }
 
 RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {
@@ -332,7 +333,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   }
   CompiledTraining c;
   try {
-    c = compiled(run, precision_of(run.precision).value_or(Precision::bf16));
+    c = compiled(run, precision_of(run.precision).value_or(Precision::bf16), metric != "memory_gib_per_gpu");
   } catch (const ConfigError& error) {
     return unsupported(error.diagnostics().front().message);
   }
@@ -344,11 +345,12 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     open = false;
   }
   if (open || run.recompute.empty()) {
-    s = close_open_axes(c, s, open, run.recompute.empty());
+    // A measured run did fit: the central value decides, where a plan asks for the upper end.
+    s = close_open_axes(c, {s, open, run.recompute.empty()}, FitRule::likely);
   }
   const Estimate e = evaluate(c, tabulate(c, key_of(s)), s);
   // A measured run did fit: a memory estimate above the capacity is an error of the estimate, not of the plan.
-  if (e.verdict != Verdict::feasible && e.verdict != Verdict::out_of_memory) {
+  if (e.verdict != Verdict::feasible && e.verdict != Verdict::may_not_fit && e.verdict != Verdict::out_of_memory) {
     return unsupported(verdict_text(e.verdict, e.broke, e.limit));
   }
   const Answer answer = in_unit(c, run, s, e, metric);
