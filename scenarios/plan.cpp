@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/scenarios/money.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/remedy.hpp>
@@ -10,10 +11,6 @@
 
 namespace headroom {
 namespace {
-
-double count(std::int64_t n) {
-  return static_cast<double>(n);
-}
 
 std::string percent(double fraction) {
   return format_number(100.0 * fraction, 2) + " %";
@@ -154,8 +151,8 @@ void leave_loss_open(const TrainScenario& t, const CompiledTraining& compiled, T
 void price_run(
     const TrainScenario& t, const Money& money, const CompiledTraining& compiled, double width, TrainPlan& answer) {
   const Estimate& e = answer.estimate;
-  const double gpus = count(t.work.shape.gpus);
-  const double step_tokens = count(t.work.shape.global_batch) * compiled.seq_len;
+  const double gpus = real(t.work.shape.gpus);
+  const double step_tokens = real(t.work.shape.global_batch) * compiled.seq_len;
   answer.step = widened(e.step, width);
   answer.tokens_per_s = widened(step_tokens / e.step.raw(), width);
   answer.tokens_per_s_per_gpu = widened(step_tokens / e.step.raw() / gpus, width);

@@ -75,9 +75,6 @@ RoughStack read_rough_stack(const ConfigValue& root, const std::string& file, Di
   const FittedFraction interval = read_fraction(table, "interval");
   stack.interval = interval.value;
   stack.interval_source = interval.source;
-  const FittedFraction memory_interval = read_fraction(table, "memory_interval");
-  stack.memory_interval = memory_interval.value;
-  stack.memory_interval_source = memory_interval.source;
   table.finish();
   return stack;
 }

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles a network for memory and tabulates its layers for one layer key.
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/real.hpp>
 #include <headroom/model/train/memory.hpp>
 
 #include <algorithm>
 
 namespace headroom {
 namespace {
-
-double count(std::int64_t n) noexcept {
-  return static_cast<double>(n);
-}
 
 bool same_mixer(const Block& a, const Block& b) noexcept {
   return a.mixer == b.mixer && a.heads == b.heads && a.kv_heads == b.kv_heads && a.head_dim == b.head_dim;
@@ -34,7 +31,7 @@ void compile_kinds(const Architecture& arch, const MemoryOptions& options, Compi
     kind_of[i] = static_cast<std::size_t>(known - c.kinds.begin());
     if (known == c.kinds.end()) {
       LayerKind kind{blocks[i], block_parameters(arch, blocks[i])};
-      kind.adapters = lora_parameters(arch, blocks[i], count(options.lora_rank));
+      kind.adapters = lora_parameters(arch, blocks[i], real(options.lora_rank));
       kind.largest_matrix = largest_matrix(arch, blocks[i]);
       kind.mixer_group = kind.ffn_group = static_cast<std::uint32_t>(c.kinds.size());
       for (const LayerKind& other : c.kinds) {
@@ -74,30 +71,30 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
   s.two_outputs = c.stack.copies_attention_output && key.cp > 1;
   s.recompute = key.recompute == Recompute::full ? Recompute::none : key.recompute;
   if (block.mixer == Mixer::attention || block.mixer == Mixer::mla) {
-    s.heads = count(block.heads);
-    s.query_width = count(block.heads * block.head_dim);
-    s.kv_width = count(block.kv_heads * block.head_dim);
-    s.head_dim = count(block.head_dim);
+    s.heads = real(block.heads);
+    s.query_width = real(block.heads * block.head_dim);
+    s.kv_width = real(block.kv_heads * block.head_dim);
+    s.head_dim = real(block.head_dim);
   } else {
     // A recurrent mixer keeps its projections' outputs: as wide as a query, a key, a value and an output of its inner
     // width would be; no scores.
-    const double inner = arch.recurrent && block.mixer != Mixer::none ? count(arch.recurrent->inner()) : 0.0;
+    const double inner = arch.recurrent && block.mixer != Mixer::none ? real(arch.recurrent->inner()) : 0.0;
     s.heads = 0.0;
     s.query_width = s.kv_width = inner;
   }
   if (block.mixer == Mixer::mla && arch.mla) {
-    s.q_rank = count(arch.mla->q_rank);
-    s.kv_rank = count(arch.mla->kv_rank);
-    s.rope = count(arch.mla->rope_dim);
-    s.latent_qk = count(block.heads * (arch.mla->nope_dim + arch.mla->rope_dim));
-    s.latent_value = count(block.heads * arch.mla->value_dim);
+    s.q_rank = real(arch.mla->q_rank);
+    s.kv_rank = real(arch.mla->kv_rank);
+    s.rope = real(arch.mla->rope_dim);
+    s.latent_qk = real(block.heads * (arch.mla->nope_dim + arch.mla->rope_dim));
+    s.latent_value = real(block.heads * arch.mla->value_dim);
   }
-  s.ffn = block.feed_forward == FeedForward::dense ? count(block.ffn_hidden) : 0.0;
+  s.ffn = block.feed_forward == FeedForward::dense ? real(block.ffn_hidden) : 0.0;
   if (block.feed_forward == FeedForward::moe && arch.moe) {
-    s.experts = count(arch.moe->experts);
-    s.routed = count(arch.moe->top_k) * c.stack.expert_imbalance;
-    s.expert_ffn = count(arch.moe->expert_ffn_hidden);
-    s.shared_ffn = count(arch.moe->shared_ffn_hidden);
+    s.experts = real(arch.moe->experts);
+    s.routed = real(arch.moe->top_k) * c.stack.expert_imbalance;
+    s.expert_ffn = real(arch.moe->expert_ffn_hidden);
+    s.shared_ffn = real(arch.moe->shared_ffn_hidden);
   }
   return s;
 }
@@ -173,9 +170,9 @@ CompiledMemory compile_memory(const Architecture& arch,
   c.options = options;
   c.capacity = capacity;
   c.layers = arch.layers;
-  c.hidden = count(arch.hidden);
-  c.vocab = count(arch.vocab);
-  c.seq_len = count(seq_len);
+  c.hidden = real(arch.hidden);
+  c.vocab = real(arch.vocab);
+  c.seq_len = real(seq_len);
   const ParameterCount parameters = count_parameters(arch);
   c.embedding = parameters.embedding;
   c.final_norm = parameters.final_norm;
@@ -233,7 +230,7 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     add_dummies(c, kind, tp, row);
   }
   const std::int64_t multiple = c.options.vocab_multiple > 1 ? c.options.vocab_multiple * key.tp : 1;
-  const double vocab = count(padded_vocabulary(c.architecture.vocab, multiple));
+  const double vocab = real(padded_vocabulary(c.architecture.vocab, multiple));
   const double padding = (vocab - c.vocab) * c.hidden;
   table.embedding = (c.embedding + padding) / tp;
   table.head = (c.head + padding) / tp;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From layers to a stage: which layers it holds, how many micro-batches are in flight, and the two moments of its peak.
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/real.hpp>
 #include <headroom/model/train/memory.hpp>
 
 #include <algorithm>
@@ -8,10 +9,6 @@
 
 namespace headroom {
 namespace {
-
-double count(std::int64_t n) noexcept {
-  return static_cast<double>(n);
-}
 
 /// The layers of one stage: their number and how many are of each kind.
 struct StageLayers {
@@ -22,7 +19,7 @@ struct StageLayers {
 void add_layers(const CompiledMemory& c, std::int64_t from, std::int64_t to, StageLayers& result) noexcept {
   from = std::clamp<std::int64_t>(from, 0, c.layers);
   to = std::clamp<std::int64_t>(to, from, c.layers);
-  result.layers += count(to - from);
+  result.layers += real(to - from);
   for (std::size_t k = 0; k < c.kinds.size(); ++k) {
     const std::size_t row = k * static_cast<std::size_t>(c.layers + 1);
     result.of_kind[k] += c.before[row + static_cast<std::size_t>(to)] - c.before[row + static_cast<std::size_t>(from)];
@@ -117,7 +114,7 @@ void add_states(const StateMemory& states, StageMemory& m) noexcept {
 
 void fill_states(const CompiledMemory& c, const Strategy& s, StageMemory& m) noexcept {
   StageParameters& p = m.parameters;
-  const double all = count(s.dp) * s.cp;
+  const double all = real(s.dp) * s.cp;
   const double ranks = s.shard_ranks > 0 ? std::min(all, static_cast<double>(s.shard_ranks)) : all;
   const double expert_ranks = std::max(1.0, ranks * s.tp / (static_cast<double>(s.ep) * s.etp));
   add_states(state_memory(p.dense, c.states, s.zero, ranks), m);
@@ -305,7 +302,7 @@ StageMemory stage_memory(const CompiledMemory& c,
   const StageLayers own = layers_of_stage(c, s, stage);
   m.layers = own.layers;
   m.parameters = parameters_of_stage(c, t, own, ends);
-  m.in_flight = micro_batches_in_flight(s, count(stage), micro_batches);
+  m.in_flight = micro_batches_in_flight(s, real(stage), micro_batches);
   fill_states(c, s, m);
   fill_activations(c, t, own, s, m);
   m.bytes[MemoryTerm::dummy_gradients] = Bytes{dummies_of_stage(c, t, own)};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/model/train/training.hpp>
 
 #include <algorithm>
@@ -6,10 +7,6 @@
 
 namespace headroom {
 namespace {
-
-double count(std::int64_t n) noexcept {
-  return static_cast<double>(n);
-}
 
 constexpr std::string_view rough_form =
     "rough: the sustained rate stands in for element-wise kernels, communication, optimizer and launch gaps";
@@ -80,7 +77,7 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
     e.limit = legality.limit;
     return e;
   }
-  const double m = count(c.work.shape.global_batch) / (static_cast<double>(s.dp) * s.micro_batch);
+  const double m = real(c.work.shape.global_batch) / (static_cast<double>(s.dp) * s.micro_batch);
   e.micro_batches = static_cast<std::int32_t>(m);
   const StageSpan split = split_layers(c.layers, s.pp);
 
@@ -126,10 +123,10 @@ CompiledTraining compile_for_memory(const Architecture& arch,
   CompiledTraining c;
   c.architecture = arch;
   c.work = work;
-  c.hidden = count(arch.hidden);
-  c.vocab = count(arch.vocab);
-  c.seq_len = count(work.shape.seq_len);
-  c.layers = count(arch.layers);
+  c.hidden = real(arch.hidden);
+  c.vocab = real(arch.vocab);
+  c.seq_len = real(work.shape.seq_len);
+  c.layers = real(arch.layers);
   c.parameters = parameters.total;
   c.active_parameters = parameters.active;
 
