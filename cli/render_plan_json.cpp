@@ -96,6 +96,7 @@ void recipe_members(JsonWriter& json, const TrainScenario& t) {
   }
   if (o.offload_optimizer || o.offload_activations) {
     json.key("offload");
+    json.compact_next();
     json.begin_array();
     if (o.offload_optimizer) {
       json.text("optimizer");

@@ -143,7 +143,7 @@ void leave_loss_open(const TrainScenario& t, const CompiledTraining& compiled, T
   if (low.low < answer.memory.low) {
     answer.memory.low = low.low;
     plan.notes.push_back("training.fused_loss: not stated; the low end of the memory is with a fused cross-entropy (" +
-                         format(least.memory.wanted()) + ")");
+                         format(low.mid) + ")");
   }
 }
 

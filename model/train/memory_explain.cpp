@@ -2,6 +2,8 @@
 // The memory of a stage, line by line, for `headroom explain`.
 #include <headroom/model/train/memory.hpp>
 
+#include <algorithm>
+
 namespace headroom {
 namespace {
 
@@ -45,16 +47,23 @@ void record_states(const CompiledMemory& c,
   const double ranks = s.shard_ranks > 0 ? static_cast<double>(s.shard_ranks) : all;
   const StageParameters& p = m.parameters;
   const bool adapted = c.options.method != Method::full;
-  r.line("weights", "w P (z3: / n); P: the stage's layers and ends over tp, its experts over ep etp", zero_source,
-         bytes(MemoryTerm::weights), Shown::bytes,
+  r.line("weights", "w P (z3: / n), P: layers and ends of the stage over tp", zero_source, bytes(MemoryTerm::weights),
+         Shown::bytes,
          {{"w", c.states.weights, Shown::count, "bytes per parameter of the recipe"},
-          {"P", p.dense + p.experts, Shown::count, "of this rank: " + format_count(m.layers) + " layers of the stage"},
-          {"experts", p.experts, Shown::count, "of them in routed experts"},
+          {"P", p.dense + p.experts, Shown::count, "of this rank: " + format_count(m.layers) + " layers"},
           {"network", count_parameters(c.architecture).total, Shown::count, architecture_source},
           {"tp", static_cast<double>(s.tp), Shown::count, "strategy"},
           {"pp", static_cast<double>(s.pp), Shown::count, "strategy"},
           {"n", ranks, Shown::count, ranks_of(s)},
           {"z", static_cast<double>(s.zero), Shown::count, "ZeRO stage"}});
+  if (p.experts > 0.0) {
+    const double groups = static_cast<double>(s.ep) * s.etp;
+    r.line(
+        "experts", "all routed ones of the stage / (ep etp), within P", zero_source, p.experts, Shown::count,
+        {{"ep", static_cast<double>(s.ep), Shown::count, "strategy"},
+         {"etp", static_cast<double>(s.etp), Shown::count, "strategy"},
+         {"n", std::max(1.0, ranks * s.tp / groups), Shown::count, "ranks that share their states: n tp / (ep etp)"}});
+  }
   if (adapted) {
     r.line("adapters", "r (in + out) on every matrix, within weights, gradients and optimizer",
            "Hu et al. 2022, section 4.1", p.dense_adapters + p.expert_adapters, Shown::count,
