@@ -90,7 +90,7 @@ struct LoraParameters {
 struct LayerKind {
   Block block;
   BlockParameters parameters;
-  LoraParameters adapters;
+  LoraParameters adapters{};
   double largest_matrix = 0.0;                   ///< parameters; what QLoRA holds dequantised at a time
   std::uint32_t mixer_group = 0, ffn_group = 0;  ///< kinds of one group have the same weight shapes
 };

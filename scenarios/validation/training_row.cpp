@@ -115,8 +115,9 @@ Strategy strategy_of(const RunConfiguration& run) {
   s.dp = static_cast<std::uint32_t>(*run.dp);
   s.micro_batch = static_cast<std::uint16_t>(run.micro_batch.value_or(1));
   s.zero = static_cast<std::uint8_t>(run.zero.value_or(1));
-  if (const std::string_view node = option(run, "hsdp"); node == "node") {
-    s.shard_ranks = static_cast<std::uint16_t>(std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 1024));
+  if (option(run, "hsdp") == "node") {
+    const std::int64_t node = std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 1024);
+    s.shard_ranks = static_cast<std::uint16_t>(std::min<std::int64_t>(node, std::int64_t{s.dp} * s.cp));
   }
   s.sequence_parallel = s.tp > 1 && run.seq_parallel.value_or(1) == 1;
   s.recompute = run.recompute == "full"        ? Recompute::full

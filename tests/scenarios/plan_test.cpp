@@ -122,6 +122,14 @@ TEST_CASE("memory alone needs no peak and no measured share, and is the memory o
   };
   CHECK_THROWS_AS(ask("h100-sxm-80gb", "nvfp4", PlanPart::all), ConfigError);  // no fp4 peak
   CHECK(ask("h100-sxm-80gb", "nvfp4", PlanPart::memory).feasible());
+  Scenario bare = scenario_from_overrides(
+      std::vector<std::string>{"kind=train", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8",
+                               "training.seq_len=4096", "training.global_batch=64", "training.precision=bf16"},
+      sources());
+  Device& device = std::get<TrainScenario>(bare.question).device;
+  device.peak = {};
+  device.memory.bandwidth.reset();
+  CHECK(train(make_plan(bare, false, PlanPart::memory)).memory.mid.raw() > 0.0);
   // Nobody measured an fp32 run: the whole question is answered as far as it can be, and says why.
   const Plan wide = ask("h100-sxm-80gb", "fp32", PlanPart::all);
   CHECK(wide.part == PlanPart::memory);
