@@ -261,6 +261,9 @@ std::vector<Remedy> find_remedies(const Scenario& scenario,
                                   const Strategy& strategy,
                                   PlanPart part,
                                   std::size_t limit) {
+  if (!scenario.document) {
+    return {};  // put together by hand: there is nothing to read again
+  }
   RemedySearch search{scenario, strategy, part};
   constexpr std::size_t most_changes = 3;
   std::vector<Remedy> remedies;

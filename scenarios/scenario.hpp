@@ -70,6 +70,7 @@ struct Sources {
 
 /// Reads a parsed document. Throws ConfigError with every problem of the document at once.
 [[nodiscard]] Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources);
+Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources&& gone) = delete;
 
 /// The same document read again with more assignments ("strategy.tp = 8"): what the user would get who made them.
 [[nodiscard]] Scenario changed(const Scenario& scenario, std::span<const std::string> assignments);
@@ -86,8 +87,10 @@ struct Sources {
 [[nodiscard]] Scenario load_scenario(const std::string& path,
                                      std::span<const std::string> overrides,
                                      const Sources& sources);
+Scenario load_scenario(const std::string& path, std::span<const std::string> overrides, const Sources&& gone) = delete;
 
 /// Reads scenario text without a file: the quick form of `headroom plan`.
 [[nodiscard]] Scenario scenario_from_overrides(std::span<const std::string> overrides, const Sources& sources);
+Scenario scenario_from_overrides(std::span<const std::string> overrides, const Sources&& gone) = delete;
 
 }  // namespace headroom
