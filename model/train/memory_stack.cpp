@@ -59,6 +59,17 @@ bool flag(ConfigTable& root, std::string_view key, bool otherwise) {
   return root.maybe_boolean(key).value_or(otherwise);
 }
 
+/// An array of ZeRO stages; missing: empty.
+void read_zero_stages(ConfigTable& root, std::string_view key, std::vector<std::int64_t>& stages) {
+  if (!root.has(key)) {
+    return;
+  }
+  stages = root.integers(key);
+  if (std::any_of(stages.begin(), stages.end(), [](std::int64_t stage) { return stage < 0 || stage > 3; })) {
+    root.problem(key, "'" + std::string{key} + "' holds ZeRO stages, 0 to 3");
+  }
+}
+
 void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.dummy_gradients = flag(root, "dummy_gradients", false);
   stack.fp8_saved_inputs = flag(root, "fp8_saved_inputs", false);
@@ -69,6 +80,9 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.pipeline_keeps_gradients = flag(root, "pipeline_keeps_gradients", false);
   stack.gathers = flag(root, "gathers", true);
   stack.micro_batches_follow_stages = flag(root, "micro_batches_follow_stages", false);
+  stack.offloads_optimizer = flag(root, "offloads_optimizer", false);
+  read_zero_stages(root, "zero", stack.zero_stages);
+  read_zero_stages(root, "zero_with_pp", stack.zero_stages_with_pp);
   stack.selective = static_cast<SelectiveRecompute>(root.maybe_choice("selective", selective_names).value_or(0));
   stack.uneven = static_cast<UnevenSplit>(root.maybe_choice("uneven_split", uneven_split_names).value_or(0));
   stack.measured = static_cast<MemoryKind>(root.maybe_choice("measured", memory_kind_names).value_or(1));
@@ -128,6 +142,12 @@ bool starts_like(std::string_view text, std::string_view start) noexcept {
 std::uint16_t StackDefaults::expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept {
   const bool whole = expert_tensor == ExpertTensor::one || (expert_tensor == ExpertTensor::as_tp_without_ep && ep > 1);
   return whole ? std::uint16_t{1} : tp;
+}
+
+bool MemoryStack::shards(int zero, bool pipeline) const noexcept {
+  const std::vector<std::int64_t>& stages =
+      pipeline && !zero_stages_with_pp.empty() ? zero_stages_with_pp : zero_stages;
+  return stages.empty() || std::find(stages.begin(), stages.end(), zero) != stages.end();
 }
 
 StateBytes MemoryStack::states_of(Precision precision, std::string_view generation) const noexcept {
