@@ -187,10 +187,11 @@ MemoryStacks MemoryStacks::standard() {
   const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
   std::vector<MemoryStack> stacks;
   for (const std::string& id : store.ids("stacks/train")) {
-    const std::optional<DataStore::Entry> entry = store.find("stacks/train", id);
-    Diagnostics diagnostics;
-    stacks.push_back(read_memory_stack(store.tree("stacks/train", *entry), entry->file, diagnostics));
-    diagnostics.throw_if_any();
+    if (const std::optional<DataStore::Entry> entry = store.find("stacks/train", id)) {
+      Diagnostics diagnostics;
+      stacks.push_back(read_memory_stack(store.tree("stacks/train", *entry), entry->file, diagnostics));
+      diagnostics.throw_if_any();
+    }
   }
   return MemoryStacks{std::move(stacks)};
 }
