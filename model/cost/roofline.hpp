@@ -33,8 +33,8 @@ struct Roofline {
 /// L2 bandwidth over memory bandwidth where nobody probed it: above every ratio published for the catalog's GPUs.
 inline constexpr double l2_over_memory = 4.0;
 
-/// No kernel is faster: compute at the peak, what exceeds L2 from memory, and everything at least through L2. Of operands
-/// that a benchmark reuses, as many bytes as L2 holds may be there already, whatever the order of their use.
+/// No kernel is faster: compute at the peak, what exceeds L2 from memory, and everything at least through L2. Of
+/// operands that a benchmark reuses, as many bytes as L2 holds may be there already, whatever the order of their use.
 [[nodiscard]] constexpr Seconds least_time(
     Flops work, Bytes moved, FlopsPerSecond peak, BytesPerSecond bandwidth, Bytes l2) noexcept {
   const Bytes missed = std::max(Bytes{}, moved - l2);
