@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <numeric>
 
 namespace headroom::cli {
 namespace {
@@ -19,6 +20,7 @@ struct Fitted {
   KernelGroup group;
   CurveProblem problem;
   CurveFit fit;
+  CurveErrors outside;  ///< of the fitted curve on kernels beyond its range
   bool probe_only = false;
   int folds = 0;
 };
@@ -169,10 +171,15 @@ std::string text_of(const Fitted& f) {
                      (f.probe_only ? ", fitted on the probe's shapes alone, judged on the others" : "") + "\n";
   text += (f.fit.held_out.n > 0 ? "held out" : "fitted") + std::string{": mape "} + percent(e.mape) + " %, median " +
           percent(e.median) + " %, p90 " + percent(e.p90) + " %, bias " + percent(e.bias) +
-          " %; on the kernels fitted " + percent(f.fit.fitted.mape) + " %\n\n";
+          " %; on the kernels fitted " + percent(f.fit.fitted.mape) + " %\n";
+  if (f.outside.n > 0) {
+    text += "  beyond the range fitted (head_dim above 256, a window, more than 16 query heads a KV head): " +
+            std::to_string(f.outside.n) + " kernels, mape " + percent(f.outside.mape) + " %, median " +
+            percent(f.outside.median) + " %, bias " + percent(f.outside.bias) + " %\n";
+  }
   Table parameters{{"parameter", "value", "+- %", "from"}};
   add_parameters(f, parameters);
-  text += parameters.text(2) + "  most correlated: " + correlations(f) + "\n\n";
+  text += "\n" + parameters.text(2) + "  most correlated: " + correlations(f) + "\n\n";
   Table regions{{"region", "n", "mape %", "median %", "p90 %", "bias %"}};
   add_regions(f, regions);
   return text + regions.text(2) + weighted_by_time(f) + "\n";
@@ -219,6 +226,7 @@ void json_of(JsonWriter& json, const Fitted& f) {
   json.member("probe_only", f.probe_only);
   json_errors(json, "fitted", f.fit.fitted);
   json_errors(json, "held_out", f.fit.held_out);
+  json_errors(json, "outside", f.outside);
   json.key("parameters");
   json.begin_array();
   for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
@@ -235,6 +243,23 @@ void json_of(JsonWriter& json, const Fitted& f) {
   json.end_object();
 }
 
+/// What the fitted curve makes of the kernels beyond its range.
+CurveErrors errors_outside(const Fitted& f, const Device& device) {
+  const KernelGroup group = outside_of(f.group);
+  if (group.rows.empty()) {
+    return {};
+  }
+  const CurveProblem problem = curve_problem(group, device);
+  std::vector<std::size_t> all(group.rows.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<double> errors(all.size());
+  problem.predict(f.fit.values(), all, errors);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    errors[i] = errors[i] / group.rows[i]->latency.raw() - 1.0;
+  }
+  return curve_errors(errors);
+}
+
 std::vector<Fitted> fit_all(const Arguments& arguments, const std::vector<KernelFile>& files, const Device& device) {
   const int folds = folds_of(arguments);
   std::vector<Fitted> all;
@@ -244,7 +269,9 @@ std::vector<Fitted> fit_all(const Arguments& arguments, const std::vector<Kernel
       continue;
     }
     const bool probe_only = arguments.has("--probe-shapes");
-    all.push_back({std::move(group), {}, {}, probe_only, probe_only ? 0 : folds});
+    if (!group.rows.empty()) {
+      all.push_back({std::move(group), {}, {}, {}, probe_only, probe_only ? 0 : folds});
+    }
   }
   for (Fitted& f : all) {
     f.problem = curve_problem(f.group, device);
@@ -257,6 +284,7 @@ std::vector<Fitted> fit_all(const Arguments& arguments, const std::vector<Kernel
     } else {
       f.fit = fit_curve(f.problem, f.folds);
     }
+    f.outside = errors_outside(f, device);
   }
   if (all.empty()) {
     throw ConfigError{"no kernel is left to fit: no row of the engine or format asked for"};

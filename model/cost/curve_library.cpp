@@ -106,6 +106,24 @@ std::string_view stand_in(std::string_view format) {
   return format == "int8" || format == "fp8_block" ? "fp8" : std::string_view{};
 }
 
+/// The nearest measured types of queries and cache: the cache's own first.
+template <std::size_t N>
+ChosenCurve<N> choose_attention(const std::vector<FittedCurve<N>>& curves,
+                                std::string_view what,
+                                const CurveSet& set,
+                                const Device& device,
+                                const AttentionFormat& format,
+                                std::string_view engine) {
+  const std::array<std::string_view, 3> order{format.name, format.cache_bytes < 2.0 ? "bf16/fp8" : "bf16/bf16",
+                                              "bf16/bf16"};
+  for (const std::string_view name : order) {
+    if (const FittedCurve<N>* found = look_up(curves, engine, name)) {
+      return {found, described(found->provenance, set, device, format.name)};
+    }
+  }
+  none_serves(curves, what, std::string{format.name} + (engine.empty() ? "" : " of engine " + quoted(engine)), set);
+}
+
 }  // namespace
 
 double benchmark_copies(std::string_view engine) noexcept {
@@ -120,6 +138,9 @@ CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Di
   set.id = root.text("id");
   set.file = file;
   set.gemm = read_curves(root, "gemm", gemm_parameters());
+  set.prefill = read_curves(root, "attention-prefill", prefill_parameters());
+  set.decode = read_curves(root, "attention-decode", decode_parameters());
+  set.training_attention = read_curves(root, "attention-training", training_attention_parameters());
   root.finish();
   return set;
 }
@@ -158,6 +179,29 @@ ChosenCurve<gemm_parameter_count> choose_gemm(const CurveSet& set,
                 set);
   }
   return {found, described(found->provenance, set, device, format.name)};
+}
+
+ChosenCurve<prefill_parameter_count> choose_prefill(const CurveSet& set,
+                                                    const Device& device,
+                                                    const AttentionFormat& format,
+                                                    std::string_view engine) {
+  return choose_attention(set.prefill, "prefill attention", set, device, format, engine);
+}
+
+ChosenCurve<decode_parameter_count> choose_decode(const CurveSet& set,
+                                                  const Device& device,
+                                                  const AttentionFormat& format,
+                                                  std::string_view engine) {
+  return choose_attention(set.decode, "decode attention", set, device, format, engine);
+}
+
+ChosenCurve<training_attention_parameter_count> choose_training_attention(
+    const CurveSet& set, const Device& device, const AttentionImplementation& implementation) {
+  const FittedTrainingAttention* found = look_up(set.training_attention, implementation.name, "bf16");
+  if (found == nullptr) {
+    none_serves(set.training_attention, "training attention", implementation.name, set);
+  }
+  return {found, described(found->provenance, set, device, "bf16")};
 }
 
 KernelDevice kernel_device(const Device& device, Rate rate) {

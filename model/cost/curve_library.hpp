@@ -4,6 +4,7 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/hardware/device.hpp>
+#include <headroom/model/cost/attention_training.hpp>
 #include <headroom/model/cost/gemm.hpp>
 
 #include <optional>
@@ -35,12 +36,18 @@ struct FittedCurve {
 };
 
 using FittedGemm = FittedCurve<gemm_parameter_count>;
+using FittedPrefill = FittedCurve<prefill_parameter_count>;
+using FittedDecode = FittedCurve<decode_parameter_count>;
+using FittedTrainingAttention = FittedCurve<training_attention_parameter_count>;
 
 /// All curves of one measured SKU.
 struct CurveSet {
   std::string id;  ///< of the SKU
   std::string file;
   std::vector<FittedGemm> gemm;  ///< in order of preference
+  std::vector<FittedPrefill> prefill;
+  std::vector<FittedDecode> decode;
+  std::vector<FittedTrainingAttention> training_attention;  ///< the engine is the implementation: "flash2"
 };
 
 /// A curve chosen for a question, and in words what it stands on.
@@ -64,6 +71,20 @@ struct ChosenCurve {
                                                             const Device& device,
                                                             const GemmFormat& format,
                                                             std::string_view engine = {});
+
+/// The same for attention. A cache of a type that nobody measured is priced with the curve of 16 bits and its own
+/// bytes, and fp8 queries with that of bf16 queries at their own rate.
+[[nodiscard]] ChosenCurve<prefill_parameter_count> choose_prefill(const CurveSet& set,
+                                                                  const Device& device,
+                                                                  const AttentionFormat& format,
+                                                                  std::string_view engine = {});
+[[nodiscard]] ChosenCurve<decode_parameter_count> choose_decode(const CurveSet& set,
+                                                                const Device& device,
+                                                                const AttentionFormat& format,
+                                                                std::string_view engine = {});
+/// The curve of one implementation of attention in training. ConfigError naming those measured when it is not there.
+[[nodiscard]] ChosenCurve<training_attention_parameter_count> choose_training_attention(
+    const CurveSet& set, const Device& device, const AttentionImplementation& implementation);
 
 /// Peak, bandwidth, SMs and L2 for a rate. ConfigError naming every number that the catalog lacks.
 [[nodiscard]] KernelDevice kernel_device(const Device& device, Rate rate);
