@@ -120,8 +120,20 @@ double GemmModel::memory_time(const GemmShape& s, double& hit) const noexcept {
 }
 
 GemmModel::Found GemmModel::evaluate(const GemmShape& s) const noexcept {
+  double hit = 0.0;
+  const double memory = memory_time(s, hit);
+  Found best = search(s, memory);
+  best.hit = hit;
+  return best;
+}
+
+Seconds GemmModel::time(const GemmShape& shape, Bytes moved) const noexcept {
+  return search(shape, moved.raw() * byte_time_).total;
+}
+
+GemmModel::Found GemmModel::search(const GemmShape& s, double memory) const noexcept {
   Found best;
-  best.memory = memory_time(s, best.hit);
+  best.memory = memory;
   const double memory3 = best.memory * best.memory * best.memory;
   const double fill = value(GemmParameter::fill);
   const double wave = value(GemmParameter::wave);

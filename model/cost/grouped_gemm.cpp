@@ -51,56 +51,67 @@ void add(ExpertLoad& load, double rows, double experts) noexcept {
   load.active += std::min(1.0, rows) * experts;
 }
 
-/// Quantiles of a power law between two bounds, scaled to a sum and capped, what the cap cuts off spread over the rest.
-void power_law_rows(const MoeShape& s,
-                    double alpha,
-                    std::array<double, ExpertLoad::most_classes>& rows,
-                    std::size_t count) noexcept {
-  const double routed = s.tokens * s.topk;
-  const bool many = routed > s.experts;
-  const double low = many ? 1.0 : 0.01;
-  const double high = many ? std::max(1.01, 0.8 * s.tokens) : 2.0;
-  const double exponent = 1.0 - alpha;
-  const bool logarithmic = std::abs(exponent) < 1e-9;
-  const double from = std::pow(low, exponent);
-  const double to = std::pow(high, exponent);
-  const auto classes = static_cast<double>(count);
-  double sum = 0.0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double u = (static_cast<double>(i) + 0.5) / classes;
-    rows[i] = logarithmic ? low * std::pow(high / low, u) : std::pow(from + (to - from) * u, 1.0 / exponent);
-    sum += rows[i];
-  }
-  double cut = 0.0;
-  double below = 0.0;
-  for (std::size_t i = 0; i < count; ++i) {
-    rows[i] *= routed / s.experts * classes / sum;
-    cut += std::max(0.0, rows[i] - s.tokens);
-    below += rows[i] < s.tokens ? 1.0 : 0.0;
-    rows[i] = std::min(rows[i], s.tokens);
-  }
-  for (std::size_t i = 0; i < count && below > 0.0; ++i) {
-    rows[i] = rows[i] < s.tokens ? std::min(s.tokens, rows[i] + cut / below) : rows[i];
+/// A power law of loads as classes of rows and shares of the experts.
+struct Law {
+  std::array<double, ExpertLoad::most_classes> rows{};
+  std::array<double, ExpertLoad::most_classes> share{};
+};
+
+/// Multiplies all rows so that their mean becomes `mean`, none above `cap`: what the cap cuts off goes to the others.
+void scale_to(Law& law, double mean, double cap) noexcept {
+  // Each round caps at least one more class or ends; a few rounds reach the mean to less than a thousandth.
+  for (int round = 0; round < 8; ++round) {
+    double capped = 0.0;
+    double open = 0.0;
+    for (std::size_t i = 0; i < law.rows.size(); ++i) {
+      (law.rows[i] < cap ? open : capped) += law.share[i] * law.rows[i];
+    }
+    if (open <= 0.0) {
+      return;
+    }
+    const double factor = std::max(0.0, mean - capped) / open;
+    for (double& rows : law.rows) {
+      rows = rows < cap ? std::min(cap, rows * factor) : cap;
+    }
   }
 }
 
+/// Points spaced evenly in the logarithm, weighted by x^(1 - alpha): moments of a heavy tail need it.
+Law power_law(const MoeShape& s, double alpha) noexcept {
+  const bool many = s.tokens * s.topk > s.experts;
+  const double low = many ? 1.0 : 0.01;
+  const double high = many ? std::max(1.01, 0.8 * s.tokens) : 2.0;
+  const auto classes = static_cast<double>(ExpertLoad::most_classes);
+  const double step = std::log(high / low) / classes;
+  Law law;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < law.rows.size(); ++i) {
+    const double at = (static_cast<double>(i) + 0.5) * step;
+    law.rows[i] = low * std::exp(at);
+    law.share[i] = std::exp((1.0 - alpha) * at);
+    sum += law.share[i];
+  }
+  for (double& share : law.share) {
+    share /= sum;
+  }
+  return law;
+}
+
 ExpertLoad power_law_load(const MoeShape& s, double alpha) noexcept {
-  std::array<double, ExpertLoad::most_classes> rows{};
-  const auto count =
-      static_cast<std::size_t>(std::clamp(s.experts, 1.0, static_cast<double>(ExpertLoad::most_classes)));
-  power_law_rows(s, alpha, rows, count);
+  Law law = power_law(s, alpha);
   const double mean = s.tokens * s.topk / s.experts;
+  scale_to(law, mean, s.tokens);
   double variance = 0.0;
-  for (std::size_t i = 0; i < count; ++i) {
-    variance += (rows[i] - mean) * (rows[i] - mean) / static_cast<double>(count);
+  for (std::size_t i = 0; i < law.rows.size(); ++i) {
+    variance += law.share[i] * (law.rows[i] - mean) * (law.rows[i] - mean);
   }
   const double held = s.held();
-  const double most = std::min(held * s.tokens, s.tokens * s.topk);
+  const double most = std::min(held * law.rows.back(), s.tokens * s.topk);
   const double wanted = std::max(1.0, std::min(most, hottest(held * mean, held * variance, s.ep)));
-  const double scale = wanted / (held * mean);
+  scale_to(law, wanted / held, s.tokens);
   ExpertLoad load;
-  for (std::size_t i = 0; i < count; ++i) {
-    add(load, std::min(s.tokens, rows[i] * scale), held / static_cast<double>(count));
+  for (std::size_t i = 0; i < law.rows.size(); ++i) {
+    add(load, law.rows[i], held * law.share[i]);
   }
   return load;
 }

@@ -59,10 +59,10 @@ struct ExpertLoad {
 };
 
 /// The load of the rank that the others wait for. With balanced or uniform routing any rank, with at least one row.
-/// Power law: the loads of all experts are quantiles of the law between 1 and 0.8 x tokens (0.01 and 2 when there are
-/// fewer rows than experts), at most one row a token each, as the collector of the shared kernels draws them; the
-/// hottest of ep ranks is the Blom (1958) quantile of a gamma distribution with the mean and variance of the sum over
-/// experts / ep of them (Wilson and Hilferty 1931).
+/// Power law: loads of experts between 1 and 0.8 x tokens (0.01 and 2 when there are fewer rows than experts) with
+/// density x^-alpha, scaled to the rows there are, at most one row a token each, as the collector of the shared kernels
+/// draws them; the hottest of ep ranks is the Blom (1958) quantile of a gamma distribution with the mean and variance
+/// of the sum over experts / ep of them (Wilson and Hilferty 1931).
 [[nodiscard]] ExpertLoad expert_load(const MoeShape& shape, const MoeRouting& routing) noexcept;
 
 enum class MoeParameter : std::uint8_t {
