@@ -114,6 +114,6 @@ TEST_CASE("a fit finds the curve that made the passes") {
   const std::vector<KernelGroup> groups = group_kernels(files);
   const CurveFit fit = fit_curve(curve_problem(groups.front(), device), 5);
   CHECK(fit.held_out.mape < 0.01);
-  CHECK(fit.values()[0] == Approx(truth[0]).epsilon(0.02));
+  CHECK(1e6 * fit.values()[0] == Approx(1e6 * truth[0]).epsilon(0.02));
   CHECK(fit.values()[1] == Approx(truth[1]).epsilon(0.02));
 }

@@ -20,6 +20,11 @@ const Device& a100() {
   return catalog.device("a100-sxm-80gb");
 }
 
+/// Microseconds: Approx compares numbers well below one with an absolute tolerance.
+double us(Seconds time) {
+  return 1e6 * time.raw();
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -59,8 +64,8 @@ TEST_CASE("K11: three passes over 1e8 bf16 elements move 1.2 GB apart and 0.4 fu
   CHECK(moved(chain).raw() == Approx(1.2e9));
   const MemoryOp one = fused(chain);
   CHECK(one.moved().raw() == Approx(0.4e9));
-  CHECK((moved(chain) / a100().bandwidth()).raw() == Approx(0.589e-3).epsilon(0.001));
-  CHECK((one.moved() / a100().bandwidth()).raw() == Approx(0.196e-3).epsilon(0.001));
+  CHECK(us(moved(chain) / a100().bandwidth()) == Approx(589).epsilon(0.001));
+  CHECK(us(one.moved() / a100().bandwidth()) == Approx(196).epsilon(0.002));
   // The model adds what a datasheet leaves out, and keeps the gain.
   const CurveSet set = find_curve_set(a100());
   const MemoryModel model{choose_memory(set, a100()).values, kernel_device(a100(), Rate::bf16)};
@@ -74,11 +79,11 @@ TEST_CASE("K11: three passes over 1e8 bf16 elements move 1.2 GB apart and 0.4 fu
 
 TEST_CASE("K12: 117 no-op kernels take 735 us launched one by one and 83 us as a graph") {
   const LaunchCosts& costs = measured_launch_costs().front();
-  CHECK(streamed(Seconds{}, 117, costs).raw() == Approx(735e-6).epsilon(0.03));
-  CHECK(replayed(Seconds{}, 117, costs).raw() == Approx(82.9e-6).epsilon(0.002));
-  CHECK(replayed(Seconds{}, 117, costs).raw() == Approx(83e-6).epsilon(0.01));
-  CHECK(streamed(Seconds{1e-3}, 117, costs).raw() == Approx(1e-3));
-  CHECK(replayed(Seconds{1e-3}, 117, costs).raw() == Approx(1.015e-3));
+  CHECK(us(streamed(Seconds{}, 117, costs)) == Approx(735).epsilon(0.03));
+  CHECK(us(replayed(Seconds{}, 117, costs)) == Approx(82.9).epsilon(0.002));
+  CHECK(us(replayed(Seconds{}, 117, costs)) == Approx(83).epsilon(0.01));
+  CHECK(us(streamed(Seconds{1e-3}, 117, costs)) == Approx(1000));
+  CHECK(us(replayed(Seconds{1e-3}, 117, costs)) == Approx(1015));
   CHECK_FALSE(costs.source.empty());
 }
 
@@ -91,8 +96,8 @@ TEST_CASE("K16: on A100 30 MB are reused at the L2 roof and 60 MB at that of HBM
   CHECK(level_of(Bytes{60e6}, levels).rate == levels[1].rate);
   const FlopsPerSecond peak = a100().peak_of(Rate::bf16);
   const auto time = [&](double bytes) { return hierarchical_time(Flops{bytes}, Bytes{bytes}, 100, peak, levels); };
-  CHECK(time(30e6).raw() == Approx(30e6 / a100().bandwidth().raw() + 99 * 30e6 / levels[0].rate.raw()));
-  CHECK(time(60e6).raw() == Approx(60e8 / a100().bandwidth().raw()));
+  CHECK(us(time(30e6)) == Approx(us(Bytes{30e6} / a100().bandwidth() + Bytes{99 * 30e6} / levels[0].rate)));
+  CHECK(us(time(60e6)) == Approx(us(Bytes{60e8} / a100().bandwidth())));
   const double capacity = levels[0].capacity.raw();
   CHECK(time(capacity * 1.001) / time(capacity) > 0.9 * rate);
 }
