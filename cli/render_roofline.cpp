@@ -58,7 +58,7 @@ std::string point(double value) {
 /// Log-log coordinates of the drawing.
 struct Plot {
   static constexpr double left = 70.0, top = 50.0, width = 760.0, height = 440.0;
-  double x0 = -1.0, x1 = 4.0;  ///< decades of FLOP/B
+  double x0 = -1.0, x1 = 4.0;   ///< decades of FLOP/B
   double y0 = 10.0, y1 = 15.5;  ///< decades of FLOP/s
 
   [[nodiscard]] double x(double intensity) const {
@@ -110,7 +110,10 @@ std::string axes(const Plot& plot) {
 }
 
 /// A slope up to the peak and the flat roof behind it.
-std::string slope(const Plot& plot, FlopsPerSecond peak, BytesPerSecond bandwidth, const std::string& name,
+std::string slope(const Plot& plot,
+                  FlopsPerSecond peak,
+                  BytesPerSecond bandwidth,
+                  const std::string& name,
                   const std::string& style) {
   const double start = std::max(std::pow(10.0, plot.x0), std::pow(10.0, plot.y0) / bandwidth.raw());
   const double ridge = (peak / bandwidth).raw();

@@ -95,6 +95,9 @@ class GemmModel {
   /// are those of form G2 of the shared study of kernels; L2 traffic of tiles is that of Hong and Kung 1981 applied to
   /// one level; droop is the power limit seen on long kernels.
   [[nodiscard]] Seconds time(const GemmShape& shape) const noexcept { return evaluate(shape).total; }
+  /// The same for operands that are not stored as these matrices, such as those of an implicit product
+  /// (convolution.hpp): memory = moved / (bandwidth B), nothing found in L2.
+  [[nodiscard]] Seconds time(const GemmShape& shape, Bytes moved) const noexcept;
   [[nodiscard]] GemmTime explain(const GemmShape& shape) const noexcept;
 
   /// Without the tile search: launch + norm3(2 m n k / (compute P), memory). Never above time().
@@ -120,6 +123,7 @@ class GemmModel {
     double waves = 0.0;
   };
   [[nodiscard]] Found evaluate(const GemmShape& shape) const noexcept;
+  [[nodiscard]] Found search(const GemmShape& shape, double memory) const noexcept;
   [[nodiscard]] double memory_time(const GemmShape& shape, double& hit) const noexcept;
   /// The fourth power of w u (depth + fill).
   [[nodiscard]] double loop4_of(const Tile& tile, double ctas, double depth) const noexcept;
