@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <set>
+#include <optional>
 
 namespace headroom {
 namespace {
@@ -78,92 +78,136 @@ std::vector<double> relative_errors(TrainingRowModel& model, const std::vector<S
   return errors;
 }
 
+/// Errors of rows under a share fitted without their source.
+struct LeftOut {
+  std::vector<double> logs, weights;
+};
+
+using SamplesByKey = std::map<std::string, std::vector<Sample>>;
+
+SamplesByKey time_samples(std::span<const RunFile> files, TrainingRowModel& model) {
+  SamplesByKey by_key;
+  for (const RunFile& file : files) {
+    for (const RunRow& row : file.rows) {
+      const bool scorable = file.form == RowForm::training && !row.doubted && row.broken.empty() && is_time(row.metric);
+      const std::string key = scorable ? model.share_key(row.run) : std::string{};
+      if (!key.empty()) {
+        by_key[key].push_back({&row, 1.0});
+      }
+    }
+  }
+  return by_key;
+}
+
+/// Rows weigh 1/sqrt(n) of their source; how many each source has.
+std::map<std::string, double> weigh_by_source(std::vector<Sample>& samples) {
+  std::map<std::string, double> sizes;
+  for (const Sample& sample : samples) {
+    sizes[sample.row->source] += 1.0;
+  }
+  for (Sample& sample : samples) {
+    sample.weight = 1.0 / std::sqrt(sizes[sample.row->source]);
+  }
+  return sizes;
+}
+
+/// The MAPE of one source under the share that all others give; its errors join `left_out`.
+double error_without(TrainingRowModel& model,
+                     const std::string& key,
+                     const std::vector<Sample>& samples,
+                     const std::string& source,
+                     LeftOut& left_out) {
+  model.set_share(key, fit_share(model, key, without(samples, source)));
+  std::vector<double> errors;
+  for (const Sample& sample : samples) {
+    if (sample.row->source == source) {
+      const double error = log_error(model, *sample.row).value_or(0.0);  // what has none was dropped before
+      left_out.logs.push_back(std::abs(error));
+      left_out.weights.push_back(sample.weight);
+      errors.push_back(std::abs(std::exp(error) - 1.0));
+    }
+  }
+  return mean(errors);
+}
+
+/// The share of one generation and recipe, which `model` then keeps; nothing when too few rows can be predicted.
+std::optional<FittedShare> fit_key(TrainingRowModel& model,
+                                   const std::string& key,
+                                   std::vector<Sample>& samples,
+                                   LeftOut& left_out) {
+  model.set_share(key, 0.5);
+  std::erase_if(samples, [&](const Sample& s) { return !log_error(model, *s.row); });
+  if (samples.size() < least_rows) {
+    model.clear_share(key);
+    return std::nullopt;
+  }
+  const std::map<std::string, double> sizes = weigh_by_source(samples);
+  FittedShare share{key, 0.0, samples.size(), {}, 0.0, std::numeric_limits<double>::quiet_NaN()};
+  std::vector<double> errors;
+  for (const auto& [source, size] : sizes) {
+    share.sources.push_back(source);
+    if (sizes.size() > 1) {
+      errors.push_back(error_without(model, key, samples, source, left_out));
+    }
+  }
+  if (!errors.empty()) {
+    share.left_out_mape = mean(errors);
+  }
+  share.share = fit_share(model, key, samples);
+  model.set_share(key, share.share);
+  share.mape = mean_absolute(relative_errors(model, samples));
+  return share;
+}
+
+/// What generations without rows of their own take: the median of those of the family that have some.
+std::optional<FittedShare> share_of_any(std::string_view family, const std::vector<FittedShare>& measured) {
+  std::vector<double> shares;
+  FittedShare any{"any/" + std::string{family}, 0.0, 0, {}, 0.0, std::numeric_limits<double>::quiet_NaN()};
+  for (const FittedShare& share : measured) {
+    if (share.key.ends_with("/" + std::string{family})) {
+      shares.push_back(share.share);
+      any.rows += share.rows;
+      any.sources.push_back(share.key);
+    }
+  }
+  if (shares.empty()) {
+    return std::nullopt;
+  }
+  any.share = median(shares);
+  return any;
+}
+
 }  // namespace
 
 RoughFit fit_rough(std::span<const RunFile> files, const Sources& sources) {
   RoughStack open = find_rough_stack("rough-train");
   open.sustained.clear();
   TrainingRowModel model{sources, open};
-
-  std::map<std::string, std::vector<Sample>> by_key;
-  for (const RunFile& file : files) {
-    for (const RunRow& row : file.rows) {
-      const std::string key =
-          file.form == RowForm::training && !row.doubted && row.broken.empty() && is_time(row.metric)
-              ? model.share_key(row.run)
-              : std::string{};
-      if (!key.empty()) {
-        by_key[key].push_back({&row, 1.0});
-      }
-    }
-  }
+  SamplesByKey by_key = time_samples(files, model);
   RoughFit fit;
-  std::vector<double> left_out_logs;
-  std::vector<double> left_out_weights;
+  LeftOut left_out;
   for (const std::string_view family : families) {
     for (auto& [key, samples] : by_key) {
       if (!key.ends_with("/" + std::string{family})) {
         continue;
       }
-      model.set_share(key, 0.5);
-      std::erase_if(samples, [&](const Sample& s) { return !log_error(model, *s.row); });
-      if (samples.size() < least_rows) {
-        model.clear_share(key);
-        continue;
+      if (std::optional<FittedShare> share = fit_key(model, key, samples, left_out)) {
+        fit.shares.push_back(std::move(*share));
       }
-      std::map<std::string, double> sizes;
-      for (const Sample& sample : samples) {
-        sizes[sample.row->source] += 1.0;
-      }
-      for (Sample& sample : samples) {
-        sample.weight = 1.0 / std::sqrt(sizes[sample.row->source]);
-      }
-      FittedShare share{key, 0.0, samples.size(), {}, 0.0, std::numeric_limits<double>::quiet_NaN()};
-      std::vector<double> left_out;
-      for (const auto& [source, size] : sizes) {
-        share.sources.push_back(source);
-        if (sizes.size() > 1) {
-          model.set_share(key, fit_share(model, key, without(samples, source)));
-          std::vector<double> sizes_of_errors;
-          for (const Sample& sample : samples) {
-            if (sample.row->source == source) {
-              const double error = log_error(model, *sample.row).value_or(0.0);  // all others were dropped above
-              left_out_logs.push_back(std::abs(error));
-              left_out_weights.push_back(sample.weight);
-              sizes_of_errors.push_back(std::abs(std::exp(error) - 1.0));
-            }
-          }
-          left_out.push_back(mean(sizes_of_errors));
-        }
-      }
-      if (!left_out.empty()) {
-        share.left_out_mape = mean(left_out);
-      }
-      share.share = fit_share(model, key, samples);
-      model.set_share(key, share.share);
-      share.mape = mean_absolute(relative_errors(model, samples));
-      fit.shares.push_back(std::move(share));
     }
   }
   for (const std::string_view family : families) {
-    std::vector<double> shares;
-    FittedShare any{"any/" + std::string{family}, 0.0, 0, {}, 0.0, std::numeric_limits<double>::quiet_NaN()};
-    for (const FittedShare& share : fit.shares) {
-      if (share.key.ends_with("/" + std::string{family})) {
-        shares.push_back(share.share);
-        any.rows += share.rows;
-        any.sources.push_back(share.key);
-      }
-    }
-    if (!shares.empty()) {
-      any.share = median(shares);
-      fit.any.push_back(std::move(any));
+    if (std::optional<FittedShare> any = share_of_any(family, fit.shares)) {
+      fit.any.push_back(std::move(*any));
     }
   }
-  fit.left_out_rows = left_out_logs.size();
-  fit.width50 = std::exp(weighted_quantile(left_out_logs, left_out_weights, 0.5)) - 1.0;
-  fit.width80 = std::exp(weighted_quantile(left_out_logs, left_out_weights, 0.8)) - 1.0;
-  fit.width90 = std::exp(weighted_quantile(left_out_logs, left_out_weights, 0.9)) - 1.0;
+  const auto width = [&](double quantile) {
+    return std::exp(weighted_quantile(left_out.logs, left_out.weights, quantile)) - 1.0;
+  };
+  fit.left_out_rows = left_out.logs.size();
+  fit.width50 = width(0.5);
+  fit.width80 = width(0.8);
+  fit.width90 = width(0.9);
   return fit;
 }
 

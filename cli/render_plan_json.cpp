@@ -160,39 +160,24 @@ void train_memory(JsonWriter& json, const TrainScenario& t, const TrainPlan& p) 
   memory(json, p.estimate.memory);
 }
 
-void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
-  json.member("kind", "train");
-  json.member("model", std::string_view{t.architecture.id});
-  json.member("gpu", std::string_view{t.device.id});
-  json.member("gpus", t.work.shape.gpus);
-  json.key("strategy");
-  json.compact_next();
-  json.begin_object();
-  strategy_members(json, p.strategy);
-  json.end_object();
-  recipe_members(json, t);
-  verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
-  problem_members(json, p.problems);
+void remedy_members(JsonWriter& json, const std::vector<Remedy>& remedies, PlanPart part) {
   json.key("remedies");
   json.begin_array();
-  for (const Remedy& remedy : p.remedies) {
+  for (const Remedy& remedy : remedies) {
     json.compact_next();
     json.begin_object();
     texts(json, "changes", remedy.changes);
     json.member("memory_bytes", remedy.memory.raw());
-    if (plan.part == PlanPart::all) {
+    if (part == PlanPart::all) {
       json.member("step_time_s", remedy.step.raw());
     }
     json.end_object();
   }
   json.end_array();
-  if (p.estimate.step.raw() <= 0.0) {
-    return;
-  }
-  train_memory(json, t, p);
-  if (plan.part == PlanPart::memory) {
-    return;
-  }
+}
+
+/// Step, rates, the run and what it costs.
+void train_times(JsonWriter& json, const Money& money, const TrainScenario& t, const TrainPlan& p) {
   interval(json, "step_time_s", p.step);
   interval(json, "tokens_per_s", p.tokens_per_s);
   interval(json, "tokens_per_s_per_gpu", p.tokens_per_s_per_gpu);
@@ -202,9 +187,9 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
     interval(json, "duration_s", p.duration);
     interval(json, "gpu_hours", p.gpu_hours);
   }
-  if (plan.scenario.money.price) {
-    json.member("price_usd_per_gpu_s", plan.scenario.money.price->raw());
-    json.member("price_source", std::string_view{plan.scenario.money.source});
+  if (money.price) {
+    json.member("price_usd_per_gpu_s", money.price->raw());
+    json.member("price_source", std::string_view{money.source});
     interval(json, "cost_per_million_tokens_usd", p.cost_per_million_tokens);
     if (t.tokens > 0.0) {
       interval(json, "cost_usd", p.cost);
@@ -219,6 +204,29 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
     }
   }
   json.end_object();
+}
+
+void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
+  json.member("kind", "train");
+  json.member("model", std::string_view{t.architecture.id});
+  json.member("gpu", std::string_view{t.device.id});
+  json.member("gpus", t.work.shape.gpus);
+  json.key("strategy");
+  json.compact_next();
+  json.begin_object();
+  strategy_members(json, p.strategy);
+  json.end_object();
+  recipe_members(json, t);
+  verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
+  problem_members(json, p.problems);
+  remedy_members(json, p.remedies, plan.part);
+  if (p.estimate.step.raw() <= 0.0) {
+    return;
+  }
+  train_memory(json, t, p);
+  if (plan.part == PlanPart::all) {
+    train_times(json, plan.scenario.money, t, p);
+  }
 }
 
 /// What a GPU holds, and its KV pool.

@@ -290,21 +290,26 @@ class ScenarioReader {
     }
     train.work.states = states;
     if (train.work.options.method == Method::full) {
-      std::string text = "states: " + format_number(states.weights) + " bytes a parameter of weights, " +
-                         format_number(states.gradients) + " of gradients, " + format_number(states.optimizer) +
-                         " of optimizer";
-      if (states.apart.embedding > 0.0) {
-        text += " (" + format_number(states.optimizer + states.apart.embedding) +
-                (states.apart.head > 0.0 ? " of embedding, head and norms)" : " of the embedding)");
-      }
-      if (states.buckets > 0.0) {
-        text += ", " + format_number(states.buckets) + " of gradient buckets where dp cp > 1";
-      }
-      assume(text);
-      if (train.architecture.mtp_layers > 0) {
-        assume("model.mtp_layers = " + std::to_string(train.architecture.mtp_layers) +
-               " (prediction modules on the last stage: in the memory, not in the step)");
-      }
+      tell_states(train);
+    }
+  }
+
+  void tell_states(const TrainScenario& train) {
+    const StateBytes& states = train.work.states;
+    std::string text = "states: " + format_number(states.weights) + " bytes a parameter of weights, " +
+                       format_number(states.gradients) + " of gradients, " + format_number(states.optimizer) +
+                       " of optimizer";
+    if (states.apart.embedding > 0.0) {
+      text += " (" + format_number(states.optimizer + states.apart.embedding) +
+              (states.apart.head > 0.0 ? " of embedding, head and norms)" : " of the embedding)");
+    }
+    if (states.buckets > 0.0) {
+      text += ", " + format_number(states.buckets) + " of gradient buckets where dp cp > 1";
+    }
+    assume(text);
+    if (train.architecture.mtp_layers > 0) {
+      assume("model.mtp_layers = " + std::to_string(train.architecture.mtp_layers) +
+             " (prediction modules beside the head: in the memory, not in the step)");
     }
   }
 
@@ -362,10 +367,7 @@ class ScenarioReader {
     return 1;
   }
 
-  void read_strategy(TrainScenario& train) {
-    static const ConfigValue nothing;
-    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
-    Strategy& s = train.strategy;
+  void read_ranks(ConfigTable& table, std::int64_t gpus, Strategy& s) {
     s.tp = axis<std::uint16_t>(table, "tp", 4096);
     s.pp = axis<std::uint16_t>(table, "pp", 4096);
     s.vpp = axis<std::uint16_t>(table, "vpp", 1024);
@@ -376,9 +378,31 @@ class ScenarioReader {
     if (const auto dp = table.maybe_integer("dp", {1, 10'000'000})) {
       s.dp = static_cast<std::uint32_t>(*dp);
     } else {
-      s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, train.work.shape.gpus / model_ranks));
+      s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, gpus / model_ranks));
       assume("strategy.dp = " + std::to_string(s.dp) + " (gpus / (tp pp cp))");
     }
+  }
+
+  void read_schedule(ConfigTable& table, Strategy& s) {
+    const auto schedule = table.maybe_choice("schedule", schedule_names);
+    if (!schedule) {
+      return;
+    }
+    s.schedule = static_cast<Schedule>(*schedule);
+    const std::string name{schedule_names[*schedule]};
+    if (s.schedule != Schedule::one_f_one_b && s.vpp > 1) {
+      table.problem("schedule",
+                    "schedule '" + name + "' has no vpp; drop vpp = " + std::to_string(s.vpp) + " or use \"1f1b\"");
+    } else if (s.schedule != Schedule::one_f_one_b) {
+      assume("the time of schedule " + name + " is priced as 1f1b; its memory is its own");
+    }
+  }
+
+  void read_strategy(TrainScenario& train) {
+    static const ConfigValue nothing;
+    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
+    Strategy& s = train.strategy;
+    read_ranks(table, train.work.shape.gpus, s);
     if (const auto micro_batch = table.maybe_integer("micro_batch", {1, 60'000})) {
       s.micro_batch = static_cast<std::uint16_t>(*micro_batch);
     } else {
@@ -397,16 +421,7 @@ class ScenarioReader {
         table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
       }
     }
-    if (const auto schedule = table.maybe_choice("schedule", schedule_names)) {
-      s.schedule = static_cast<Schedule>(*schedule);
-      const std::string name{schedule_names[*schedule]};
-      if (s.schedule != Schedule::one_f_one_b && s.vpp > 1) {
-        table.problem("schedule",
-                      "schedule '" + name + "' has no vpp; drop vpp = " + std::to_string(s.vpp) + " or use \"1f1b\"");
-      } else if (s.schedule != Schedule::one_f_one_b) {
-        assume("the time of schedule " + name + " is priced as 1f1b; its memory is its own");
-      }
-    }
+    read_schedule(table, s);
     if (const auto shard_ranks = table.maybe_integer("shard_ranks", {1, 65535})) {
       s.shard_ranks = static_cast<std::uint16_t>(*shard_ranks);
     }

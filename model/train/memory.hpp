@@ -114,7 +114,7 @@ struct CompiledMemory {
   double hidden = 0, vocab = 0, seq_len = 0;
   double embedding = 0, head = 0, final_norm = 0;  ///< parameters of the ends; head with its matrix even when tied
   bool tied = false;
-  // Multi-token prediction modules at the end of the last stage (DeepSeek-AI 2024, DeepSeek-V3, section 2.2): a layer
+  // Multi-token prediction modules beside the head (DeepSeek-AI 2024, DeepSeek-V3, section 2.2): a layer
   // of the last kind, a projection from two hidden vectors to one, norms; embedding and head are shared.
   double mtp = 0;  ///< modules
   std::size_t mtp_kind = 0;

@@ -72,7 +72,7 @@ StageLayers layers_of_stage(const CompiledMemory& c, const Strategy& s, std::int
   return result;
 }
 
-/// The last stage also holds the prediction modules' layers.
+/// Who holds the head also holds the prediction modules' layers.
 void add_prediction_layers(const CompiledMemory& c, StageLayers& result) noexcept {
   result.layers += c.mtp;
   result.of_kind[c.mtp_kind] += c.mtp;

@@ -116,6 +116,11 @@ TEST_CASE("a network of experts that does not fit is offered expert parallelism"
   CHECK(offers("strategy.etp = 8"));
 }
 
+TEST_CASE("where nothing helps the way out names what was tried, ep and etp for models with experts") {
+  CHECK(train(plan("deepseek-v3", {"hardware.gpus=8"})).way_out.find("cp, ep or etp at") != std::string::npos);
+  CHECK(train(plan("llama3.1-405b", {"hardware.gpus=8"})).way_out.find("tp, pp or cp at") != std::string::npos);
+}
+
 TEST_CASE("a remedy of an open etp costs what the changed scenario costs") {
   const std::string software = "training.software=megatron-core-te";
   const Plan p = plan("mixtral-8x7b", {software});
