@@ -2,6 +2,7 @@
 #include <headroom/calibrate/moe_problem.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/model/cost/curve_library.hpp>
+#include <headroom/model/cost/roofline.hpp>
 
 #include <algorithm>
 #include <array>
@@ -68,6 +69,14 @@ Layer layer_of(const KernelRow& row) {
   return {shape, expert_load(shape, *routing)};
 }
 
+/// Of a rank that gets what the routing sends it: its rows through both products, its active experts' weights once.
+Seconds moe_roofline(const Layer& layer, const KernelDevice& limits, const GemmFormat& format) {
+  const MoeShape& s = layer.shape;
+  const double weights = (s.gated ? 3.0 : 2.0) * s.hidden * s.inter / s.tp;
+  const Bytes moved{layer.load.active * weights * format.weight_bytes};
+  return least_time(Flops{2.0 * layer.load.rows * weights}, moved, limits.peak, limits.bandwidth, limits.l2);
+}
+
 }  // namespace
 
 std::string moe_family(std::string_view kernel) {
@@ -95,6 +104,9 @@ CurveProblem moe_problem(const KernelGroup& group, const Device& device) {
   }
   problem.starts = moe_starts();
   const KernelDevice limits = kernel_device(device, format.rate);
+  for (const Layer& layer : layers) {
+    problem.roofline.push_back(moe_roofline(layer, limits, format));
+  }
   problem.predict = [layers = std::move(layers), limits, format](
                         std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
     MoeCurve curve{};
@@ -108,26 +120,36 @@ CurveProblem moe_problem(const KernelGroup& group, const Device& device) {
   return problem;
 }
 
+namespace {
+
+/// vLLM's kernels give each row a CTA; the other engines' run over all elements.
+MemoryOp quantise_op(const KernelGroup& group, const KernelRow& row) {
+  MemoryOp op = group.kernel == "computescale" ? scan_for_scale(row.shape[0], row.shape[1], 2.0)
+                                               : quantise(row.shape[0], row.shape[1], 2.0, 1.0);
+  op.rows = group.engine == "vllm" ? row.shape[0] : 0.0;
+  return op;
+}
+
+}  // namespace
+
 CurveProblem quantise_problem(const KernelGroup& group, const Device& device) {
-  // vLLM's kernels give each row a CTA; the other engines' run over all elements.
-  const bool by_row = group.engine == "vllm";
-  const bool scan = group.kernel == "computescale";
   CurveProblem problem;
   problem.parameters = memory_parameters();
   problem.fixed.assign(problem.parameters.size(), false);
-  problem.fixed[static_cast<std::size_t>(MemoryParameter::block)] = !by_row;
+  problem.fixed[static_cast<std::size_t>(MemoryParameter::block)] = group.engine != "vllm";
   const KernelDevice limits = kernel_device(device, Rate::bf16);
-  problem.predict = [&group, limits, by_row, scan](std::span<const double> values, std::span<const std::size_t> which,
-                                                   std::span<double> seconds) {
+  for (const KernelRow* row : group.rows) {
+    const MemoryOp op = quantise_op(group, *row);
+    const Bytes moved = headroom::moved({&op, 1});
+    problem.roofline.push_back(least_time(Flops{}, moved, limits.peak, limits.bandwidth, limits.l2));
+  }
+  problem.predict = [&group, limits](std::span<const double> values, std::span<const std::size_t> which,
+                                     std::span<double> seconds) {
     MemoryCurve curve{};
     std::copy(values.begin(), values.end(), curve.begin());
     const MemoryModel model{curve, limits, Residency::benchmark};
     for (std::size_t i = 0; i < which.size(); ++i) {
-      const KernelRow& row = *group.rows[which[i]];
-      MemoryOp op =
-          scan ? scan_for_scale(row.shape[0], row.shape[1], 2.0) : quantise(row.shape[0], row.shape[1], 2.0, 1.0);
-      op.rows = by_row ? row.shape[0] : 0.0;
-      seconds[i] = model.time(op).raw();
+      seconds[i] = model.time(quantise_op(group, *group.rows[which[i]])).raw();
     }
   };
   return problem;

@@ -158,10 +158,13 @@ class LayerWriter {
   void experts() {
     const Moe& moe = *arch_.moe;
     gemm("router", real(moe.experts), hidden_);
+    ops_.back().half = true;
     LayerOp op;
     op.name = backward() ? "experts backward" : "experts";
     op.kind = LayerOpKind::experts;
     op.tokens = rows_;
+    op.hidden = hidden_;
+    op.gated = arch_.gated_mlp;
     op.expert_ffn = real(moe.expert_ffn_hidden) / q_.tp;
     op.top_k = real(moe.top_k);
     op.experts = real(moe.experts);
@@ -204,6 +207,7 @@ LayerOp head_op(const Architecture& arch, const LayerQuestion& q) {
   LayerOp op;
   op.name = "language head";
   op.kind = LayerOpKind::gemm;
+  op.half = true;
   op.gemm = {training ? q.batch * q.tokens : q.batch, real(arch.vocab) / q.tp, real(arch.hidden)};
   op.work = gemm_flops(op.gemm.m, op.gemm.n, op.gemm.k);
   op.moved = gemm_bytes(op.gemm.m, op.gemm.n, op.gemm.k, activation_bytes);
