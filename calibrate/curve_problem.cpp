@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/curve_problem.hpp>
+#include <headroom/calibrate/moe_problem.hpp>
 #include <headroom/calibrate/probe_plan.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/model/cost/curve_library.hpp>
@@ -39,26 +40,19 @@ Seconds gemm_roofline(const GemmShape& s, const KernelDevice& limits, const Gemm
 }
 
 CurveProblem gemm_problem(const KernelGroup& group, const Device& device) {
-  const GemmFormat* format = find_gemm_format(group.format);
-  if (format == nullptr) {
-    std::string known;
-    for (const GemmFormat& f : gemm_formats()) {
-      known += (known.empty() ? "" : ", ") + std::string{f.name};
-    }
-    throw ConfigError{"GEMM format " + quoted(group.format) + " is not known; known are " + known};
-  }
+  const GemmFormat& format = known_format(group);
   CurveProblem problem;
   problem.parameters = gemm_parameters();
   problem.fixed.assign(problem.parameters.size(), false);
-  problem.fixed[static_cast<std::size_t>(GemmParameter::quantise)] = !format->quantises;
+  problem.fixed[static_cast<std::size_t>(GemmParameter::quantise)] = !format.quantises;
   problem.starts = gemm_starts();
-  const KernelDevice limits = kernel_device(device, format->rate);
+  const KernelDevice limits = kernel_device(device, format.rate);
   const double copies = benchmark_copies(group.engine);
   for (const KernelRow* row : group.rows) {
-    problem.roofline.push_back(gemm_roofline(gemm_shape(*row), limits, *format));
+    problem.roofline.push_back(gemm_roofline(gemm_shape(*row), limits, format));
   }
-  problem.predict = [&group, limits, format = *format, copies](
-                        std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
+  problem.predict = [&group, limits, format, copies](std::span<const double> values, std::span<const std::size_t> which,
+                                                     std::span<double> seconds) {
     GemmCurve curve{};
     std::copy(values.begin(), values.end(), curve.begin());
     const GemmModel model{curve, limits, format, Residency::benchmark, copies};
@@ -230,25 +224,54 @@ std::string model_format(KernelKind kind, const std::string& format) {
   if (kind == KernelKind::training_attention) {
     return format == "fp16" || format == "bfloat16" ? "bf16" : format;
   }
-  if (kind == KernelKind::gemm) {
+  if (kind == KernelKind::gemm || kind == KernelKind::moe) {
     const GemmFormat* known = find_gemm_format(format);
     return known == nullptr ? format : std::string{known->name};
   }
   return format;
 }
 
+/// What divides the kernels of one engine, version and format further: family and routing of MoE, op of a pass.
+std::pair<std::string, std::string> kernel_and_routing(KernelKind kind, const KernelRow& row) {
+  const std::size_t comma = row.variant.find(", ");
+  if (comma == std::string::npos) {
+    return {};
+  }
+  const std::string first = row.variant.substr(0, comma);
+  if (kind == KernelKind::moe) {
+    return {moe_family(first), moe_routing_class(std::string_view{row.variant}.substr(comma + 2))};
+  }
+  return {first, ""};
+}
+
 }  // namespace
 
+const GemmFormat& known_format(const KernelGroup& group) {
+  const GemmFormat* format = find_gemm_format(group.format);
+  if (format == nullptr) {
+    std::string known;
+    for (const GemmFormat& f : gemm_formats()) {
+      known += (known.empty() ? "" : ", ") + std::string{f.name};
+    }
+    throw ConfigError{"format " + quoted(group.format) + " is not known; known are " + known};
+  }
+  return *format;
+}
+
 std::vector<KernelGroup> group_kernels(std::span<const KernelFile> files) {
-  std::map<std::tuple<KernelKind, std::string, std::string, std::string>, KernelGroup> groups;
+  using Key = std::tuple<KernelKind, std::string, std::string, std::string, std::string, std::string>;
+  std::map<Key, KernelGroup> groups;
   for (const KernelFile& file : files) {
     for (const KernelRow& row : file.rows) {
       const std::string format = model_format(file.kind, row.format);
-      KernelGroup& group = groups[{file.kind, row.engine, format, row.version}];
+      const auto [kernel, routing] = kernel_and_routing(file.kind, row);
+      KernelGroup& group = groups[{file.kind, row.engine, format, kernel, routing, row.version}];
       group.kind = file.kind;
       group.engine = row.engine;
       group.version = row.version;
       group.format = format;
+      group.kernel = kernel;
+      group.routing = routing;
       (in_range(file.kind, row) ? group.rows : group.outside).push_back(&row);
     }
   }
@@ -267,8 +290,8 @@ CurveProblem curve_problem(const KernelGroup& group, const Device& device) {
     case KernelKind::prefill: problem = prefill_problem(group, device); break;
     case KernelKind::decode: problem = decode_problem(group, device); break;
     case KernelKind::training_attention: problem = training_attention_problem(group, device); break;
-    case KernelKind::moe:
-    case KernelKind::quantize:
+    case KernelKind::moe: problem = moe_problem(group, device); break;
+    case KernelKind::quantize: problem = quantise_problem(group, device); break;
     case KernelKind::count:
       throw ConfigError{"kernels of kind " + std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]} +
                         " cannot be fitted yet"};

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <set>
+#include <span>
 
 namespace headroom {
 namespace {
@@ -38,6 +40,23 @@ ServingStack with(ServingStack stack, const Constants& c) {
 
 constexpr Constants unit{1.0, 0x1p30, 0x1p30};
 
+/// A row's capacity without the constants and its slopes; nothing for a row that some model cannot answer.
+std::optional<Line> line_of(ServingRowModel& zero, std::span<ServingRowModel> moved, const RunRow& row) {
+  const std::optional<double> at_zero = zero.exact_capacity(row.serving);
+  if (!at_zero) {
+    return std::nullopt;
+  }
+  Line line{*at_zero, {}, row.measured, row.serving.gpu, row.serving.tp.value_or(1)};
+  for (std::size_t i = 0; i < unknowns; ++i) {
+    const std::optional<double> at_unit = moved[i].exact_capacity(row.serving);
+    if (!at_unit) {
+      return std::nullopt;
+    }
+    line.slope[i] = (*at_zero - *at_unit) / unit[i];
+  }
+  return line;
+}
+
 std::vector<Line> lines_of(std::span<const RunFile> files, Engine engine, const Sources& sources) {
   const ServingStack stack = find_serving_stack(engine);
   ServingRowModel zero{sources};
@@ -56,15 +75,9 @@ std::vector<Line> lines_of(std::span<const RunFile> files, Engine engine, const 
           engine_of(row.serving.engine) != engine) {
         continue;
       }
-      const std::optional<double> at_zero = zero.exact_capacity(row.serving);
-      if (!at_zero) {
-        continue;
+      if (std::optional<Line> line = line_of(zero, moved, row)) {
+        lines.push_back(std::move(*line));
       }
-      Line line{*at_zero, {}, row.measured, row.serving.gpu, row.serving.tp.value_or(1)};
-      for (std::size_t i = 0; i < unknowns; ++i) {
-        line.slope[i] = (*at_zero - *moved[i].exact_capacity(row.serving)) / unit[i];
-      }
-      lines.push_back(std::move(line));
     }
   }
   return lines;

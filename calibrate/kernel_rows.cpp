@@ -126,7 +126,9 @@ KernelRow row_of(CsvColumns& columns, const Form& form) {
     row.shape[i] = static_cast<double>(
         form.sizes[i] == "window" || form.sizes[i] == "causal" ? columns.count(column) : columns.integer(column));
   }
-  row.latency = Seconds{columns.number(2 + form.text_count + form.size_count) * micro};
+  const std::size_t latency = 2 + form.text_count + form.size_count;
+  const bool difference = form.kind == KernelKind::quantize;
+  row.latency = Seconds{(difference ? columns.amount(latency) : columns.number(latency)) * micro};
   row.line = columns.line();
   return row;
 }
@@ -181,7 +183,9 @@ KernelFile read_kernel_rows(std::istream& stream,
   Repeats repeats;
   while (columns.next()) {
     KernelRow row = row_of(columns, form);
-    if (columns.row_good()) {
+    if (columns.row_good() && row.latency <= Seconds{}) {
+      ++file.below_noise;
+    } else if (columns.row_good()) {
       repeats.check(row, path, diagnostics);
       file.rows.push_back(std::move(row));
     }

@@ -42,6 +42,8 @@ struct KernelFile {
   std::string path;
   KernelKind kind = KernelKind::gemm;
   std::vector<KernelRow> rows;
+  /// Quantise passes measured as a difference that came out as nothing: below its noise, so that nothing is known.
+  std::size_t below_noise = 0;
 };
 
 /// Reads one file. The kind follows from the header; prefill and decode attention have the same one, so that `kind`

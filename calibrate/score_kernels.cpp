@@ -132,7 +132,12 @@ std::vector<TooFast> faster_than_roofline(std::span<const KernelFile> files, con
     groups.push_back(std::move(group));
   }
   for (const KernelGroup& group : groups) {
-    const CurveProblem problem = curve_problem(group, device);
+    CurveProblem problem;
+    try {
+      problem = curve_problem(group, device);
+    } catch (const ConfigError&) {
+      continue;  // unsupported, as score_kernels says of each of its rows
+    }
     for (std::size_t i = 0; i < group.rows.size(); ++i) {
       if (group.rows[i]->latency < problem.roofline[i] / (1.0 + tolerance)) {
         found.push_back({ids[group.rows[i]], group.engine, group.format, group.rows[i]->latency.raw() / micro,

@@ -5,9 +5,12 @@
 #include <headroom/cli/table.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/hardware/catalog.hpp>
+#include <headroom/model/cost/grouped_gemm.hpp>
+#include <headroom/model/cost/memory_ops.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <ctime>
 #include <numeric>
 
@@ -23,6 +26,14 @@ struct Fitted {
   bool probe_only = false;
   int folds = 0;
 };
+
+/// Fewer than two kernels a parameter are not a curve.
+std::size_t fewest_kernels(KernelKind kind) {
+  return kind == KernelKind::moe ? 2 * moe_parameter_count : 2 * memory_parameter_count;
+}
+
+/// What the fit leaves out, in words.
+using Remarks = std::vector<std::string>;
 
 std::optional<KernelKind> kind_of(const Arguments& arguments) {
   if (!arguments.has("--kind")) {
@@ -45,12 +56,20 @@ std::string percent(double share, int digits = 3) {
   return std::isfinite(share) ? format_number(100.0 * share, digits) : "-";
 }
 
+/// Four digits without separators of thousands: a TOML file reads them back.
+std::string digits(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
 std::string value_text(const CurveParameter& parameter, double value) {
   if (parameter.unit == CurveUnit::share) {
-    // Thousands in groups are no TOML.
-    return value < 1000.0 ? format_number(value, 4) : std::to_string(std::llround(value));
+    return digits(value);
   }
-  return value < 1e-7 ? format_number(value * 1e9, 4) + " ns" : format_number(value * 1e6, 4) + " us";
+  return value < 1e-7   ? digits(value * 1e9) + " ns"
+         : value < 1e-3 ? digits(value * 1e6) + " us"
+                        : digits(value * 1e3) + " ms";
 }
 
 std::string today() {
@@ -151,14 +170,14 @@ std::string weighted_by_time(const Fitted& f) {
   return all > 0.0 ? "  weighted by time, n and k from 1024, m 64 and 4096: " + percent(off / all) + " %\n" : "";
 }
 
-std::string group_name(const Fitted& f) {
-  return std::string{kernel_kind_names[static_cast<std::size_t>(f.group.kind)]} + " " + f.group.engine + " " +
-         f.group.version + " " + f.group.format;
+std::string group_name(const KernelGroup& g) {
+  return std::string{kernel_kind_names[static_cast<std::size_t>(g.kind)]} + " " + g.engine + " " + g.version + " " +
+         g.format + (g.kernel.empty() ? "" : " " + g.kernel) + (g.routing.empty() ? "" : " " + g.routing);
 }
 
 std::string text_of(const Fitted& f) {
   const CurveErrors& e = judged(f);
-  std::string text = group_name(f) + ": " + std::to_string(f.group.rows.size()) + " kernels" +
+  std::string text = group_name(f.group) + ": " + std::to_string(f.group.rows.size()) + " kernels" +
                      (f.probe_only ? ", fitted on the probe's shapes alone, judged on the others" : "") + "\n";
   text += (f.fit.held_out.n > 0 ? "held out" : "fitted") + std::string{": mape "} + percent(e.mape) + " %, median " +
           percent(e.median) + " %, p90 " + percent(e.p90) + " %, bias " + percent(e.bias) +
@@ -178,15 +197,23 @@ std::string text_of(const Fitted& f) {
 
 // ---- TOML and JSON --------------------------------------------------------------------------------------------------
 
+/// The table of a curve file that holds curves of a kind: any pass over memory shares that of quantise passes.
+std::string table_name(KernelKind kind) {
+  return kind == KernelKind::quantize ? "memory" : std::string{kernel_kind_names[static_cast<std::size_t>(kind)]};
+}
+
 std::string toml_of(const Fitted& f, const std::string& source) {
   const CurveErrors& e = judged(f);
-  std::string text = "[[" + std::string{kernel_kind_names[static_cast<std::size_t>(f.group.kind)]} + "]]\n";
+  std::string text = "[[" + table_name(f.group.kind) + "]]\n";
   text += "engine = \"" + f.group.engine + "\"\nversion = \"" + f.group.version + "\"\nformat = \"" + f.group.format +
-          "\"\nsource = \"" + source + "\"\ndate = \"" + today() + "\"\nrows = " + std::to_string(f.group.rows.size()) +
+          "\"\n";
+  text += f.group.kernel.empty() ? "" : "kernel = \"" + f.group.kernel + "\"\n";
+  text += f.group.routing.empty() ? "" : "routing = \"" + f.group.routing + "\"\n";
+  text += "source = \"" + source + "\"\ndate = \"" + today() + "\"\nrows = " + std::to_string(f.group.rows.size()) +
           "\nfolds = " + std::to_string(f.folds) + "\n";
   text += "mape = " + format_number(e.mape) + "\nmedian = " + format_number(e.median) +
-          "\np90 = " + format_number(e.p90) + "\nbias = " + format_number(e.bias) + "\n[" +
-          std::string{kernel_kind_names[static_cast<std::size_t>(f.group.kind)]} + ".values]\n";
+          "\np90 = " + format_number(e.p90) + "\nbias = " + format_number(e.bias) + "\n[" + table_name(f.group.kind) +
+          ".values]\n";
   for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
     const CurveParameter& p = f.problem.parameters[i];
     const std::string value = value_text(p, f.fit.result.parameters[i].value);
@@ -213,6 +240,12 @@ void json_of(JsonWriter& json, const Fitted& f) {
   json.member("engine", f.group.engine);
   json.member("version", f.group.version);
   json.member("format", f.group.format);
+  if (!f.group.kernel.empty()) {
+    json.member("kernel", f.group.kernel);
+  }
+  if (!f.group.routing.empty()) {
+    json.member("routing", f.group.routing);
+  }
   json.member("rows", static_cast<std::int64_t>(f.group.rows.size()));
   json.member("probe_only", f.probe_only);
   json_errors(json, "fitted", f.fit.fitted);
@@ -251,12 +284,19 @@ CurveErrors errors_outside(const Fitted& f, const Device& device) {
   return curve_errors(errors);
 }
 
-std::vector<Fitted> fit_all(const Arguments& arguments, const std::vector<KernelFile>& files, const Device& device) {
+std::vector<Fitted> fit_all(const Arguments& arguments,
+                            const std::vector<KernelFile>& files,
+                            const Device& device,
+                            Remarks& left_out) {
   const int folds = folds_of(arguments);
   std::vector<Fitted> all;
   for (KernelGroup& group : group_kernels(files)) {
     if ((arguments.has("--engine") && arguments.one("--engine") != group.engine) ||
         (arguments.has("--dtype") && arguments.one("--dtype") != group.format)) {
+      continue;
+    }
+    if (group.kind != KernelKind::gemm && group.rows.size() < fewest_kernels(group.kind)) {
+      left_out.push_back(group_name(group) + ": " + std::to_string(group.rows.size()) + " kernels are too few to fit");
       continue;
     }
     const bool probe_only = arguments.has("--probe-shapes");
@@ -269,13 +309,19 @@ std::vector<Fitted> fit_all(const Arguments& arguments, const std::vector<Kernel
     if (f.probe_only) {
       const std::vector<std::size_t> probes = probe_kernels(f.group);
       if (probes.empty()) {
-        throw ConfigError{group_name(f) + ": none of the kernels has a shape of the probe"};
+        throw ConfigError{group_name(f.group) + ": none of the kernels has a shape of the probe"};
       }
       f.fit = fit_curve(f.problem, 0, probes);
     } else {
       f.fit = fit_curve(f.problem, f.folds);
     }
     f.outside = errors_outside(f, device);
+  }
+  for (const KernelFile& file : files) {
+    if (file.below_noise > 0) {
+      left_out.push_back(file.path + ": " + std::to_string(file.below_noise) +
+                         " passes measured as a difference that came out as zero, below its noise");
+    }
   }
   if (all.empty()) {
     throw ConfigError{"no kernel is left to fit: no row of the engine or format asked for"};
@@ -289,7 +335,8 @@ Outcome fit_kernels(const Arguments& arguments) {
   const Catalog catalog = Catalog::standard();
   const Device& device = catalog.device(arguments.one("--gpu"));
   const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind_of(arguments));
-  const std::vector<Fitted> all = fit_all(arguments, files, device);
+  Remarks left_out;
+  const std::vector<Fitted> all = fit_all(arguments, files, device, left_out);
   const std::string format = arguments.one("--format", "text");
   if (format == "json") {
     JsonWriter json;
@@ -302,12 +349,21 @@ Outcome fit_kernels(const Arguments& arguments) {
       json_of(json, f);
     }
     json.end_array();
+    json.key("left_out");
+    json.begin_array();
+    for (const std::string& remark : left_out) {
+      json.text(remark);
+    }
+    json.end_array();
     json.end_object();
     return {json.take(), "", 0};
   }
   std::string text = format == "toml" ? "schema = 1\nid = \"" + device.id + "\"\n" : "";
   for (const Fitted& f : all) {
     text += format == "toml" ? "\n" + toml_of(f, arguments.one("--source", "own kernels")) : text_of(f);
+  }
+  for (const std::string& remark : left_out) {
+    text += (format == "toml" ? "# left out: " : "left out: ") + remark + "\n";
   }
   return {text, "", 0};
 }

@@ -67,7 +67,7 @@ constexpr std::array options{
     Option{"--price", OptionKind::one, "MONEY", "price of a GPU, e.g. '2.99 $/h'"},
     Option{"--prices", OptionKind::one, "ID", "price list of the catalog"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
-    Option{"--only", OptionKind::one, "PART", "serving: 'memory' answers that part alone"},
+    Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"},
     Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
 };
 
@@ -138,7 +138,11 @@ Outcome answer(const Arguments& arguments, bool explained) {
   const PlanPart part = part_of(arguments);
   const std::vector<std::string> overrides = overrides_of(arguments, files.empty());
   try {
-    const ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
+    ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
+    if (part == PlanPart::memory) {
+      // Memory needs no price: a list without an offer for the SKU must not stand in its way.
+      std::erase_if(root.entries, [](const ConfigEntry& entry) { return entry.key == "money"; });
+    }
     const std::string file = files.empty() ? "command line" : files.front();
     const bool json = arguments.one("--format", "text") == "json";
     const NetworkLibrary networks = NetworkLibrary::standard();

@@ -14,7 +14,7 @@ namespace headroom::cli {
 
 [[nodiscard]] std::string plan_text(const Plan& plan);
 /// Parts of it, for the files that write it: a serving plan, the memory of a GPU, what was assumed, broken rules.
-[[nodiscard]] std::string serve_text(const Plan& plan, const ServeScenario& scenario, const ServePlan& answer);
+[[nodiscard]] std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan& p);
 [[nodiscard]] std::string memory_table(const MemoryBreakdown& memory, Bytes capacity);
 [[nodiscard]] std::string notes_text(const Plan& plan);
 [[nodiscard]] std::string problems_text(const std::vector<Problem>& problems);

@@ -83,6 +83,66 @@ void strategy_members(JsonWriter& json, const Strategy& s) {
   json.member("micro_batch", int{s.micro_batch});
   json.member("recompute", recompute_names[static_cast<std::size_t>(s.recompute)]);
   json.member("sequence_parallel", s.sequence_parallel);
+  json.member("schedule", schedule_names[static_cast<std::size_t>(s.schedule)]);
+  if (s.shard_ranks > 0) {
+    json.member("shard_ranks", int{s.shard_ranks});
+  }
+  if (s.recompute == Recompute::full) {
+    json.member("recompute_block", int{s.recompute_block});
+  }
+}
+
+/// What the run keeps other than by habit: method, optimizer, offloading.
+void recipe_members(JsonWriter& json, const TrainScenario& t) {
+  const MemoryOptions& o = t.work.options;
+  json.member("software", std::string_view{t.software.id});
+  json.member("method", method_names[static_cast<std::size_t>(o.method)]);
+  if (o.method != Method::full) {
+    json.member("lora_rank", o.lora_rank);
+  }
+  if (t.optimizer) {
+    json.member("optimizer", optimizer_names[static_cast<std::size_t>(*t.optimizer)]);
+  }
+  if (o.offload_optimizer || o.offload_activations) {
+    json.key("offload");
+    json.compact_next();
+    json.begin_array();
+    if (o.offload_optimizer) {
+      json.text("optimizer");
+    }
+    if (o.offload_activations) {
+      json.text("activations");
+    }
+    json.end_array();
+    json.member("offload_to", t.offload_to_nvme ? "nvme" : "host");
+  }
+}
+
+/// What is kept off the device, and what crosses the link and NVMe for it.
+void offload_members(JsonWriter& json, const OffloadPlan& o) {
+  json.key("offloaded");
+  json.begin_object();
+  json.member("to", o.to_nvme ? "nvme" : "host");
+  json.member("bytes", o.gpu.raw());
+  json.member("node_bytes", o.node.raw());
+  if (o.room && !o.to_nvme) {
+    json.member("node_capacity_bytes", o.room->raw());
+  }
+  const auto way = [&](std::string_view unit, Bytes bytes, const std::optional<Seconds>& time) {
+    if (bytes.raw() > 0.0) {
+      json.member("link_bytes_per_" + std::string{unit}, bytes.raw());
+      if (time) {
+        json.member("link_time_s_per_" + std::string{unit}, time->raw());
+      }
+    }
+  };
+  way("step", o.step_way, o.step_time);
+  way("micro_batch", o.pass_way, o.pass_time);
+  if (o.to_nvme) {
+    json.member("nvme_read_bytes_per_step", o.read.raw());
+    json.member("nvme_written_bytes_per_step", o.written.raw());
+  }
+  json.end_object();
 }
 
 /// The three numbers that logs print, the moment of the peak, every term.
@@ -93,8 +153,8 @@ void train_memory(JsonWriter& json, const TrainScenario& t, const TrainPlan& p) 
   json.member("memory_peak_moment", peak_moment_names[static_cast<std::size_t>(p.estimate.moment)]);
   json.member("memory_peak_stage", std::int64_t{p.estimate.stage});
   json.member("memory_in_flight_micro_batches", p.estimate.in_flight);
-  if (p.estimate.host.raw() > 0.0) {
-    json.member("host_memory_bytes", p.estimate.host.raw());
+  if (p.offload) {
+    offload_members(json, *p.offload);
   }
   json.member("capacity_bytes", t.device.visible_capacity().value.raw());
   memory(json, p.estimate.memory);
@@ -110,6 +170,7 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
   json.begin_object();
   strategy_members(json, p.strategy);
   json.end_object();
+  recipe_members(json, t);
   verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
   problem_members(json, p.problems);
   json.key("remedies");
@@ -119,7 +180,9 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
     json.begin_object();
     texts(json, "changes", remedy.changes);
     json.member("memory_bytes", remedy.memory.raw());
-    json.member("step_time_s", remedy.step.raw());
+    if (plan.part == PlanPart::all) {
+      json.member("step_time_s", remedy.step.raw());
+    }
     json.end_object();
   }
   json.end_array();

@@ -12,6 +12,25 @@ std::string percent(double fraction) {
   return format_number(100.0 * fraction) + " %";
 }
 
+/// What the run keeps other than by habit: method, optimizer, offloading.
+std::string recipe_text(const TrainScenario& t) {
+  const MemoryOptions& o = t.work.options;
+  std::string text;
+  if (o.method != Method::full) {
+    text += ", " + std::string{method_names[static_cast<std::size_t>(o.method)]} + " of rank " +
+            std::to_string(o.lora_rank);
+  }
+  if (t.optimizer) {
+    text += ", " + std::string{optimizer_names[static_cast<std::size_t>(*t.optimizer)]};
+  }
+  if (o.offload_optimizer || o.offload_activations) {
+    text += std::string{", offload "} + (o.offload_optimizer ? "optimizer" : "") +
+            (o.offload_optimizer && o.offload_activations ? " and " : "") +
+            (o.offload_activations ? "activations" : "") + (t.offload_to_nvme ? " to NVMe" : " to the host");
+  }
+  return text;
+}
+
 std::string strategy_text(const Strategy& s) {
   std::string text = "tp " + std::to_string(s.tp) + ", pp " + std::to_string(s.pp) + ", dp " + std::to_string(s.dp);
   const auto add = [&](std::string_view name, int value, int usual) {
@@ -22,8 +41,18 @@ std::string strategy_text(const Strategy& s) {
   add("vpp", s.vpp, 1);
   add("cp", s.cp, 1);
   add("ep", s.ep, 1);
-  text += ", micro-batch " + std::to_string(s.micro_batch) + ", ZeRO " + std::to_string(s.zero) + ", recompute " +
-          std::string{recompute_names[static_cast<std::size_t>(s.recompute)]};
+  add("etp", s.etp, 1);
+  text += ", micro-batch " + std::to_string(s.micro_batch) + ", ZeRO " + std::to_string(s.zero);
+  if (s.shard_ranks > 0) {
+    text += " over " + std::to_string(s.shard_ranks) + " ranks";
+  }
+  text += ", recompute " + std::string{recompute_names[static_cast<std::size_t>(s.recompute)]};
+  if (s.recompute_block > 1) {
+    text += " in blocks of " + std::to_string(s.recompute_block);
+  }
+  if (s.schedule != Schedule::one_f_one_b) {
+    text += ", schedule " + std::string{schedule_names[static_cast<std::size_t>(s.schedule)]};
+  }
   return text + (s.sequence_parallel ? ", sequence parallel" : "");
 }
 
@@ -90,8 +119,8 @@ std::string problems_text(const std::vector<Problem>& problems) {
 
 namespace {
 
-/// "fits", or the number that broke it with the smallest changes.
-std::string train_verdict_text(const TrainPlan& p, Bytes capacity) {
+/// "fits", or the numbers that break it or may, with the smallest changes.
+std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed) {
   if (p.estimate.verdict == Verdict::feasible) {
     return "fits: " + format(p.memory.mid) + " of " + format(capacity) + " per GPU (" + format(p.memory.low) + " to " +
            format(p.memory.high) + ")\n";
@@ -102,7 +131,7 @@ std::string train_verdict_text(const TrainPlan& p, Bytes capacity) {
     for (const std::string& change : remedy.changes) {
       text += (&change == &remedy.changes.front() ? "" : ", ") + change;
     }
-    text += "  (" + format(remedy.memory) + ", step " + format(remedy.step) + ")\n";
+    text += "  (" + format(remedy.memory) + (timed ? ", step " + format(remedy.step) : "") + ")\n";
   }
   if (p.remedies.empty()) {
     text += p.way_out + "\n";
@@ -147,14 +176,15 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
                      std::string{name_of(t.work.precision)} + ", sequence " +
                      format_count(static_cast<double>(t.work.shape.seq_len)) + ", global batch " +
                      format_count(static_cast<double>(t.work.shape.global_batch)) + "\n" + strategy_text(p.strategy) +
-                     "\n\n";
+                     recipe_text(t) + "\n\n";
   if (!p.problems.empty()) {
     return text + problems_text(p.problems) + notes_text(plan);
   }
   const bool whole = plan.part == PlanPart::all;
-  text += train_verdict_text(p, capacity);
+  text += train_verdict_text(p, capacity, whole);
   if (whole) {
-    text += std::string{p.estimate.verdict == Verdict::feasible ? "" : "\nif it did fit:\n"};
+    const bool open = p.estimate.verdict == Verdict::may_not_fit;
+    text += std::string{p.estimate.verdict == Verdict::feasible ? "" : open ? "\nif it fits:\n" : "\nif it did fit:\n"};
     text += train_time_text(plan, t, p);
   }
   text += "\n" + memory_table(p.estimate.memory, capacity);

@@ -44,9 +44,9 @@ Bytes memory_of(const Arguments& arguments) {
 }
 
 /// "10.0 GiB free but cannot allocate 4.00 GiB: ...".
-std::string refusal_text(const Replay& r, const AllocationTrace& trace) {
-  const Bytes asked{static_cast<double>(r.refused->bytes)};
-  const std::string where = "line " + std::to_string(r.refused->line) + ", id " + quoted(trace.ids[r.refused->id]);
+std::string refusal_text(const Replay& r, const TraceEvent& refused, const AllocationTrace& trace) {
+  const Bytes asked{static_cast<double>(refused.bytes)};
+  const std::string where = "line " + std::to_string(refused.line) + ", id " + quoted(trace.ids[refused.id]);
   if (r.free < asked) {
     return format(r.free) + " free, cannot allocate " + format(asked) + " (" + where + ")";
   }
@@ -76,7 +76,8 @@ std::string replay_text(const AllocationTrace& trace, Bytes memory, const std::a
   text += table.text() + "\n";
   for (const Replay& r : replays) {
     if (r.refused) {
-      text += std::string{r.expandable ? "expandable segments: " : "default: "} + refusal_text(r, trace) + "\n";
+      text +=
+          std::string{r.expandable ? "expandable segments: " : "default: "} + refusal_text(r, *r.refused, trace) + "\n";
     }
   }
   if (replays[0].refused && !replays[1].refused) {
@@ -111,7 +112,7 @@ std::string replay_json(const AllocationTrace& trace, Bytes memory, const std::a
       json.member("line", r.refused->line);
       json.member("id", std::string_view{trace.ids[r.refused->id]});
       json.member("bytes", static_cast<std::int64_t>(r.refused->bytes));
-      json.member("text", std::string_view{refusal_text(r, trace)});
+      json.member("text", std::string_view{refusal_text(r, *r.refused, trace)});
       json.end_object();
     } else {
       json.null();

@@ -17,7 +17,10 @@ std::string_view name_of(Verdict verdict) noexcept {
     case Verdict::expert_groups_misfit: return "expert_groups_misfit";
     case Verdict::expert_width_not_divisible: return "expert_width_not_divisible";
     case Verdict::tensor_ranks_not_divisible: return "tensor_ranks_not_divisible";
+    case Verdict::shard_ranks_misfit: return "shard_ranks_misfit";
     case Verdict::out_of_memory: return "out_of_memory";
+    case Verdict::may_not_fit: return "may_not_fit";
+    case Verdict::host_memory_too_small: return "host_memory_too_small";
     case Verdict::kv_cache_too_small: return "kv_cache_too_small";
     case Verdict::misses_target: return "misses_target";
     case Verdict::count: break;

@@ -100,7 +100,8 @@ struct Interval {
   Q high{};
 };
 
-/// Why a plan cannot be, or feasible. The number that broke it is in Estimate::broke and Estimate::limit.
+/// Why a plan cannot be, or feasible; `may_not_fit` is answered, not refused. The number that broke it is in
+/// Estimate::broke and Estimate::limit.
 enum class Verdict : std::uint8_t {
   feasible,
   gpus_not_divisible,          ///< gpus / (tp pp cp)
@@ -114,8 +115,11 @@ enum class Verdict : std::uint8_t {
   expert_groups_misfit,        ///< ep against dp cp tp
   expert_width_not_divisible,  ///< an expert's width / etp
   tensor_ranks_not_divisible,  ///< tp / etp
-  out_of_memory,
-  kv_cache_too_small,  ///< weights fit, the KV cache holds less than one sequence
+  shard_ranks_misfit,          ///< shard_ranks against dp cp
+  out_of_memory,               ///< even the low end of the interval is above the capacity
+  may_not_fit,                 ///< the capacity lies inside the interval
+  host_memory_too_small,       ///< the device holds it, the host not what is offloaded
+  kv_cache_too_small,          ///< weights fit, the KV cache holds less than one sequence
   misses_target,
   count
 };
@@ -126,9 +130,18 @@ inline constexpr std::size_t verdict_count = static_cast<std::size_t>(Verdict::c
 enum class PeakMoment : std::uint8_t { layer_backward, loss };
 inline constexpr std::array<std::string_view, 2> peak_moment_names{"the backward pass of a layer", "the loss"};
 
+/// What a training GPU keeps on its host or on NVMe.
+struct HostMemory {
+  Bytes states{};        ///< moments and master copy
+  Bytes activations{};   ///< saved layer inputs of the micro-batches in flight
+  double updated = 0.0;  ///< parameters whose gradients go there and whose weights come back in a step
+  Bytes per_pass{};      ///< of the activations, those of one micro-batch
+  [[nodiscard]] constexpr Bytes total() const noexcept { return states + activations; }
+};
+
 struct Estimate {
   Verdict verdict = Verdict::feasible;
-  double broke = 0.0;  ///< the offending number: a count, or bytes for out_of_memory
+  double broke = 0.0;  ///< the offending number: a count, or bytes where memory is short
   double limit = 0.0;  ///< what it would have to be
   Seconds step{};
   Breakdown time;
@@ -136,7 +149,8 @@ struct Estimate {
   std::int32_t stage = 0;  ///< that stage
   PeakMoment moment = PeakMoment::layer_backward;
   double in_flight = 1.0;  ///< micro-batches whose activations it keeps, in full stages
-  Bytes host{};            ///< offloaded to the host, of one GPU
+  Interval<Bytes> device;  ///< of the memory as the device shows it, the upper end without the cap on the slack
+  HostMemory host;         ///< of the stage that offloads most
   std::int32_t micro_batches = 0;
   double bubble_fraction = 0.0;
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/model/cost/rough_stack.hpp>
 #include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/plan.hpp>
@@ -9,10 +10,6 @@ namespace headroom {
 namespace {
 
 constexpr std::int64_t largest_open_micro_batch = 1024;
-
-double real(std::int64_t n) {
-  return static_cast<double>(n);
-}
 
 /// The rules of data parallelism, each with the nearest values that obey.
 std::vector<std::string> broken_rules(const NetworkScenario& s) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/scenarios/money.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/remedy.hpp>
@@ -10,10 +11,6 @@
 
 namespace headroom {
 namespace {
-
-double count(std::int64_t n) {
-  return static_cast<double>(n);
-}
 
 std::string percent(double fraction) {
   return format_number(100.0 * fraction, 2) + " %";
@@ -48,83 +45,87 @@ std::string largest_memory(const MemoryBreakdown& memory) {
   return std::string{memory_term_names[index]} + " " + format(*largest);
 }
 
+/// How an open axis was closed.
+std::string choice_text(const Estimate& e, std::string_view among) {
+  return e.verdict == Verdict::feasible ? " (the fastest" + std::string{among} + " that fits)"
+                                        : " (the least memory; none surely fits)";
+}
+
 /// What was chosen for the user, and what the rough form does not see.
-void note_choices(const TrainScenario& t, const CompiledTraining& compiled, const Strategy& s, Plan& plan) {
+void note_choices(const TrainScenario& t, const TrainPlan& answer, Plan& plan) {
+  const Strategy& s = answer.strategy;
   if (t.micro_batch_open) {
     plan.notes.push_back("strategy.micro_batch = " + std::to_string(s.micro_batch) +
-                         " (the fastest of 1, 2, 4, 8 that fits)");
+                         choice_text(answer.estimate, " of 1, 2, 4, 8"));
   }
   if (t.recompute_open) {
     plan.notes.push_back("strategy.recompute = " + std::string{recompute_names[static_cast<std::size_t>(s.recompute)]} +
-                         " (the fastest that fits)");
+                         choice_text(answer.estimate, ""));
   }
   if (s.tp > t.domain) {
     plan.notes.push_back("tp " + std::to_string(s.tp) + " leaves the scale-up domain of " + std::to_string(t.domain) +
                          " GPUs: the rough form does not price what that costs");
   }
   const std::int64_t stages = std::int64_t{s.pp} * s.vpp;
-  if (compiled.layers > 0 && t.architecture.layers % stages != 0) {
+  if (t.architecture.layers > 0 && t.architecture.layers % stages != 0) {
     plan.notes.push_back(std::to_string(t.architecture.layers) + " layers do not divide by pp x vpp " +
                          std::to_string(stages) +
                          ": the early stages take one more, and the largest stage sets the pace");
   }
 }
 
-/// Where offloaded bytes go, whether there is room, and what the way there costs before any overlap.
-void judge_offload(const TrainScenario& t, TrainPlan& answer, Plan& plan) {
-  const Bytes each = answer.estimate.host;
-  if (each.raw() <= 0.0) {
+/// "needs 82.1 GiB of 79.2 GiB per GPU (78.0 GiB to 90.3 GiB)"
+std::string device_text(const TrainPlan& answer, Bytes capacity) {
+  return format(answer.memory.mid) + " of " + format(capacity) + " per GPU (" + format(answer.memory.low) + " to " +
+         format(answer.memory.high) + ")";
+}
+
+/// The host's side of the verdict, behind the device's own.
+void judge_host(const TrainScenario& t, TrainPlan& answer) {
+  if (!answer.offload || !answer.offload->short_of_room) {
     return;
   }
-  const Bytes node = count(std::min(t.gpus_per_node, t.work.shape.gpus)) * each;
-  const std::string place = t.offload_to_nvme ? "NVMe" : "host memory";
-  std::string note = "offload: " + format(each) + " of " + place + " per GPU, " + format(node) + " per node";
-  const bool short_of_it = !t.offload_to_nvme && t.host_memory && node > *t.host_memory;
-  if (!t.offload_to_nvme) {
-    note += !t.host_memory ? "; whether the host has it is not known: state hardware.host_memory"
-            : short_of_it  ? ", more than the " + format(*t.host_memory) + " the host has"
-                           : " of the host's " + format(*t.host_memory);
+  const Bytes room = t.host_memory.value_or(Bytes{});
+  Estimate& e = answer.estimate;
+  const Bytes node = answer.offload->node;
+  if (e.verdict == Verdict::feasible) {
+    answer.verdict = verdict_text(Verdict::host_memory_too_small, node.raw(), room.raw());
+  } else {
+    answer.verdict += "; and offloading needs " + format(node) + " of host memory per node, which has " + format(room);
   }
-  plan.notes.push_back(note);
-  if (t.work.options.offload_optimizer && !t.work.options.offload_activations && t.device.pcie.rate) {
-    // 16-bit gradients go, 16-bit weights come back.
-    const Bytes way{2.0 * each.raw() / t.work.states.optimizer};
-    plan.notes.push_back("offload: " + format(way) + " cross PCIe each way and step, " +
-                         format(offload_time(way, t.device.pcie.rate->value)) + " before any overlap, not in the step");
+  if (e.verdict != Verdict::out_of_memory) {
+    e.verdict = Verdict::host_memory_too_small;
+    e.broke = node.raw();
+    e.limit = room.raw();
   }
-  if (short_of_it) {
-    answer.estimate.verdict = Verdict::out_of_memory;
-    answer.verdict = "does not fit: offloading needs " + format(node) + " of host memory per node, which has " +
-                     format(*t.host_memory);
-    answer.way_out = "offload less or to NVMe, use more GPUs or nodes with more host memory";
-  }
+  answer.way_out = "offload less or to NVMe, use more GPUs or nodes with more host memory";
 }
 
-void judge_memory(const TrainScenario& t, const CompiledTraining& compiled, TrainPlan& answer, Plan& plan) {
-  const Estimate& e = answer.estimate;
+/// The verdict in words, and what would fit where this does not surely.
+void judge_memory(const Scenario& scenario, const TrainScenario& t, Bytes capacity, TrainPlan& answer, PlanPart part) {
+  Estimate& e = answer.estimate;
+  // The low end may have come down with the loss left open.
+  if (e.verdict == Verdict::out_of_memory && answer.memory.low <= capacity) {
+    e.verdict = Verdict::may_not_fit;
+    e.broke = answer.memory.high.raw();
+  }
   if (e.verdict == Verdict::out_of_memory) {
-    answer.verdict += "; most of it is " + largest_memory(e.memory);
-    answer.remedies = find_remedies(compiled, answer.strategy, t.domain, 3);
-    answer.way_out =
-        "no change of micro-batch, recompute, ZeRO, tp or pp at this GPU count fits: more GPUs or more memory";
-  } else if (answer.memory.high > compiled.capacity) {
-    plan.notes.emplace_back("memory: the upper end of the interval does not fit; keep a fallback such as recompute");
+    answer.verdict =
+        "does not fit: needs " + device_text(answer, capacity) + "; most of it is " + largest_memory(e.memory);
+  } else if (e.verdict == Verdict::may_not_fit) {
+    answer.verdict = "may not fit: " + device_text(answer, capacity) + ", the upper end does not";
   }
-}
-
-/// The software's interval belongs to the number that its logs print. What lies beyond that number was seen to differ
-/// by up to this factor between runs (reserve 1.03 to 1.09 of live, 2.4 to 6.75 GiB outside the allocator).
-Interval<Bytes> device_interval(const MemoryBreakdown& memory, const MemoryStack& software) {
-  constexpr double beyond = 1.5;
-  const Bytes slack = memory[MemoryTerm::fragmentation];
-  const Bytes outside = memory[MemoryTerm::framework];
-  const Bytes live = memory.allocated();
-  const Bytes printed = software.measured == MemoryKind::live       ? live
-                        : software.measured == MemoryKind::reserved ? live + slack
-                                                                    : live + slack + outside;
-  const Bytes rest = memory.total() - printed;
-  const Interval<Bytes> known = widened(printed, software.interval);
-  return {known.low + rest / beyond, memory.total(), known.high + beyond * rest};
+  const bool surely = e.verdict == Verdict::feasible;
+  judge_host(t, answer);
+  if (surely) {
+    return;
+  }
+  answer.remedies = find_remedies(scenario, answer.strategy, part, 3);
+  if (answer.way_out.empty()) {
+    answer.way_out = "no change of micro-batch, recompute, ZeRO, offload, tp, pp" +
+                     std::string{t.architecture.moe ? ", cp, ep or etp" : " or cp"} +
+                     " at this GPU count surely fits: more GPUs or more memory";
+  }
 }
 
 /// Where the scenario does not say whether the loss is fused, the low end is the memory with it fused.
@@ -138,7 +139,7 @@ void leave_loss_open(const TrainScenario& t, const CompiledTraining& compiled, T
                                               t.work.shape.seq_len, compiled.capacity);
   const MemoryTable table = tabulate_memory(other, key_of(answer.strategy));
   const FullestStage least = fullest_stage(other, table, answer.strategy, answer.estimate.micro_batches);
-  const Interval<Bytes> low = device_interval(least.memory.bytes, t.software);
+  const Interval<Bytes> low = device_interval(least.memory, t.software);
   if (low.low < answer.memory.low) {
     answer.memory.low = low.low;
     plan.notes.push_back("training.fused_loss: not stated; the low end of the memory is with a fused cross-entropy (" +
@@ -150,8 +151,8 @@ void leave_loss_open(const TrainScenario& t, const CompiledTraining& compiled, T
 void price_run(
     const TrainScenario& t, const Money& money, const CompiledTraining& compiled, double width, TrainPlan& answer) {
   const Estimate& e = answer.estimate;
-  const double gpus = count(t.work.shape.gpus);
-  const double step_tokens = count(t.work.shape.global_batch) * compiled.seq_len;
+  const double gpus = real(t.work.shape.gpus);
+  const double step_tokens = real(t.work.shape.global_batch) * compiled.seq_len;
   answer.step = widened(e.step, width);
   answer.tokens_per_s = widened(step_tokens / e.step.raw(), width);
   answer.tokens_per_s_per_gpu = widened(step_tokens / e.step.raw() / gpus, width);
@@ -173,11 +174,12 @@ void price_run(
   }
 }
 
-TrainPlan plan_training(const TrainScenario& t, const Money& money, bool explained, Plan& plan) {
+TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool explained, Plan& plan) {
   const RoughStack stack = find_rough_stack("rough-train");
-  const CompiledTraining compiled = compile(t.architecture, t.device, stack, t.software, t.work);
+  const TrainQuestion question = compile_question(t, stack, plan.part);
+  const CompiledTraining& compiled = question.compiled;
   TrainPlan answer;
-  answer.strategy = close_open_axes(compiled, t.strategy, t.micro_batch_open, t.recompute_open);
+  answer.strategy = close_open_axes(compiled, open_strategy(t), FitRule::surely);
   const LayerTable table = tabulate(compiled, key_of(answer.strategy));
   if (explained) {
     ExplainRecorder recorder;
@@ -186,7 +188,10 @@ TrainPlan plan_training(const TrainScenario& t, const Money& money, bool explain
   } else {
     answer.estimate = evaluate(compiled, table, answer.strategy);
   }
-  plan.interval_source = stack.interval_source;
+  if (!compiled.timed) {
+    plan.part = PlanPart::memory;
+  }
+  plan.interval_source = compiled.timed ? stack.interval_source : t.software.interval_source;
   const Estimate& e = answer.estimate;
   answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
   for (const Legality& rule : broken_rules(t.architecture, t.work.shape, answer.strategy)) {
@@ -195,54 +200,36 @@ TrainPlan plan_training(const TrainScenario& t, const Money& money, bool explain
   if (!answer.problems.empty()) {
     return answer;
   }
-  answer.binds = what_binds(e);
-  answer.memory = device_interval(e.memory, t.software);
+  answer.memory = e.device;
   answer.live = e.memory.allocated();
   answer.reserved = e.memory.total() - e.memory[MemoryTerm::framework];
   leave_loss_open(t, compiled, answer, plan);
-  note_choices(t, compiled, answer.strategy, plan);
-  judge_memory(t, compiled, answer, plan);
-  judge_offload(t, answer, plan);
-  price_run(t, money, compiled, stack.interval, answer);
+  note_choices(t, answer, plan);
+  if (!question.untimed.empty()) {
+    plan.notes.push_back("time: not priced: " + question.untimed);
+  }
+  answer.offload = plan_offload(t, e);
+  if (answer.offload) {
+    const std::vector<std::string> notes = offload_notes(*answer.offload);
+    plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
+  }
+  judge_memory(scenario, t, compiled.capacity, answer, plan.part);
+  if (compiled.timed) {
+    answer.binds = what_binds(e);
+    price_run(t, scenario.money, compiled, stack.interval, answer);
+  }
   return answer;
 }
 
 }  // namespace
 
 bool Plan::feasible() const noexcept {
+  const auto answered = [](Verdict verdict) { return verdict == Verdict::feasible || verdict == Verdict::may_not_fit; };
   if (const auto* train = std::get_if<TrainPlan>(&answer)) {
-    return train->estimate.verdict == Verdict::feasible;
+    return answered(train->estimate.verdict);
   }
   const auto* serve = std::get_if<ServePlan>(&answer);
-  return serve != nullptr && serve->estimate.verdict == Verdict::feasible;
-}
-
-Strategy close_open_axes(const CompiledTraining& compiled,
-                         Strategy strategy,
-                         bool micro_batch_open,
-                         bool recompute_open) noexcept {
-  constexpr std::array<std::uint16_t, 4> micro_batches{1, 2, 4, 8};
-  constexpr std::array modes{Recompute::none, Recompute::selective, Recompute::full};
-  Strategy best = strategy;
-  Seconds best_time{1e300};
-  Strategy smallest = strategy;
-  Bytes least{1e300};
-  for (const std::uint16_t micro_batch : micro_batches) {
-    for (const Recompute mode : modes) {
-      Strategy s = strategy;
-      s.micro_batch = micro_batch_open ? micro_batch : strategy.micro_batch;
-      s.recompute = recompute_open ? mode : strategy.recompute;
-      const Estimate e = evaluate(compiled, tabulate(compiled, key_of(s)), s);
-      if (e.verdict == Verdict::feasible && e.step < best_time) {
-        best_time = e.step;
-        best = s;
-      } else if (e.verdict == Verdict::out_of_memory && e.memory.total() < least) {
-        least = e.memory.total();
-        smallest = s;
-      }
-    }
-  }
-  return best_time.raw() < 1e300 ? best : smallest;
+  return serve != nullptr && answered(serve->estimate.verdict);
 }
 
 Plan make_plan(Scenario scenario, bool explain, PlanPart part) {
@@ -250,7 +237,7 @@ Plan make_plan(Scenario scenario, bool explain, PlanPart part) {
   plan.part = part;
   plan.notes = scenario.assumptions;
   if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {
-    plan.answer = plan_training(*train, scenario.money, explain, plan);
+    plan.answer = plan_training(scenario, *train, explain, plan);
   } else {
     plan.answer = plan_serving(std::get<ServeScenario>(scenario.question), scenario.money, explain, part, plan);
   }

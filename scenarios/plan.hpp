@@ -2,7 +2,9 @@
 // The answer to a scenario: what it needs, how long, how much, what binds, and what to change when it cannot be.
 #pragma once
 
+#include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/train_answer.hpp>
 
 #include <string>
 #include <variant>
@@ -16,6 +18,7 @@ struct Remedy {
   Strategy strategy;
   Bytes memory{};
   Seconds step{};
+  Seconds cost{};  ///< the step and what offloading adds to it before any overlap: what remedies are ranked by
 };
 
 /// A rule that the strategy breaks.
@@ -28,13 +31,14 @@ struct Problem {
 struct TrainPlan {
   Strategy strategy;  ///< open axes filled
   Estimate estimate;
-  std::string way_out;            ///< when it does not fit and no remedy was found
-  std::vector<Remedy> remedies;   ///< when it does not fit: the smallest change first
-  std::string verdict;            ///< one sentence: "fits", or the number that broke it
+  std::string way_out;            ///< when it does not surely fit and no remedy was found
+  std::vector<Remedy> remedies;   ///< when it does not surely fit: fewest changes, cheapest step first
+  std::string verdict;            ///< one sentence: "fits", or the numbers that break it or may
   std::vector<Problem> problems;  ///< every rule the strategy breaks; empty when it only does not fit
-  std::string binds;              ///< what the time goes to
+  std::string binds;              ///< what the time goes to; empty where no time is priced
+  std::optional<OffloadPlan> offload;
   Interval<Seconds> step;
-  Interval<Bytes> memory;  ///< as the device shows it
+  Interval<Bytes> memory;  ///< as the device shows it; the verdict compares its ends with the capacity
   Bytes live{};            ///< what tensors take at the peak
   Bytes reserved{};        ///< what the allocator holds then
   Interval<double> tokens_per_s;
@@ -46,9 +50,6 @@ struct TrainPlan {
   Interval<Dollars> cost;  ///< zero without a price
   Interval<Dollars> cost_per_million_tokens;
 };
-
-/// What of a plan is asked for; `memory` alone needs no peak, no bandwidth and no price, and answers at once.
-enum class PlanPart : std::uint8_t { all, memory };
 
 struct ServePlan {
   ServingEstimate estimate;
@@ -69,16 +70,17 @@ struct ServePlan {
 
 struct Plan {
   Scenario scenario;
-  PlanPart part = PlanPart::all;
+  PlanPart part = PlanPart::all;  ///< what was answered: memory alone also where nobody measured the recipe's time
   std::variant<TrainPlan, ServePlan> answer;
   std::vector<std::string> notes;     ///< assumptions of the scenario and of the plan
   std::string interval_source;        ///< where the width of the intervals comes from
   std::vector<ExplainEntry> explain;  ///< filled when asked for
+  /// Not refused: it fits, or may not, which the verdict says.
   [[nodiscard]] bool feasible() const noexcept;
 };
 
-/// Prices a scenario; with `explain` every term is recorded. `part` is heeded by serving questions. ConfigError when a
-/// peak or a sustained rate is missing.
+/// Prices a scenario; with `explain` every term is recorded. ConfigError when a time is asked for and the SKU has no
+/// peak for the recipe.
 [[nodiscard]] Plan make_plan(Scenario scenario, bool explain, PlanPart part = PlanPart::all);
 
 /// One sentence for a verdict and its two numbers: "heads 64 do not divide by tp 6".
@@ -92,11 +94,5 @@ template <class Q>
 [[nodiscard]] Interval<Q> widened(Q mid, double width) noexcept {
   return {mid / (1.0 + width), mid, mid * (1.0 + width)};
 }
-
-/// Fills the open axes with the fastest legal values that fit, else those that need the least memory.
-[[nodiscard]] Strategy close_open_axes(const CompiledTraining& compiled,
-                                       Strategy strategy,
-                                       bool micro_batch_open,
-                                       bool recompute_open) noexcept;
 
 }  // namespace headroom

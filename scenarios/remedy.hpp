@@ -8,11 +8,12 @@
 
 namespace headroom {
 
-/// At most `limit` remedies, least disruptive first: micro-batch, recomputation, sharding of states, then parallelism
-/// at the same GPU count. Empty when nothing of these helps.
-[[nodiscard]] std::vector<Remedy> find_remedies(const CompiledTraining& compiled,
+/// At most `limit` remedies with the fewest changes, one for each set of keys, the cheapest step first; what changes
+/// the optimizer's numbers comes last. Each is what the scenario answers when it is read again with the changes, and
+/// fits at the upper end of its interval, on the host too. Empty when nothing of these helps.
+[[nodiscard]] std::vector<Remedy> find_remedies(const Scenario& scenario,
                                                 const Strategy& strategy,
-                                                std::int64_t domain,
+                                                PlanPart part,
                                                 std::size_t limit);
 
 }  // namespace headroom

@@ -215,6 +215,9 @@ class ScenarioReader {
     train.work.precision = static_cast<Precision>(precision);
     gradients_ = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"});
     optimizer_ = table.maybe_choice("optimizer", optimizer_names);
+    if (optimizer_) {
+      train.optimizer = static_cast<Optimizer>(*optimizer_);
+    }
     software_ = table.maybe_text("software");
     if (const ConfigValue* written = table.value("software")) {
       software_place_ = {written->file ? *written->file : table.file(), written->at};
@@ -436,8 +439,8 @@ class ScenarioReader {
     train.gpus_per_node = hardware.gpus_per_node;
     read_training_table(train);
     read_strategy(train);
-    settle_sequence(train);
     read_software(train);
+    settle_sequence(train);  // padding depends on sequence parallelism, which the software may settle
     scenario_.question = std::move(train);
   }
 
@@ -510,7 +513,29 @@ Sources Sources::standard() {
 }
 
 Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources) {
-  return ScenarioReader{root, file, sources}.run();
+  Scenario scenario = ScenarioReader{root, file, sources}.run();
+  scenario.document = std::make_shared<const ConfigValue>(root);
+  scenario.sources = &sources;
+  return scenario;
+}
+
+Scenario changed(const Scenario& scenario, std::span<const std::string> assignments) {
+  ConfigValue root = *scenario.document;
+  Diagnostics diagnostics;
+  for (std::string assignment : assignments) {
+    // "key = value", as remedies are printed, for "key=value".
+    if (const std::size_t spaced = assignment.find(" = "); spaced != std::string::npos) {
+      assignment.replace(spaced, 3, "=");
+    }
+    apply_override(root, assignment, diagnostics);
+  }
+  diagnostics.throw_if_any();
+  return read_scenario(root, scenario.file, *scenario.sources);
+}
+
+bool states(const Scenario& scenario, std::string_view table, std::string_view key) noexcept {
+  const ConfigValue* found = scenario.document ? scenario.document->find(table) : nullptr;
+  return found != nullptr && found->find(key) != nullptr;
 }
 
 ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides) {

@@ -7,6 +7,7 @@
 #include <headroom/model/train/training.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,7 +33,8 @@ struct TrainScenario {
   std::int64_t gpus_per_node = 1;
   bool offload_to_nvme = false;
   TrainingWorkload work;
-  double tokens = 0.0;  ///< of the whole run; 0: not asked
+  std::optional<Optimizer> optimizer;  ///< as stated; blank: the software's
+  double tokens = 0.0;                 ///< of the whole run; 0: not asked
   Strategy strategy;
   bool micro_batch_open = false;  ///< blank: the fastest legal value that fits
   bool recompute_open = false;
@@ -46,6 +48,8 @@ struct ServeScenario {
   bool fraction_open = false;  ///< blank: the engine's default at the tp
 };
 
+struct Sources;
+
 struct Scenario {
   std::string name;
   std::string file;
@@ -53,6 +57,9 @@ struct Scenario {
   Money money;
   /// What the scenario left open and which value was taken: "zero = 1 (default)".
   std::vector<std::string> assumptions;
+  // To read it again with changes; the sources must outlive the scenario.
+  std::shared_ptr<const ConfigValue> document;
+  const Sources* sources = nullptr;
 };
 
 /// Where ids are looked up.
@@ -64,6 +71,13 @@ struct Sources {
 
 /// Reads a parsed document. Throws ConfigError with every problem of the document at once.
 [[nodiscard]] Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources);
+Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources&& gone) = delete;
+
+/// The same document read again with more assignments ("strategy.tp = 8"): what the user would get who made them.
+[[nodiscard]] Scenario changed(const Scenario& scenario, std::span<const std::string> assignments);
+
+/// Whether the document states a key of a table, rather than leaving it to the reader.
+[[nodiscard]] bool states(const Scenario& scenario, std::string_view table, std::string_view key) noexcept;
 
 /// A scenario file with its bases (paths relative to the file that names them) and `--set` assignments, not yet read.
 [[nodiscard]] ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides);
@@ -74,8 +88,10 @@ struct Sources {
 [[nodiscard]] Scenario load_scenario(const std::string& path,
                                      std::span<const std::string> overrides,
                                      const Sources& sources);
+Scenario load_scenario(const std::string& path, std::span<const std::string> overrides, const Sources&& gone) = delete;
 
 /// Reads scenario text without a file: the quick form of `headroom plan`.
 [[nodiscard]] Scenario scenario_from_overrides(std::span<const std::string> overrides, const Sources& sources);
+Scenario scenario_from_overrides(std::span<const std::string> overrides, const Sources&& gone) = delete;
 
 }  // namespace headroom

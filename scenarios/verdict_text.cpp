@@ -46,8 +46,11 @@ std::string way_out(const Legality& rule) {
     case Verdict::expert_width_not_divisible:
       return number <= 1 ? "use etp 1" : "use etp " + nearest_divisors(number, limit);
     case Verdict::tensor_ranks_not_divisible: return "use etp " + nearest_divisors(number, std::min(limit, number));
+    case Verdict::shard_ranks_misfit: return "use shard_ranks " + nearest_divisors(number, limit);
     case Verdict::feasible:
     case Verdict::out_of_memory:
+    case Verdict::may_not_fit:
+    case Verdict::host_memory_too_small:
     case Verdict::kv_cache_too_small:
     case Verdict::misses_target:
     case Verdict::count: break;
@@ -82,8 +85,15 @@ std::string verdict_text(Verdict verdict, double broke, double limit) {
       return broke <= 1.0 ? "etp " + number(limit) + " on a model without experts"
                           : "an expert's width " + number(broke) + " does not divide by etp " + number(limit);
     case Verdict::tensor_ranks_not_divisible: return "tp " + number(broke) + " does not divide by etp " + number(limit);
+    case Verdict::shard_ranks_misfit:
+      return "the dp x cp = " + number(broke) + " data ranks do not divide by shard_ranks " + number(limit);
     case Verdict::out_of_memory:
       return "does not fit: needs " + format(Bytes{broke}) + " of " + format(Bytes{limit}) + " per GPU";
+    case Verdict::may_not_fit:
+      return "may not fit: up to " + format(Bytes{broke}) + " of " + format(Bytes{limit}) + " per GPU";
+    case Verdict::host_memory_too_small:
+      return "does not fit: offloading needs " + format(Bytes{broke}) + " of host memory per node, which has " +
+             format(Bytes{limit});
     case Verdict::kv_cache_too_small:
       return "fits but useless: one sequence's KV cache is " + format(Bytes{broke}) + ", the pool " +
              format(Bytes{limit}) + " per GPU";

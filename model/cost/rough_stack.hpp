@@ -31,7 +31,7 @@ struct RoughStack {
   std::string framework_source;
   double interval = 0.0;  ///< 80 % of answers lie within -interval/(1+interval) .. +interval of the time
   std::string interval_source;
-  double memory_interval = 0.0;
+  double memory_interval = 0.0;  ///< of networks of ops, which have no software whose interval would be narrower
   std::string memory_interval_source;
 
   /// The share for a device and a recipe; nullptr when no generation was measured with the recipe.

@@ -188,11 +188,14 @@ void CachingAllocator::place(std::uint64_t address, const Block& block) {
       joined.size += behind->second.size;
       forget(behind);
     }
-    auto before = blocks_.lower_bound(address);
-    if (before != blocks_.begin() && joins(--before) && before->first + before->second.size == address) {
-      address = before->first;
-      joined.size += before->second.size;
-      forget(before);
+    const auto from = blocks_.lower_bound(address);
+    if (from != blocks_.begin()) {
+      const auto before = std::prev(from);
+      if (joins(before) && before->first + before->second.size == address) {
+        address = before->first;
+        joined.size += before->second.size;
+        forget(before);
+      }
     }
   }
   blocks_.emplace(address, joined);

@@ -77,7 +77,7 @@ class CachingAllocator {
   [[nodiscard]] bool reserve_segment(std::uint64_t size, bool small);
   [[nodiscard]] bool grow(std::uint64_t size, bool small);
   [[nodiscard]] std::uint64_t room_from(const Pool& pool, std::uint64_t size) const;
-  [[nodiscard]] bool map_pages(Pool& pool, bool small, std::uint64_t from, std::uint64_t until);
+  [[nodiscard]] bool map_pages(Pool& grown, bool small, std::uint64_t from, std::uint64_t until);
   void add_reserved(std::uint64_t bytes) noexcept;
   void place(std::uint64_t address, const Block& block);
   void forget(Blocks::iterator at);

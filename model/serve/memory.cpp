@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/model/serve/memory.hpp>
 
 #include <algorithm>
@@ -7,17 +8,13 @@
 namespace headroom {
 namespace {
 
-double count(std::int64_t n) noexcept {
-  return static_cast<double>(n);
-}
-
 bool divisible(std::int64_t number, std::int64_t by) noexcept {
   return by > 0 && number % by == 0;
 }
 
 /// KV heads that a rank holds, of all: fewer heads than ranks are replicated.
 double kv_share(std::int64_t kv_heads, std::int64_t tp) noexcept {
-  return std::max(1.0 / count(tp), 1.0 / count(std::max<std::int64_t>(1, kv_heads)));
+  return std::max(1.0 / real(tp), 1.0 / real(std::max<std::int64_t>(1, kv_heads)));
 }
 
 struct Formats {
@@ -47,13 +44,13 @@ void add_weights(const Architecture& arch,
                  const Formats& f,
                  ServingStage& stage) noexcept {
   const BlockParameters p = block_parameters(arch, b);
-  const double tp = count(layout.tp);
+  const double tp = real(layout.tp);
   double mixer = p.mixer / tp + p.mixer_replicated;
   if (b.mixer == Mixer::attention) {
-    const double key_value = 2.0 * count(arch.hidden * b.kv_heads * b.head_dim);
+    const double key_value = 2.0 * real(arch.hidden * b.kv_heads * b.head_dim);
     mixer += key_value * (kv_share(b.kv_heads, layout.tp) - 1.0 / tp);
   }
-  const Bytes experts{f.experts * p.experts / std::max(tp, count(layout.ep))};
+  const Bytes experts{f.experts * p.experts / std::max(tp, real(layout.ep))};
   stage.experts += experts;
   stage.weights += Bytes{f.gemm * (mixer + (p.dense_ffn + p.shared_experts) / tp)  //
                          + f.plain * (p.norms + p.router)} +
@@ -74,12 +71,12 @@ void add_cache(ServingStage& stage, std::int64_t window, Bytes per_token) noexce
   }
   ServingStage::Window* wider = nullptr;
   for (ServingStage::Window& kind : stage.windows) {
-    if (kind.tokens == 0.0 || kind.tokens == count(window)) {
-      kind.tokens = count(window);
+    if (kind.tokens == 0.0 || kind.tokens == real(window)) {
+      kind.tokens = real(window);
       kind.per_token += per_token;
       return;
     }
-    if (kind.tokens > count(window) && (wider == nullptr || kind.tokens < wider->tokens)) {
+    if (kind.tokens > real(window) && (wider == nullptr || kind.tokens < wider->tokens)) {
       wider = &kind;
     }
   }
@@ -96,7 +93,7 @@ double active_width(const Architecture& arch, const std::vector<Block>& blocks) 
       widest = std::max(widest, arch.moe->top_k * arch.moe->expert_ffn_hidden + arch.moe->shared_ffn_hidden);
     }
   }
-  return count(widest);
+  return real(widest);
 }
 
 /// First layer of stage p: early stages take one more when layers do not divide.
@@ -115,14 +112,14 @@ ServingStage stage_of(const Architecture& arch,
     const Block& b = blocks[static_cast<std::size_t>(i)];
     add_weights(arch, b, layout, f, stage);
     add_cache(stage, b.mixer == Mixer::attention ? b.window : 0, layer_cache(arch, b, layout, f));
-    stage.state_per_sequence += Bytes{f.state * state_elements(arch, b) / count(layout.tp)};
+    stage.state_per_sequence += Bytes{f.state * state_elements(arch, b) / real(layout.tp)};
   }
   return stage;
 }
 
 void add_ends(const Architecture& arch, const ServingLayout& layout, const Formats& f, CompiledServingMemory& c) {
   const ParameterCount parameters = count_parameters(arch);
-  const double tp = count(layout.tp);
+  const double tp = real(layout.tp);
   ServingStage& last = c.stages[static_cast<std::size_t>(c.stage_count - 1)];
   c.stages[0].weights += Bytes{f.plain * parameters.embedding / tp};
   last.weights += Bytes{f.plain * (parameters.final_norm + parameters.head / tp)};
@@ -207,7 +204,7 @@ Bytes ServingStage::sequence(double tokens, double block_tokens) const noexcept 
 }
 
 Bytes CompiledServingMemory::framework() const noexcept {
-  return engine.framework + std::log2(count(layout.gpus())) * engine.framework_per_doubling;
+  return engine.framework + std::log2(real(layout.gpus())) * engine.framework_per_doubling;
 }
 
 CompiledServingMemory compile_serving_memory(const Architecture& arch,
@@ -236,22 +233,22 @@ CompiledServingMemory compile_serving_memory(const Architecture& arch,
   add_ends(arch, layout, f, c);
   const bool narrow = f.experts < 2.0;
   c.activation_per_token =
-      Bytes{(narrow ? engine.quantised_bytes : engine.wide_bytes) * active_width(arch, blocks) / count(layout.tp)};
-  c.activation_per_sequence = Bytes{engine.logit_bytes * count(arch.vocab)};
+      Bytes{(narrow ? engine.quantised_bytes : engine.wide_bytes) * active_width(arch, blocks) / real(layout.tp)};
+  c.activation_per_sequence = Bytes{engine.logit_bytes * real(arch.vocab)};
   return c;
 }
 
 ServingMemory serving_memory(const CompiledServingMemory& c, const ServingLimits& limits) noexcept {
-  const Bytes activations = std::max(count(limits.max_num_tokens) * c.activation_per_token,
-                                     count(limits.max_num_seqs) * c.activation_per_sequence);
-  const double block = count(c.engine.block_tokens);
-  const double groups = count(c.layout.attention_groups());
+  const Bytes activations = std::max(real(limits.max_num_tokens) * c.activation_per_token,
+                                     real(limits.max_num_seqs) * c.activation_per_sequence);
+  const double block = real(c.engine.block_tokens);
+  const double groups = real(c.layout.attention_groups());
   ServingMemory result;
   double fewest = -1.0;
   for (int i = 0; i < c.stage_count; ++i) {
     const ServingStage& stage = c.stages[static_cast<std::size_t>(i)];
     const Bytes pool = pool_of(c, stage, activations, limits.memory_fraction);
-    const Bytes sequence = stage.sequence(count(limits.sequence_tokens), block);
+    const Bytes sequence = stage.sequence(real(limits.sequence_tokens), block);
     // A stage without cache (no attention layer) holds any number; one without room is the worst.
     const double sequences = pool.raw() <= 0.0 ? pool.raw() : sequence.raw() > 0.0 ? pool / sequence : 0x1p53;
     if (i > 0 && sequences >= fewest) {
@@ -278,7 +275,7 @@ ServingMemory serving_memory(const CompiledServingMemory& c, const ServingLimits
   result.capacity_high = all_groups * sequences(result.pool + c.engine.uncertainty);
   result.max_sequences = all_groups * std::min(in_group, limits.max_num_seqs);
   if (result.sequence.raw() > 0.0 && result.pool.raw() > 0.0) {
-    result.tokens = groups * std::floor((result.pool / result.sequence) * count(limits.sequence_tokens));
+    result.tokens = groups * std::floor((result.pool / result.sequence) * real(limits.sequence_tokens));
   }
   judge(c, limits.memory_fraction, result);
   return result;
@@ -310,7 +307,7 @@ std::optional<std::int64_t> longest_sequence(const CompiledServingMemory& c,
 
 ReplicaLayout replica_layout(Bytes weights, Bytes capacity, double fraction, std::int64_t gpus) noexcept {
   std::int64_t tp = 1;
-  while (weights > count(tp) * fraction * capacity && tp < (std::int64_t{1} << 40)) {
+  while (weights > real(tp) * fraction * capacity && tp < (std::int64_t{1} << 40)) {
     tp *= 2;
   }
   return {tp, gpus / tp};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/model/serve/serving.hpp>
 
 #include <algorithm>
@@ -6,10 +7,6 @@
 
 namespace headroom {
 namespace {
-
-double count(std::int64_t n) noexcept {
-  return static_cast<double>(n);
-}
 
 bool has_rate(const Device& device, Precision precision) noexcept {
   return device.peak[static_cast<std::size_t>(row_of(precision).rate)].has_value();
@@ -25,8 +22,8 @@ struct Rates {
 bool legal(const Architecture& arch, const ServingWorkload& w, ServingEstimate& e) noexcept {
   const LayoutProblem problem = check(arch, w.layout, w.gpus);
   e.verdict = problem.verdict;
-  e.broke = count(problem.broke);
-  e.limit = count(problem.limit);
+  e.broke = real(problem.broke);
+  e.limit = real(problem.limit);
   return problem.verdict == Verdict::feasible;
 }
 
@@ -43,7 +40,7 @@ void fill_memory(const Architecture& arch,
   // Requests above what the cache holds wait; the batch is what decodes together.
   const std::int64_t wanted = (w.concurrency + e.replicas - 1) / e.replicas;
   e.batch = std::max<std::int64_t>(1, std::min(wanted, e.memory.max_sequences));
-  e.kv_in_use = count(e.batch) / count(w.layout.attention_groups()) * e.memory.sequence;
+  e.kv_in_use = real(e.batch) / real(w.layout.attention_groups()) * e.memory.sequence;
 }
 
 std::string_view pool_formula(FractionOf of) noexcept {
@@ -71,24 +68,24 @@ void record_memory(const Architecture& arch,
          {{"a", stored_bytes(w.weights) < 2.0 ? numbers.quantised_bytes : numbers.wide_bytes, Shown::count,
            engine.activation_source},
           {"l", numbers.logit_bytes, Shown::count, engine.activation_source},
-          {"T", count(w.max_num_tokens), Shown::count, "scenario or engine default"},
-          {"S", count(w.max_num_seqs), Shown::count, "scenario or engine default"}});
+          {"T", real(w.max_num_tokens), Shown::count, "scenario or engine default"},
+          {"S", real(w.max_num_seqs), Shown::count, "scenario or engine default"}});
   r.line("cuda graphs", "constant", "", m[MemoryTerm::cuda_graphs].raw(), Shown::bytes,
          {{"graphs", numbers.graphs.raw(), Shown::bytes, engine.graphs_source}});
   r.line("framework", "c + d log2(n)", "", m[MemoryTerm::framework].raw(), Shown::bytes,
          {{"c", numbers.framework.raw(), Shown::bytes, engine.framework_source},
           {"d", numbers.framework_per_doubling.raw(), Shown::bytes, engine.framework_source},
-          {"n", count(w.layout.gpus()), Shown::count, "ranks of a replica"}});
+          {"n", real(w.layout.gpus()), Shown::count, "ranks of a replica"}});
   r.line("KV pool", pool_formula(numbers.fraction_of), "", e.memory.pool.raw(), Shown::bytes,
          {{"D", device.visible_capacity().value.raw(), Shown::bytes, device.visible_capacity().source},
           {"f", w.memory_fraction, Shown::fraction, "scenario or engine default"}});
   r.line("KV of a sequence", "blocks x 2 L max(g / tp, 1) d w", "Kwon et al. 2023; Shazeer 2019; Ainslie et al. 2023",
          e.memory.sequence.raw(), Shown::bytes,
-         {{"tokens", count(w.limits().sequence_tokens), Shown::count, "isl + osl, or max_seq_len"},
-          {"block", count(numbers.block_tokens), Shown::count, engine.limits_source},
+         {{"tokens", real(w.limits().sequence_tokens), Shown::count, "isl + osl, or max_seq_len"},
+          {"block", real(numbers.block_tokens), Shown::count, engine.limits_source},
           {"2 L g d w", e.kv_per_token.raw(), Shown::bytes, arch.source}});
-  r.line("sequences", "min(floor(KV pool / KV of a sequence), S)", "", count(e.memory.max_sequences), Shown::count,
-         {{"S", count(w.max_num_seqs), Shown::count, "scenario or engine default"}});
+  r.line("sequences", "min(floor(KV pool / KV of a sequence), S)", "", real(e.memory.max_sequences), Shown::count,
+         {{"S", real(w.max_num_seqs), Shown::count, "scenario or engine default"}});
 }
 
 void record_time(const Architecture& arch,
@@ -107,7 +104,7 @@ void record_time(const Architecture& arch,
           {"B", rates.memory.raw(), Shown::bytes_per_second, stack.bandwidth_share.source},
           {"R", rates.matrix.raw(), Shown::flops_per_second, "sustained"}});
   r.line("output tokens/s", "replicas batch osl / (batch ttft / pp + osl tpot)", "closed loop", e.output_tokens_per_s,
-         Shown::count, {{"replicas", count(e.replicas), Shown::count, "gpus / (tp pp)"}});
+         Shown::count, {{"replicas", real(e.replicas), Shown::count, "gpus / (tp pp)"}});
 }
 
 /// A decode step reads every weight that some sequence of the batch meets, and the cache of all of them, as a rank
@@ -119,20 +116,20 @@ void price_decode_step(const Architecture& arch,
                        const ParameterCount& parameters,
                        const Rates& rates,
                        ServingEstimate& e) {
-  const double batch = count(e.batch);
-  const double context = count(w.isl) + 0.5 * count(w.osl);
+  const double batch = real(e.batch);
+  const double context = real(w.isl) + 0.5 * real(w.osl);
   // Stages take turns on one step, so that together they read what a single stage of all layers would.
   const ServingLayout layers{w.layout.tp, 1, w.layout.ep};
   const ServingStage rank = compile_serving_memory(arch, device, engine.memory, layers, w.weights, w.kv).stages[0];
   const double idle =
-      arch.moe ? std::pow(1.0 - count(arch.moe->top_k) / count(arch.moe->experts), batch) : 0.0;  // of all experts
+      arch.moe ? std::pow(1.0 - real(arch.moe->top_k) / real(arch.moe->experts), batch) : 0.0;  // of all experts
   // Under attention-DP a rank reads the cache of its own group's sequences; experts are dealt to all ranks.
-  const double groups = count(w.layout.attention_groups());
+  const double groups = real(w.layout.attention_groups());
   e.step_weights = rank.weights - idle * rank.experts;
   e.step_cache = batch / groups * rank.sequence(context, 1.0);
   const Flops step{batch / groups * (2.0 * parameters.active_matrices + score_flops(arch, context))};
   const Seconds read_time = (e.step_weights + e.step_cache) / rates.memory;
-  const Seconds compute_time = step / count(w.layout.tp) / rates.matrix;
+  const Seconds compute_time = step / real(w.layout.tp) / rates.matrix;
   e.decode_memory_bound = read_time >= compute_time;
   e.tpot = std::max(read_time, compute_time);
 }
@@ -198,19 +195,19 @@ ServingEstimate serve(const Architecture& arch,
                     stack.bandwidth_share.value * device.bandwidth()};
 
   const ParameterCount parameters = count_parameters(arch);
-  const double tp = count(w.layout.tp);
-  const Flops prompt{count(w.isl) * 2.0 * parameters.active_matrices};
-  const Flops prompt_scores{0.5 * count(w.isl) * score_flops(arch, count(w.isl))};
+  const double tp = real(w.layout.tp);
+  const Flops prompt{real(w.isl) * 2.0 * parameters.active_matrices};
+  const Flops prompt_scores{0.5 * real(w.isl) * score_flops(arch, real(w.isl))};
   e.ttft = prompt / tp / rates.matrix + prompt_scores / tp / rates.wide;
 
   price_decode_step(arch, device, engine, w, parameters, rates, e);
 
   // Every replica prefills each request once and decodes the batch together; pp stages work on different requests.
-  const double batch = count(e.batch);
-  const double groups = count(w.layout.attention_groups());
-  const Seconds round = batch / groups * e.ttft / count(w.layout.pp) + count(w.osl) * e.tpot;
-  e.requests_per_s = count(e.replicas) * batch / round.raw();
-  e.output_tokens_per_s = e.requests_per_s * count(w.osl);
+  const double batch = real(e.batch);
+  const double groups = real(w.layout.attention_groups());
+  const Seconds round = batch / groups * e.ttft / real(w.layout.pp) + real(w.osl) * e.tpot;
+  e.requests_per_s = real(e.replicas) * batch / round.raw();
+  e.output_tokens_per_s = e.requests_per_s * real(w.osl);
   if (recorder != nullptr) {
     record_time(arch, stack, e, rates, *recorder);
   }

@@ -21,14 +21,15 @@ Tokens tokens_of(const ActivationShape& s) noexcept {
 /// Queries, keys, values and the attention's output.
 double mixer_bytes(const ActivationShape& s, const Tokens& t) noexcept {
   if (s.kv_rank > 0.0) {  // DeepSeek-AI 2024 (DeepSeek-V2), section 2.1: the latents, then keys with the rotary part
-    return (2.0 + s.input_bytes) * (s.q_rank + s.kv_rank) * t.sharded  // latents and their norms' outputs
-           + 2.0 * s.rope * t.whole                                    // the rotary key, shared by the heads
-           + 2.0 * 2.0 * s.latent_qk * t.whole / s.tp                  // queries and materialised keys
-           + 2.0 * 2.0 * s.latent_value * t.whole / s.tp;              // values and the output
+    return (s.element_bytes + s.input_bytes) * (s.q_rank + s.kv_rank) * t.sharded  // latents, their norms' outputs
+           + s.element_bytes * s.rope * t.whole                                    // the rotary key, one for all heads
+           + 2.0 * s.element_bytes * s.latent_qk * t.whole / s.tp                  // queries and materialised keys
+           + 2.0 * s.element_bytes * s.latent_value * t.whole / s.tp;              // values and the output
   }
   const double kv = std::max(s.kv_width / s.tp, s.head_dim);
-  return 2.0 * (s.query_width / s.tp + 2.0 * kv) * t.whole                      // q, k, v
-         + (s.two_outputs ? 2.0 : 1.0) * 2.0 * s.query_width * t.whole / s.tp;  // input of the output projection
+  const double outputs = s.two_outputs ? 2.0 : 1.0;
+  return s.element_bytes * (s.query_width / s.tp + 2.0 * kv) * t.whole  // q, k, v
+         + outputs * s.element_bytes * s.query_width * t.whole / s.tp;  // input of the output projection
 }
 
 double scores_bytes(const ActivationShape& s, const Tokens& t) noexcept {
@@ -41,13 +42,13 @@ double scores_bytes(const ActivationShape& s, const Tokens& t) noexcept {
   if (s.recompute != Recompute::none) {
     return 0.0;
   }
-  // The softmax's input and output; with dropout output, mask and result: 5 a s of equation 1.
-  return (s.dropout ? 5.0 : 4.0) * s.heads * s.seq_len * t.whole / s.tp;
+  // The softmax's input and output; with dropout output, mask and result: 5 a s of equation 1 in 16 bit.
+  return (2.0 * s.element_bytes + (s.dropout ? 1.0 : 0.0)) * s.heads * s.seq_len * t.whole / s.tp;
 }
 
 /// Around the nonlinearity: outputs of the first matrices and the input of the last.
 double inner_bytes(const ActivationShape& s) noexcept {
-  return 2.0 * (s.gated ? 2.0 : 1.0) + s.input_bytes;
+  return s.element_bytes * (s.gated ? 2.0 : 1.0) + s.input_bytes;
 }
 
 double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
@@ -109,13 +110,13 @@ StateMemory state_memory(double parameters, const StateBytes& bytes, int zero, d
 }
 
 Bytes layer_activations(const ActivationShape& s) noexcept {
-  // Korthikanti et al. 2022: 16-bit activations (2 bytes), masks 1 byte. Sequence parallelism (equation 4) shards what
-  // tensor parallelism alone replicates (equation 2).
+  // Korthikanti et al. 2022: activations (2 bytes in 16 bit), masks 1 byte. Sequence parallelism (equation 4) shards
+  // what tensor parallelism alone replicates (equation 2).
   const Tokens t = tokens_of(s);
   if (s.recompute == Recompute::full) {
-    return Bytes{2.0 * s.hidden * t.sharded};  // the layer's input alone, section 5
+    return Bytes{s.element_bytes * s.hidden * t.sharded};  // the layer's input alone, section 5
   }
-  const double norm_inputs = 2.0 * 2.0 * s.hidden * t.sharded;
+  const double norm_inputs = 2.0 * s.element_bytes * s.hidden * t.sharded;
   const double norm_outputs = 2.0 * s.input_bytes * s.hidden * t.sharded;  // inputs of the qkv and first MLP matrices
   const double masks = s.dropout ? 2.0 * s.hidden * t.sharded : 0.0;       // after attention and after the MLP
   return Bytes{norm_inputs + norm_outputs + masks + mixer_bytes(s, t) + scores_bytes(s, t) + feed_forward_bytes(s, t)};
@@ -139,27 +140,53 @@ double micro_batches_in_flight(const Strategy& s, double stage, double micro_bat
   return std::min(micro_batches * chunks, warm_up) / chunks;
 }
 
-double lora_parameters(const Architecture& arch, const Block& b, double rank) noexcept {
-  const auto matrix = [&](std::int64_t in, std::int64_t out) { return rank * static_cast<double>(in + out); };
+namespace {
+
+/// Hands every matrix of a layer to `visit`: its two widths, how many there are alike, whether routed experts hold it.
+template <class Visit>
+void walk_matrices(const Architecture& arch, const Block& b, Visit visit) noexcept {
   const std::int64_t h = arch.hidden;
-  double sum = 0.0;
   if (b.mixer == Mixer::attention) {
-    sum += 2.0 * matrix(h, b.heads * b.head_dim)        // query and output
-           + 2.0 * matrix(h, b.kv_heads * b.head_dim);  // key and value
+    visit(h, b.heads * b.head_dim, 2, false);     // query and output
+    visit(h, b.kv_heads * b.head_dim, 2, false);  // key and value
   } else if (b.mixer == Mixer::mla && arch.mla) {
     const Mla& mla = *arch.mla;
     const std::int64_t query = b.heads * (mla.nope_dim + mla.rope_dim);
-    sum += mla.q_rank > 0 ? matrix(h, mla.q_rank) + matrix(mla.q_rank, query) : matrix(h, query);
-    sum += matrix(h, mla.kv_rank + mla.rope_dim) + matrix(mla.kv_rank, b.heads * (mla.nope_dim + mla.value_dim)) +
-           matrix(b.heads * mla.value_dim, h);
+    if (mla.q_rank > 0) {
+      visit(h, mla.q_rank, 1, false);
+    }
+    visit(mla.q_rank > 0 ? mla.q_rank : h, query, 1, false);
+    visit(h, mla.kv_rank + mla.rope_dim, 1, false);
+    visit(mla.kv_rank, b.heads * (mla.nope_dim + mla.value_dim), 1, false);
+    visit(b.heads * mla.value_dim, h, 1, false);
   }
-  const double per_ffn = arch.gated_mlp ? 3.0 : 2.0;
+  const std::int64_t per_ffn = arch.gated_mlp ? 3 : 2;
   if (b.feed_forward == FeedForward::dense) {
-    sum += per_ffn * matrix(h, b.ffn_hidden);
+    visit(h, b.ffn_hidden, per_ffn, false);
   } else if (b.feed_forward == FeedForward::moe && arch.moe) {
-    sum += per_ffn * static_cast<double>(arch.moe->experts) * matrix(h, arch.moe->expert_ffn_hidden);
+    visit(h, arch.moe->expert_ffn_hidden, per_ffn * arch.moe->experts, true);
+    if (arch.moe->shared_ffn_hidden > 0) {
+      visit(h, arch.moe->shared_ffn_hidden, per_ffn, false);
+    }
   }
+}
+
+}  // namespace
+
+LoraParameters lora_parameters(const Architecture& arch, const Block& b, double rank) noexcept {
+  LoraParameters sum;
+  walk_matrices(arch, b, [&](std::int64_t in, std::int64_t out, std::int64_t alike, bool routed) {
+    (routed ? sum.experts : sum.dense) += rank * static_cast<double>(alike * (in + out));
+  });
   return sum;
+}
+
+double largest_matrix(const Architecture& arch, const Block& b) noexcept {
+  double largest = 0.0;
+  walk_matrices(arch, b, [&](std::int64_t in, std::int64_t out, std::int64_t, bool) {
+    largest = std::max(largest, static_cast<double>(in) * static_cast<double>(out));
+  });
+  return largest;
 }
 
 }  // namespace headroom

@@ -51,7 +51,8 @@ struct ActivationShape {
   double micro_batch = 1, seq_len = 1, hidden = 1, query_width = 1, kv_width = 1, heads = 1, ffn = 1;
   double head_dim = 0;  ///< with more tp ranks than KV heads a rank still holds one; 0: no such floor
   double tp = 1, cp = 1;
-  double input_bytes = 2;  ///< of a saved GEMM input: 1 where 8-bit recipes save the cast copy
+  double element_bytes = 2;  ///< of an activation: 4 in fp32 and tf32
+  double input_bytes = 2;    ///< of a saved GEMM input: 1 where 8-bit recipes save the cast copy
   bool gated = false, sequence_parallel = false, flash_attention = true, dropout = false;
   bool two_outputs = false;  ///< a second copy of the attention output (all-to-all context parallelism)
   Recompute recompute = Recompute::none;
@@ -83,11 +84,24 @@ struct MemoryOptions {
 /// networks pretrain without dropout (Chowdhery et al. 2022, section 5).
 [[nodiscard]] bool dropout_by_habit(const MemoryStack& stack, const Architecture& architecture) noexcept;
 
+/// Parameters of the LoRA adapters of a layer: r (in + out) on every matrix (Hu et al. 2022, section 4.1). Those of
+/// routed experts are spread as the experts are.
+struct LoraParameters {
+  double dense = 0.0, experts = 0.0;
+  [[nodiscard]] constexpr double total() const noexcept { return dense + experts; }
+};
+[[nodiscard]] LoraParameters lora_parameters(const Architecture& architecture,
+                                             const Block& block,
+                                             double rank) noexcept;
+/// Parameters of the largest single matrix of a layer.
+[[nodiscard]] double largest_matrix(const Architecture& architecture, const Block& block) noexcept;
+
 /// One kind of layer in numbers.
 struct LayerKind {
   Block block;
   BlockParameters parameters;
-  double adapters = 0.0;                         ///< LoRA parameters of the layer
+  LoraParameters adapters{};
+  double largest_matrix = 0.0;                   ///< parameters; what QLoRA holds dequantised at a time
   std::uint32_t mixer_group = 0, ffn_group = 0;  ///< kinds of one group have the same weight shapes
 };
 
@@ -106,8 +120,9 @@ struct CompiledMemory {
   std::size_t mtp_kind = 0;
   double mtp_projection = 0, mtp_norms = 0;  ///< parameters of one
   StateBytes states;
-  double frozen_embedding_bytes = 0;  ///< QLoRA: ends stay in 16 bit; 0: as `states`
-  double logit_bytes = 0, gather_bytes = 2, input_bytes = 2;
+  StateBytes adapter_states;          ///< LoRA: of the adapters
+  double frozen_embedding_bytes = 0;  ///< QLoRA: ends stay in the compute format; 0: as `states`
+  double logit_bytes = 0, gather_bytes = 2, element_bytes = 2, input_bytes = 2;
   bool dropout = false;
   MemoryOptions options;
   MemoryStack stack;
@@ -133,13 +148,15 @@ struct LayerKey {
 /// Bytes and parameters of one layer of each kind on one rank, and of the ends.
 struct MemoryTable {
   struct Row {
-    double dense = 0;          ///< parameters
-    double experts = 0;        ///< parameters
-    double norms = 0;          ///< parameters of `dense`
-    double activations = 0;    ///< kept per micro-batch
-    double in_full = 0;        ///< what a recomputed layer forms again
-    double workspace = 0;      ///< gradients inside one layer's backward
-    double mixer_dummies = 0;  ///< stand-in weight gradients of each group
+    double dense = 0;            ///< parameters
+    double experts = 0;          ///< parameters
+    double norms = 0;            ///< parameters of `dense`
+    double dense_adapters = 0;   ///< parameters
+    double expert_adapters = 0;  ///< parameters
+    double activations = 0;      ///< kept per micro-batch; under full recomputation what would be without
+    double formed_again = 0;     ///< by the backward pass of a recomputed layer, beyond what was kept of it
+    double workspace = 0;        ///< gradients inside one layer's backward, one dequantised matrix
+    double mixer_dummies = 0;    ///< stand-in weight gradients of each group
     double ffn_dummies = 0;
   };
   std::array<Row, CompiledMemory::most_kinds> kinds{};
@@ -150,36 +167,60 @@ struct MemoryTable {
 };
 [[nodiscard]] MemoryTable tabulate_memory(const CompiledMemory& compiled, const LayerKey& key) noexcept;
 
+/// Parameters that one rank of a stage holds before data ranks share them: layers and ends over tp, experts over ep
+/// etp.
+struct StageParameters {
+  double dense = 0.0, experts = 0.0;
+  double embedding = 0.0, head = 0.0, norms = 0.0;  ///< of the dense ones
+  double ends = 0.0;                                ///< embedding and head
+  double dense_adapters = 0.0, expert_adapters = 0.0;
+  double largest_layer = 0.0;
+  double updated = 0.0;  ///< by the optimizer of this rank: trained ones over the ranks that share its states
+};
+
 struct StageMemory {
   MemoryBreakdown bytes;
   PeakMoment moment = PeakMoment::layer_backward;
+  StageParameters parameters;
+  double layers = 0.0;     ///< of this rank; DualPipe: of both directions
   double in_flight = 1.0;  ///< micro-batches whose activations are kept, in full stages
-  Bytes host{};            ///< offloaded states and activations of this GPU
+  Bytes wanted_slack{};    ///< what the allocator would hold beyond live on a device without limit
+  HostMemory host;
   [[nodiscard]] constexpr Bytes live() const noexcept { return bytes.allocated(); }
   [[nodiscard]] constexpr Bytes reserved() const noexcept { return bytes.total() - bytes[MemoryTerm::framework]; }
   [[nodiscard]] constexpr Bytes device() const noexcept { return bytes.total(); }
+  /// What the device would show if it had no limit.
+  [[nodiscard]] constexpr Bytes wanted() const noexcept { return live() + wanted_slack + bytes[MemoryTerm::framework]; }
 };
-/// Memory of one pipeline stage; stage 0 holds the embedding, the last the head.
+/// Memory of one pipeline stage; stage 0 holds the embedding, the last the head. ZB-V folds the model so that stage 0
+/// holds both (Qi et al. 2023, section 6); DualPipe runs it from both ends at once, so that every rank holds its stage
+/// and the mirrored one, the first and the last rank both ends (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1).
 [[nodiscard]] StageMemory stage_memory(const CompiledMemory& compiled,
                                        const MemoryTable& table,
                                        const Strategy& strategy,
                                        double micro_batches,
                                        std::int64_t stage) noexcept;
 
-/// The fullest stage and its index.
+/// The fullest stage, its index, and what the host holds of the stage that offloads most.
 struct FullestStage {
   StageMemory memory;
   std::int32_t stage = 0;
+  HostMemory host;
 };
 [[nodiscard]] FullestStage fullest_stage(const CompiledMemory& compiled,
                                          const MemoryTable& table,
                                          const Strategy& strategy,
                                          double micro_batches) noexcept;
 
+/// What the device shows, as an interval. The software's interval belongs to the number that its logs print; what lies
+/// beyond that number was seen to differ by up to a factor of 1.5 between runs (reserve 1.03 to 1.09 of live, 2.4 to
+/// 6.75 GiB outside the allocator). The upper end counts the slack that the allocator would hold without a limit.
+[[nodiscard]] Interval<Bytes> device_interval(const StageMemory& memory, const MemoryStack& software) noexcept;
+
 /// Micro-batches' worth of activations that stage i of p keeps, in full stages: 1F1B min(p - i, m); interleaved
 /// min((v-1) p + 2(p-i-1) + 1, m v)/v (Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, section 4.2.3);
 /// GPipe m (Huang et al. 2019, section 2.3); ZB-H1 and ZB-V at most p everywhere, ZB-H2 2p - 1 (Qi et al. 2023,
-/// sections 2.3 and 6); DualPipe p + 1 (DeepSeek-AI 2024, DeepSeek-V3, table 2).
+/// sections 2.3 and 6); DualPipe p + 1 of both directions together (DeepSeek-AI 2024, DeepSeek-V3, table 2).
 [[nodiscard]] double micro_batches_in_flight(const Strategy& strategy, double stage, double micro_batches) noexcept;
 
 /// Adds the stage's memory line by line to `recorder`.
@@ -187,7 +228,7 @@ void record_memory(const CompiledMemory& compiled,
                    const std::string& architecture_source,
                    const std::string& capacity_source,
                    const Strategy& strategy,
-                   const Estimate& estimate,
+                   const FullestStage& fullest,
                    ExplainRecorder& recorder);
 
 /// Time for `bytes` to cross the host link once, each way, before any overlap (Ren et al. 2021, ZeRO-Offload, section
@@ -204,9 +245,6 @@ void record_memory(const CompiledMemory& compiled,
                                         double ranks) noexcept {
   return Bytes{parameters * states.total() / (sharded ? ranks : 1.0)};
 }
-
-/// Parameters of LoRA adapters of rank r on every matrix of a layer: r (in + out) each (Hu et al. 2022, section 4.1).
-[[nodiscard]] double lora_parameters(const Architecture& architecture, const Block& block, double rank) noexcept;
 
 /// Bytes per parameter of a 4-bit NormalFloat base: 4 bits and an fp32 scale per block of 64 (Dettmers et al. 2023,
 /// section 2).

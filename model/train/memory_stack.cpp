@@ -59,6 +59,17 @@ bool flag(ConfigTable& root, std::string_view key, bool otherwise) {
   return root.maybe_boolean(key).value_or(otherwise);
 }
 
+/// An array of ZeRO stages; missing: empty.
+void read_zero_stages(ConfigTable& root, std::string_view key, std::vector<std::int64_t>& stages) {
+  if (!root.has(key)) {
+    return;
+  }
+  stages = root.integers(key);
+  if (std::any_of(stages.begin(), stages.end(), [](std::int64_t stage) { return stage < 0 || stage > 3; })) {
+    root.problem(key, "'" + std::string{key} + "' holds ZeRO stages, 0 to 3");
+  }
+}
+
 void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.dummy_gradients = flag(root, "dummy_gradients", false);
   stack.fp8_saved_inputs = flag(root, "fp8_saved_inputs", false);
@@ -69,6 +80,9 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.pipeline_keeps_gradients = flag(root, "pipeline_keeps_gradients", false);
   stack.gathers = flag(root, "gathers", true);
   stack.micro_batches_follow_stages = flag(root, "micro_batches_follow_stages", false);
+  stack.offloads_optimizer = flag(root, "offloads_optimizer", false);
+  read_zero_stages(root, "zero", stack.zero_stages);
+  read_zero_stages(root, "zero_with_pp", stack.zero_stages_with_pp);
   stack.selective = static_cast<SelectiveRecompute>(root.maybe_choice("selective", selective_names).value_or(0));
   stack.uneven = static_cast<UnevenSplit>(root.maybe_choice("uneven_split", uneven_split_names).value_or(0));
   stack.measured = static_cast<MemoryKind>(root.maybe_choice("measured", memory_kind_names).value_or(1));
@@ -130,6 +144,12 @@ std::uint16_t StackDefaults::expert_tensor_ranks(std::uint16_t tp, std::uint16_t
   return whole ? std::uint16_t{1} : tp;
 }
 
+bool MemoryStack::shards(int zero, bool pipeline) const noexcept {
+  const std::vector<std::int64_t>& stages =
+      pipeline && !zero_stages_with_pp.empty() ? zero_stages_with_pp : zero_stages;
+  return stages.empty() || std::find(stages.begin(), stages.end(), zero) != stages.end();
+}
+
 StateBytes MemoryStack::states_of(Precision precision, std::string_view generation) const noexcept {
   for (const StateRow& row : states) {
     if (lists(row.precisions, name_of(precision)) && lists(row.generations, generation)) {
@@ -167,10 +187,11 @@ MemoryStacks MemoryStacks::standard() {
   const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
   std::vector<MemoryStack> stacks;
   for (const std::string& id : store.ids("stacks/train")) {
-    const std::optional<DataStore::Entry> entry = store.find("stacks/train", id);
-    Diagnostics diagnostics;
-    stacks.push_back(read_memory_stack(store.tree("stacks/train", *entry), entry->file, diagnostics));
-    diagnostics.throw_if_any();
+    if (const std::optional<DataStore::Entry> entry = store.find("stacks/train", id)) {
+      Diagnostics diagnostics;
+      stacks.push_back(read_memory_stack(store.tree("stacks/train", *entry), entry->file, diagnostics));
+      diagnostics.throw_if_any();
+    }
   }
   return MemoryStacks{std::move(stacks)};
 }

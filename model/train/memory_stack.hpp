@@ -104,7 +104,10 @@ struct MemoryStack {
   bool dropout = false;                   ///< hidden dropout unless stated, with plain MLPs
   bool pipeline_keeps_gradients = false;  ///< sharded stacks with pp: whole compute copy and fp32 gradients of a stage
   bool gathers = true;                    ///< ZeRO 3 gathers unit by unit
-  bool micro_batches_follow_stages = false;  ///< a blank micro-batch means pp micro-batches
+  bool micro_batches_follow_stages = false;       ///< a blank micro-batch means pp micro-batches
+  std::vector<std::int64_t> zero_stages;          ///< that it knows; empty: all
+  std::vector<std::int64_t> zero_stages_with_pp;  ///< the same with pipeline stages; empty: as without
+  bool offloads_optimizer = false;                ///< moments and master copy can live on the host
   SelectiveRecompute selective = SelectiveRecompute::core_attention;
   UnevenSplit uneven = UnevenSplit::ends_count;
   double expert_imbalance = 1.0;  ///< tokens of the fullest expert rank over the mean
@@ -120,10 +123,12 @@ struct MemoryStack {
   double interval = 0.3;  ///< 80 % of what was measured lies within a factor of 1 + interval
   std::string interval_source;
 
+  /// Whether the software shards states as a ZeRO stage does. A remedy must be something it can do.
+  [[nodiscard]] bool shards(int zero, bool pipeline) const noexcept;
   [[nodiscard]] StateBytes states_of(Precision precision, std::string_view generation) const noexcept;
 };
 
-[[nodiscard]] MemoryStack read_memory_stack(const ConfigValue& root, const std::string& file, Diagnostics& diagnostics);
+[[nodiscard]] MemoryStack read_memory_stack(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
 
 /// Every stack known, user folders first; parsed once. ConfigError when one is broken.
 class MemoryStacks {

@@ -58,6 +58,11 @@ void walk_rules(const Architecture& arch, const TrainingShape& shape, const Stra
   if (!walk_expert_rules(arch, s, report) || !sound_dp) {
     return;
   }
+  const std::int64_t data_ranks = std::int64_t{s.dp} * s.cp;
+  if (s.shard_ranks > 0 && !divides(s.shard_ranks, data_ranks) &&
+      !report(broken(Verdict::shard_ranks_misfit, data_ranks, s.shard_ranks))) {
+    return;
+  }
   const std::int64_t batch_ranks = std::int64_t{s.dp} * s.micro_batch;
   if (!divides(batch_ranks, shape.global_batch)) {
     if (!report(broken(Verdict::batch_not_divisible, shape.global_batch, batch_ranks))) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/model/train/training.hpp>
 
 #include <algorithm>
@@ -6,10 +7,6 @@
 
 namespace headroom {
 namespace {
-
-double count(std::int64_t n) noexcept {
-  return static_cast<double>(n);
-}
 
 constexpr std::string_view rough_form =
     "rough: the sustained rate stands in for element-wise kernels, communication, optimizer and launch gaps";
@@ -60,6 +57,16 @@ void record_time(
   }
 }
 
+/// The interval decides: what fits at its upper end fits, what does not at its lower end does not.
+void judge_memory(Bytes capacity, Estimate& e) noexcept {
+  if (e.device.high <= capacity) {
+    return;
+  }
+  e.verdict = e.device.low > capacity ? Verdict::out_of_memory : Verdict::may_not_fit;
+  e.broke = (e.verdict == Verdict::out_of_memory ? e.device.mid : e.device.high).raw();
+  e.limit = capacity.raw();
+}
+
 template <class Recorder>
 Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Strategy& s, Recorder& recorder) {
   Estimate e;
@@ -70,7 +77,7 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
     e.limit = legality.limit;
     return e;
   }
-  const double m = count(c.work.shape.global_batch) / (static_cast<double>(s.dp) * s.micro_batch);
+  const double m = real(c.work.shape.global_batch) / (static_cast<double>(s.dp) * s.micro_batch);
   e.micro_batches = static_cast<std::int32_t>(m);
   const StageSpan split = split_layers(c.layers, s.pp);
 
@@ -80,14 +87,11 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
   e.stage = fullest.stage;
   e.moment = fullest.memory.moment;
   e.in_flight = fullest.memory.in_flight;
-  e.host = fullest.memory.host;
-  if (e.memory.total() > c.capacity) {
-    e.verdict = Verdict::out_of_memory;
-    e.broke = e.memory.total().raw();
-    e.limit = c.capacity.raw();
-  }
+  e.host = fullest.host;
+  e.device = device_interval(fullest.memory, c.memory.stack);
+  judge_memory(c.capacity, e);
   if constexpr (Recorder::records) {
-    record_memory(c.memory, c.sources.architecture, c.sources.capacity, s, e, recorder);
+    record_memory(c.memory, c.sources.architecture, c.sources.capacity, s, fullest, recorder);
   }
 
   // The slowest stage sets the pace: the first has the most layers, the last the head.
@@ -103,25 +107,26 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
   e.time[Term::bubble] = (s.pp - 1.0) / s.vpp * micro_batch;
   e.step = e.time.total();
   e.bubble_fraction = e.time[Term::bubble] / e.step;
-  record_time(c, t, s, e, layers, recorder);
+  if (c.timed) {
+    record_time(c, t, s, e, layers, recorder);
+  }
   return e;
 }
 
 }  // namespace
 
-CompiledTraining compile(const Architecture& arch,
-                         const Device& device,
-                         const RoughStack& stack,
-                         const MemoryStack& software,
-                         const TrainingWorkload& work) {
+CompiledTraining compile_for_memory(const Architecture& arch,
+                                    const Device& device,
+                                    const MemoryStack& software,
+                                    const TrainingWorkload& work) {
   const ParameterCount parameters = count_parameters(arch);
   CompiledTraining c;
   c.architecture = arch;
   c.work = work;
-  c.hidden = count(arch.hidden);
-  c.vocab = count(arch.vocab);
-  c.seq_len = count(work.shape.seq_len);
-  c.layers = count(arch.layers);
+  c.hidden = real(arch.hidden);
+  c.vocab = real(arch.vocab);
+  c.seq_len = real(work.shape.seq_len);
+  c.layers = real(arch.layers);
   c.parameters = parameters.total;
   c.active_parameters = parameters.active;
 
@@ -134,26 +139,36 @@ CompiledTraining compile(const Architecture& arch,
   c.gemm_backward = work.options.method == Method::full ? 2.0 : 1.0;
   c.attention_backward = work.options.flash_attention ? 2.5 : 2.0;
   c.model_flops_per_token = Flops{6.0 * parameters.active_matrices} + 3.0 * c.layers * c.score_flops;
+  c.gemm_peak = c.gemm_rate = c.wide_rate = FlopsPerSecond{1.0};
 
+  c.capacity = device.visible_capacity().value;
+  c.memory = compile_memory(arch, software, work.states, work.precision, work.options, work.shape.seq_len, c.capacity);
+  c.sources.architecture = arch.source;
+  c.sources.capacity = device.visible_capacity().source;
+  return c;
+}
+
+CompiledTraining compile(const Architecture& arch,
+                         const Device& device,
+                         const RoughStack& stack,
+                         const MemoryStack& software,
+                         const TrainingWorkload& work) {
+  CompiledTraining c = compile_for_memory(arch, device, software, work);
+  c.timed = true;
   const bool narrow = row_of(work.precision).compute_bytes <= 2.0;
   const Precision wide = narrow && work.precision != Precision::fp16 ? Precision::bf16 : work.precision;
   c.gemm_rate = stack.sustained_rate(device, work.precision);
   c.gemm_peak = device.peak_of(row_of(work.precision).rate);
   // Where only narrow runs were measured, attention and head are taken to sustain the same share of their own peak.
-  const FittedFraction* narrow_share = stack.share(device, work.precision);
-  c.wide_rate = stack.share(device, wide) != nullptr ? stack.sustained_rate(device, wide)
-                                                     : narrow_share->value * device.peak_of(row_of(wide).rate);
-  c.capacity = device.visible_capacity().value;
-  c.memory = compile_memory(arch, software, work.states, work.precision, work.options, work.shape.seq_len, c.capacity);
-  const Rate rate = row_of(work.precision).rate;
   const FittedFraction* share = stack.share(device, work.precision);
-  c.sources.architecture = arch.source;
+  c.wide_rate = stack.share(device, wide) != nullptr ? stack.sustained_rate(device, wide)
+                                                     : share->value * device.peak_of(row_of(wide).rate);
+  const Rate rate = row_of(work.precision).rate;
   if (const auto& peak = device.peak[static_cast<std::size_t>(rate)]) {
     c.sources.peak = peak->source;
   }
   c.sources.sustained =
       format_number(100.0 * share->value) + " % of the dense " + std::string{name_of(rate)} + " peak; " + share->source;
-  c.sources.capacity = device.visible_capacity().source;
   return c;
 }
 

@@ -38,6 +38,7 @@ struct CompiledTraining {
   double attention_backward = 2.0;  ///< 2.5 for fused kernels, which form the scores again (Dao 2023, section 3.1)
   // Rates
   FlopsPerSecond gemm_peak{}, gemm_rate{}, wide_rate{};  ///< wide: attention and head, never below 16 bit
+  bool timed = false;  ///< false: compiled for memory; at one FLOP/s steps rank strategies and mean nothing else
   Bytes capacity{};
   CompiledMemory memory;
   TrainingWorkload work;
@@ -51,6 +52,12 @@ struct CompiledTraining {
                                        const RoughStack& stack,
                                        const MemoryStack& software,
                                        const TrainingWorkload& work);
+
+/// The same for memory alone: needs no peak and no share.
+[[nodiscard]] CompiledTraining compile_for_memory(const Architecture& architecture,
+                                                  const Device& device,
+                                                  const MemoryStack& software,
+                                                  const TrainingWorkload& work);
 
 [[nodiscard]] LayerKey key_of(const Strategy& strategy) noexcept;
 

@@ -4,6 +4,7 @@
 // input, mean and 1/deviation; max pooling its input and indices; relu, sigmoid, tanh and softmax their result; gelu
 // and silu their input; mul both inputs; dropout its mask; add and sums nothing; fused attention q, k, v, its result
 // and the log-sum of every query.
+#include <headroom/core/real.hpp>
 #include <headroom/model/workload/op_list.hpp>
 
 #include <initializer_list>
@@ -17,10 +18,6 @@ constexpr Range<std::int64_t> size{1, largest_size};
 constexpr Range<std::int64_t> size_or_zero{0, largest_size};
 constexpr double index_bytes = 8.0;      // int64 indices
 constexpr double statistic_bytes = 4.0;  // fp32
-
-double real(std::int64_t value) {
-  return static_cast<double>(value);
-}
 
 /// The product of sizes; beyond what a double counts exactly it is a problem of `table`.
 double product(ConfigTable& table, std::string_view key, std::string_view what, std::initializer_list<double> factors) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/model/workload/parameters.hpp>
 
 #include <algorithm>
@@ -6,20 +7,16 @@
 namespace headroom {
 namespace {
 
-double count(std::int64_t n) noexcept {
-  return static_cast<double>(n);
-}
-
 double norm_size(const Architecture& arch) noexcept {
-  return count(arch.hidden) * (arch.norm == Norm::layernorm && arch.norm_biases ? 2.0 : 1.0);
+  return real(arch.hidden) * (arch.norm == Norm::layernorm && arch.norm_biases ? 2.0 : 1.0);
 }
 
 double ffn_matrices(const Architecture& arch, std::int64_t width) noexcept {
-  return (arch.gated_mlp ? 3.0 : 2.0) * count(arch.hidden) * count(width);
+  return (arch.gated_mlp ? 3.0 : 2.0) * real(arch.hidden) * real(width);
 }
 
 double ffn_biases(const Architecture& arch, std::int64_t width) noexcept {
-  return (arch.gated_mlp ? 2.0 : 1.0) * count(width) + count(arch.hidden);
+  return (arch.gated_mlp ? 2.0 : 1.0) * real(width) + real(arch.hidden);
 }
 
 struct MixerParameters {
@@ -29,48 +26,48 @@ struct MixerParameters {
 };
 
 MixerParameters attention(const Architecture& arch, const Block& b) noexcept {
-  const double h = count(arch.hidden);
-  const double q = count(b.heads * b.head_dim);
-  const double k = count(b.kv_heads * b.head_dim);
-  const double v = count(b.kv_heads * b.values());
-  const double out = count(b.heads * b.values());
+  const double h = real(arch.hidden);
+  const double q = real(b.heads * b.head_dim);
+  const double k = real(b.kv_heads * b.head_dim);
+  const double v = real(b.kv_heads * b.values());
+  const double out = real(b.heads * b.values());
   MixerParameters p;
-  p.split = h * q                                                             // query
-            + (arch.output_gate ? h * out : 0.0)                              // its gate
-            + h * k + (b.shared_kv ? 0.0 : h * v)                             // key and value
-            + out * h;                                                        // output
-  p.small = (arch.attention_biases.value_or(arch.biases) ? q + k + v : 0.0)   //
-            + (arch.output_bias.value_or(arch.biases) ? h : 0.0)              //
-            + (arch.qk_norm == QkNorm::head ? 2.0 * count(b.head_dim) : 0.0)  //
-            + (arch.qk_norm == QkNorm::full ? q + k : 0.0)                    //
-            + (arch.sinks ? count(b.heads) : 0.0);
+  p.split = h * q                                                            // query
+            + (arch.output_gate ? h * out : 0.0)                             // its gate
+            + h * k + (b.shared_kv ? 0.0 : h * v)                            // key and value
+            + out * h;                                                       // output
+  p.small = (arch.attention_biases.value_or(arch.biases) ? q + k + v : 0.0)  //
+            + (arch.output_bias.value_or(arch.biases) ? h : 0.0)             //
+            + (arch.qk_norm == QkNorm::head ? 2.0 * real(b.head_dim) : 0.0)  //
+            + (arch.qk_norm == QkNorm::full ? q + k : 0.0)                   //
+            + (arch.sinks ? real(b.heads) : 0.0);
   return p;
 }
 
 /// DeepSeek-AI 2024, section 2.1.2, equations 9 to 19.
 MixerParameters latent_attention(const Architecture& arch, const Block& b) noexcept {
   const Mla& mla = *arch.mla;
-  const double h = count(arch.hidden);
-  const double a = count(b.heads);
-  const double qk = count(mla.nope_dim + mla.rope_dim);
+  const double h = real(arch.hidden);
+  const double a = real(b.heads);
+  const double qk = real(mla.nope_dim + mla.rope_dim);
   MixerParameters p;
   if (mla.q_rank > 0) {
-    p.replicated += h * count(mla.q_rank);  // query down
-    p.split += count(mla.q_rank) * a * qk;  // query up
-    p.small += count(mla.q_rank);           // norm of the latent
+    p.replicated += h * real(mla.q_rank);  // query down
+    p.split += real(mla.q_rank) * a * qk;  // query up
+    p.small += real(mla.q_rank);           // norm of the latent
   } else {
     p.split += h * a * qk;
   }
-  p.replicated += h * count(mla.kv_rank + mla.rope_dim);                    // key-value down, rotary key
-  p.split += count(mla.kv_rank) * a * count(mla.nope_dim + mla.value_dim);  // key-value up
-  p.split += a * count(mla.value_dim) * h;                                  // output
-  p.small += count(mla.kv_rank);
+  p.replicated += h * real(mla.kv_rank + mla.rope_dim);                   // key-value down, rotary key
+  p.split += real(mla.kv_rank) * a * real(mla.nope_dim + mla.value_dim);  // key-value up
+  p.split += a * real(mla.value_dim) * h;                                 // output
+  p.small += real(mla.kv_rank);
   if (mla.index_heads > 0) {
-    const double width = count(mla.index_dim);
-    const double from = mla.q_rank > 0 ? count(mla.q_rank) : h;
-    p.replicated += from * count(mla.index_heads) * width  // index queries
-                    + h * width                            // index key
-                    + h * count(mla.index_heads);          // head weights
+    const double width = real(mla.index_dim);
+    const double from = mla.q_rank > 0 ? real(mla.q_rank) : h;
+    p.replicated += from * real(mla.index_heads) * width  // index queries
+                    + h * width                           // index key
+                    + h * real(mla.index_heads);          // head weights
     p.small += 2.0 * width;
   }
   return p;
@@ -78,21 +75,21 @@ MixerParameters latent_attention(const Architecture& arch, const Block& b) noexc
 
 MixerParameters recurrent(const Architecture& arch, const Block& b) noexcept {
   const Recurrent& r = *arch.recurrent;
-  const double h = count(arch.hidden);
-  const double inner = count(r.inner());
+  const double h = real(arch.hidden);
+  const double inner = real(r.inner());
   MixerParameters p;
   if (b.mixer == Mixer::mamba) {  // Gu and Dao 2023, section 3.4: in, conv, x, dt, A, D, out
-    p.split = 2.0 * h * inner + inner * count(r.step_rank + 2 * r.state) + count(r.step_rank) * inner + inner * h;
-    p.small = inner * count(r.conv_kernel + 1) + inner + inner * count(r.state) + inner +
-              (r.inner_norms ? count(r.step_rank + 2 * r.state) : 0.0);
+    p.split = 2.0 * h * inner + inner * real(r.step_rank + 2 * r.state) + real(r.step_rank) * inner + inner * h;
+    p.small = inner * real(r.conv_kernel + 1) + inner + inner * real(r.state) + inner +
+              (r.inner_norms ? real(r.step_rank + 2 * r.state) : 0.0);
   } else if (b.mixer == Mixer::mamba2) {  // Dao and Gu 2024, section 7: z, x, B, C and dt from one projection
-    const double bc = 2.0 * count(r.groups * r.state);
-    p.split = h * (2.0 * inner + bc + count(r.heads)) + inner * h;
-    p.small = (inner + bc) * count(r.conv_kernel + 1) + 3.0 * count(r.heads) + inner;
+    const double bc = 2.0 * real(r.groups * r.state);
+    p.split = h * (2.0 * inner + bc + real(r.heads)) + inner * h;
+    p.small = (inner + bc) * real(r.conv_kernel + 1) + 3.0 * real(r.heads) + inner;
   } else {  // gated delta-net: q, k, v, z; beta and alpha; conv over q, k, v
-    const double keys = count(r.groups * r.state);
-    p.split = h * (2.0 * keys + 2.0 * inner) + 2.0 * h * count(r.heads) + inner * h;
-    p.small = (2.0 * keys + inner) * count(r.conv_kernel) + 2.0 * count(r.heads) + count(r.head_dim);
+    const double keys = real(r.groups * r.state);
+    p.split = h * (2.0 * keys + 2.0 * inner) + 2.0 * h * real(r.heads) + inner * h;
+    p.small = (2.0 * keys + inner) * real(r.conv_kernel) + 2.0 * real(r.heads) + real(r.head_dim);
   }
   return p;
 }
@@ -110,14 +107,14 @@ MixerParameters mixer(const Architecture& arch, const Block& b) noexcept {
 }
 
 double embedding_parameters(const Architecture& arch) noexcept {
-  const double h = count(arch.hidden);
-  const double width = arch.embedding_width > 0 ? count(arch.embedding_width) : h;
-  double sum = count(arch.learned_positions + arch.token_types) * h;
+  const double h = real(arch.hidden);
+  const double width = arch.embedding_width > 0 ? real(arch.embedding_width) : h;
+  double sum = real(arch.learned_positions + arch.token_types) * h;
   if (arch.patches) {
     const Patches& p = *arch.patches;
-    sum += h * (count(p.channels * p.patch * p.patch) + (p.bias ? 1.0 : 0.0)) + (p.class_token ? h : 0.0);
+    sum += h * (real(p.channels * p.patch * p.patch) + (p.bias ? 1.0 : 0.0)) + (p.class_token ? h : 0.0);
   } else {
-    sum += count(arch.vocab) * width;
+    sum += real(arch.vocab) * width;
   }
   sum += width != h ? 2.0 * width * h : 0.0;  // projections in and out
   sum += arch.embedding_norm ? norm_size(arch) : 0.0;
@@ -125,13 +122,13 @@ double embedding_parameters(const Architecture& arch) noexcept {
 }
 
 double head_parameters(const Architecture& arch) noexcept {
-  const double h = count(arch.hidden);
-  double sum = arch.tied_embeddings || arch.patches ? 0.0 : count(arch.vocab) * h;
-  sum += arch.head_bias ? count(arch.vocab) : 0.0;
+  const double h = real(arch.hidden);
+  double sum = arch.tied_embeddings || arch.patches ? 0.0 : real(arch.vocab) * h;
+  sum += arch.head_bias ? real(arch.vocab) : 0.0;
   sum += arch.pooler ? h * h + h : 0.0;
-  sum += arch.mlm_head ? h * h + h + norm_size(arch) + count(arch.vocab) : 0.0;
+  sum += arch.mlm_head ? h * h + h + norm_size(arch) + real(arch.vocab) : 0.0;
   if (arch.patches && arch.patches->classes > 0) {
-    sum += (h + 1.0) * count(arch.patches->classes);
+    sum += (h + 1.0) * real(arch.patches->classes);
   }
   return sum;
 }
@@ -144,20 +141,20 @@ BlockParameters block_parameters(const Architecture& arch, const Block& b) noexc
   p.mixer = m.split + m.small;
   p.mixer_replicated = m.replicated;
   const double norms = b.mixer == Mixer::none || b.feed_forward == FeedForward::none
-                           ? std::min(1.0, count(arch.norms_per_layer))
-                           : count(arch.norms_per_layer);
+                           ? std::min(1.0, real(arch.norms_per_layer))
+                           : real(arch.norms_per_layer);
   p.norms = norms * norm_size(arch);
   if (b.feed_forward == FeedForward::dense) {
     p.dense_ffn = ffn_matrices(arch, b.ffn_hidden) + (arch.biases ? ffn_biases(arch, b.ffn_hidden) : 0.0);
   } else if (b.feed_forward == FeedForward::moe && arch.moe) {
     const Moe& moe = *arch.moe;
-    p.router = count(arch.hidden) * count(moe.experts)         //
-               + (moe.router_bias ? count(moe.experts) : 0.0)  //
-               + (moe.shared_gate ? count(arch.hidden) : 0.0);
+    p.router = real(arch.hidden) * real(moe.experts)          //
+               + (moe.router_bias ? real(moe.experts) : 0.0)  //
+               + (moe.shared_gate ? real(arch.hidden) : 0.0);
     p.shared_experts = ffn_matrices(arch, moe.shared_ffn_hidden);
     p.expert = ffn_matrices(arch, moe.expert_ffn_hidden) +
                (moe.expert_biases || arch.biases ? ffn_biases(arch, moe.expert_ffn_hidden) : 0.0);
-    p.experts = count(moe.experts) * p.expert;
+    p.experts = real(moe.experts) * p.expert;
   }
   return p;
 }
@@ -168,16 +165,16 @@ double active_matrices(const Architecture& arch, const Block& b) noexcept {
   if (b.feed_forward == FeedForward::dense) {
     sum += ffn_matrices(arch, b.ffn_hidden);
   } else if (b.feed_forward == FeedForward::moe && arch.moe) {
-    sum += count(arch.moe->top_k) * ffn_matrices(arch, arch.moe->expert_ffn_hidden)  //
-           + ffn_matrices(arch, arch.moe->shared_ffn_hidden)                         //
-           + count(arch.hidden) * count(arch.moe->experts);
+    sum += real(arch.moe->top_k) * ffn_matrices(arch, arch.moe->expert_ffn_hidden)  //
+           + ffn_matrices(arch, arch.moe->shared_ffn_hidden)                        //
+           + real(arch.hidden) * real(arch.moe->experts);
   }
   return sum;
 }
 
 ParameterCount count_parameters(const Architecture& arch) {
   ParameterCount c;
-  const double h = count(arch.hidden);
+  const double h = real(arch.hidden);
   c.embedding = embedding_parameters(arch);
   c.final_norm = arch.final_norm ? norm_size(arch) : 0.0;
   c.head = head_parameters(arch);
@@ -188,17 +185,17 @@ ParameterCount count_parameters(const Architecture& arch) {
     c.layers += last.total();
     c.experts += last.experts;
     if (block.feed_forward == FeedForward::moe && arch.moe) {
-      idle += count(arch.moe->experts - arch.moe->top_k) * last.expert;
+      idle += real(arch.moe->experts - arch.moe->top_k) * last.expert;
     }
     c.active_matrices += active_matrices(arch, block);
   }
   c.total = c.embedding + c.layers + c.final_norm + c.head;
   c.active = c.total - idle;
   if (!arch.patches) {
-    c.active_matrices += count(arch.vocab) * h;  // the head multiplies even when it is tied
+    c.active_matrices += real(arch.vocab) * h;  // the head multiplies even when it is tied
   }
   // DeepSeek-AI 2024, DeepSeek-V3, section 2.2: a layer, a 2h x h projection and two norms; tables are shared.
-  c.mtp = count(arch.mtp_layers) * (last.total() + 2.0 * h * h + 3.0 * norm_size(arch));
+  c.mtp = real(arch.mtp_layers) * (last.total() + 2.0 * h * h + 3.0 * norm_size(arch));
   return c;
 }
 
@@ -208,13 +205,13 @@ std::int64_t padded_vocabulary(std::int64_t vocab, std::int64_t multiple) noexce
 
 double score_flops(const Architecture& arch, const Block& b, double context) noexcept {
   if (b.mixer == Mixer::mla && arch.mla) {
-    return 2.0 * context * count(b.heads) * count(arch.mla->nope_dim + arch.mla->rope_dim + arch.mla->value_dim);
+    return 2.0 * context * real(b.heads) * real(arch.mla->nope_dim + arch.mla->rope_dim + arch.mla->value_dim);
   }
   if (b.mixer != Mixer::attention) {
     return 0.0;
   }
-  const double seen = b.window > 0 ? std::min(context, count(b.window)) : context;
-  return 2.0 * seen * count(b.heads * (b.head_dim + b.values()));
+  const double seen = b.window > 0 ? std::min(context, real(b.window)) : context;
+  return 2.0 * seen * real(b.heads * (b.head_dim + b.values()));
 }
 
 double score_flops(const Architecture& arch, double context) {
@@ -227,9 +224,9 @@ double score_flops(const Architecture& arch, double context) {
 
 double cache_elements(const Architecture& arch, const Block& b) noexcept {
   if (b.mixer == Mixer::mla && arch.mla) {
-    return count(arch.mla->kv_rank + arch.mla->rope_dim + arch.mla->index_dim);
+    return real(arch.mla->kv_rank + arch.mla->rope_dim + arch.mla->index_dim);
   }
-  return b.mixer == Mixer::attention ? count(b.kv_heads * (b.head_dim + b.values())) : 0.0;
+  return b.mixer == Mixer::attention ? real(b.kv_heads * (b.head_dim + b.values())) : 0.0;
 }
 
 double kv_elements_per_token(const Architecture& arch) {
@@ -243,7 +240,7 @@ double kv_elements_per_token(const Architecture& arch) {
 double kv_elements(const Architecture& arch, double tokens) {
   double sum = 0.0;
   for (const Block& block : arch.blocks()) {
-    sum += cache_elements(arch, block) * (block.window > 0 ? std::min(tokens, count(block.window)) : tokens);
+    sum += cache_elements(arch, block) * (block.window > 0 ? std::min(tokens, real(block.window)) : tokens);
   }
   return sum;
 }
@@ -253,8 +250,8 @@ double state_elements(const Architecture& arch, const Block& b) noexcept {
     return 0.0;
   }
   const Recurrent& r = *arch.recurrent;
-  const double convolved = b.mixer == Mixer::mamba ? count(r.inner()) : count(r.inner() + 2 * r.groups * r.state);
-  return count(r.inner()) * count(r.state) + convolved * count(r.conv_kernel - 1);
+  const double convolved = b.mixer == Mixer::mamba ? real(r.inner()) : real(r.inner() + 2 * r.groups * r.state);
+  return real(r.inner()) * real(r.state) + convolved * real(r.conv_kernel - 1);
 }
 
 double recurrent_state_elements(const Architecture& arch) {

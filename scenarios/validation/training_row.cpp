@@ -7,7 +7,6 @@
 namespace headroom {
 namespace {
 
-
 /// The cells a scorable row must have (design section 6); the names of those that are empty.
 std::string missing_cells(const RunConfiguration& run) {
   return blank_cells({{!run.gpu.empty(), "gpu"},
@@ -111,8 +110,9 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
   }
   s.micro_batch = static_cast<std::uint16_t>(run.micro_batch.value_or(1));
   s.zero = static_cast<std::uint8_t>(run.zero.value_or(defaults.zero));
-  if (const std::string_view node = option(run, "hsdp"); node == "node") {
-    s.shard_ranks = static_cast<std::uint16_t>(std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 1024));
+  if (option(run, "hsdp") == "node") {
+    const std::int64_t node = std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 1024);
+    s.shard_ranks = static_cast<std::uint16_t>(std::min<std::int64_t>(node, std::int64_t{s.dp} * s.cp));
   }
   s.sequence_parallel = s.tp > 1 && run.seq_parallel.value_or(defaults.sequence_parallel ? 1 : 0) == 1;
   s.recompute = run.recompute == "full"        ? Recompute::full
@@ -293,7 +293,7 @@ std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& r
   return std::nullopt;
 }
 
-CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precision precision) {
+CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precision precision, bool timed) {
   const Architecture* preset = preset_of(run.model);
   const Device& sku = *devices_.find(run.gpu).device;
   const MemoryStack& software = software_of(run);
@@ -306,7 +306,8 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
     architecture.mla = preset->mla;  // the columns have no place for the latent widths
   }
-  return compile(architecture, sku, stack_, software, work);
+  return timed ? compile(architecture, sku, stack_, software, work)
+               : compile_for_memory(architecture, sku, software, work);
 }
 
 RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {
@@ -315,7 +316,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   }
   CompiledTraining c;
   try {
-    c = compiled(run, precision_of(run.precision).value_or(Precision::bf16));
+    c = compiled(run, precision_of(run.precision).value_or(Precision::bf16), metric != "memory_gib_per_gpu");
   } catch (const ConfigError& error) {
     return unsupported(error.diagnostics().front().message);
   }
@@ -327,11 +328,12 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     open = false;
   }
   if (open || run.recompute.empty()) {
-    s = close_open_axes(c, s, open, run.recompute.empty());
+    // A measured run did fit: the central value decides, where a plan asks for the upper end.
+    s = close_open_axes(c, {s, open, run.recompute.empty()}, FitRule::likely);
   }
   const Estimate e = evaluate(c, tabulate(c, key_of(s)), s);
   // A measured run did fit: a memory estimate above the capacity is an error of the estimate, not of the plan.
-  if (e.verdict != Verdict::feasible && e.verdict != Verdict::out_of_memory) {
+  if (e.verdict != Verdict::feasible && e.verdict != Verdict::may_not_fit && e.verdict != Verdict::out_of_memory) {
     return unsupported(verdict_text(e.verdict, e.broke, e.limit));
   }
   const Answer answer = in_unit(c, run, s, e, metric);

@@ -33,7 +33,7 @@ class TrainingRowModel {
   /// Why the row cannot be predicted; nullopt when it can.
   std::optional<RowPrediction> refusal(const RunConfiguration& run);
   /// The row's question, compiled. ConfigError when the SKU or the stack lacks a number that it needs.
-  CompiledTraining compiled(const RunConfiguration& run, Precision precision);
+  CompiledTraining compiled(const RunConfiguration& run, Precision precision, bool timed);
   /// The preset a row's model name means, a layer slice of it included; nullptr when there is none.
   const Architecture* preset_of(const std::string& model);
   /// By the column `framework`; without one by the ZeRO stage.

@@ -39,6 +39,36 @@ TEST_CASE("every scenario's JSON is valid and names its schema, answered or not"
   }
 }
 
+TEST_CASE("what may not fit is answered, and said in the first words of the verdict") {
+  const std::string tight = "plan " + std::string{scenarios[0]} + " --set strategy.pp=2 --set strategy.micro_batch=2";
+  const Run text = run_headroom(tight);
+  CHECK(text.code == 0);
+  CHECK(text.out.find("\nmay not fit: ") != std::string::npos);
+  CHECK(text.out.find("\nif it fits:\n") != std::string::npos);
+  const Run json = run_headroom(tight + " --format json");
+  CHECK(json.code == 0);
+  const ConfigValue answer = parse_json(json.out, "stdout");
+  CHECK(text_at(answer, "verdict") == "may_not_fit");
+  REQUIRE(answer.find("remedies") != nullptr);
+  CHECK_FALSE(answer.find("remedies")->items.empty());
+  CHECK(run_headroom(tight + " --set strategy.micro_batch=8").code == 1);
+}
+
+TEST_CASE("memory alone needs no price: a list without an offer for the SKU is no obstacle") {
+  const std::string asked =
+      "plan --model llama3-8b --gpu a100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --prices lambda-2026-08";
+  CHECK(run_headroom(asked).code == 2);
+  CHECK(run_headroom(asked + " --only memory").code == 0);
+}
+
+TEST_CASE("explain of memory alone tells no time") {
+  const Run run = run_headroom("explain " + std::string{scenarios[0]} + " --only memory");
+  CHECK(run.code == 0);
+  CHECK(run.out.find("\nweights = ") != std::string::npos);
+  CHECK(run.out.find("gemm") == std::string::npos);
+  CHECK(run.out.find("\nstep = ") == std::string::npos);
+}
+
 TEST_CASE("explain answers with JSON of the same schema") {
   const Run run = run_headroom("explain " + std::string{scenarios[0]} + " --format json");
   CHECK(run.code == 0);

@@ -16,6 +16,7 @@ struct Drawn {
   Architecture arch;
   std::string software;
   Strategy strategy;
+  MemoryOptions options;
   std::int64_t seq_len = 0;
   double micro_batches = 1;
 };
@@ -39,18 +40,30 @@ Drawn draw() {
   s.sequence_parallel = s.tp > 1 && *rc::gen::arbitrary<bool>();
   d.seq_len = 128 * *rc::gen::inRange(1, 256);
   d.micro_batches = *rc::gen::inRange(1, 128);
+  d.options.flash_attention = *rc::gen::arbitrary<bool>();
   return d;
 }
 
-StageMemory fullest(const Drawn& d) {
+CompiledMemory compiled(const Drawn& d) {
   static const MemoryStacks stacks = MemoryStacks::standard();
   const MemoryStack& software = stacks.find(d.software);
   // A device that holds anything: the cap on what the allocator keeps must not hide a fall.
-  const CompiledMemory c = compile_memory(d.arch, software, software.states_of(Precision::bf16, "hopper"),
-                                          Precision::bf16, {}, d.seq_len, Bytes{1e18});
-  const Strategy& s = d.strategy;
-  const LayerKey key{s.tp, s.cp, s.ep, s.etp, s.micro_batch, s.sequence_parallel, s.recompute};
-  return fullest_stage(c, tabulate_memory(c, key), s, d.micro_batches).memory;
+  return compile_memory(d.arch, software, software.states_of(Precision::bf16, "hopper"), Precision::bf16, d.options,
+                        d.seq_len, Bytes{1e18});
+}
+
+MemoryTable table(const CompiledMemory& c, const Strategy& s) {
+  return tabulate_memory(c, {s.tp, s.cp, s.ep, s.etp, s.micro_batch, s.sequence_parallel, s.recompute});
+}
+
+StageMemory fullest(const Drawn& d) {
+  const CompiledMemory c = compiled(d);
+  return fullest_stage(c, table(c, d.strategy), d.strategy, d.micro_batches).memory;
+}
+
+StageMemory on_stage(const Drawn& d, std::int64_t stage) {
+  const CompiledMemory c = compiled(d);
+  return stage_memory(c, table(c, d.strategy), d.strategy, d.micro_batches, stage);
 }
 
 Bytes states(const StageMemory& m) {
@@ -82,8 +95,23 @@ TEST_CASE("a larger micro-batch, a longer sequence or more layers never take les
     sequence.seq_len += 128;
     RC_ASSERT(fullest(sequence).device() >= now);
     Drawn deeper = d;
-    deeper.arch.layers += d.strategy.pp;  // the same remainder: a layer more on every stage
+    // The same remainder: a layer more in every part, of which ZB-V has two a stage.
+    deeper.arch.layers += d.strategy.pp * (d.strategy.schedule == Schedule::zb_v ? 2 : 1);
     RC_ASSERT(fullest(deeper).device() >= now);
+  }));
+}
+
+TEST_CASE("recomputing more never takes more on any stage, in any schedule") {
+  CHECK(rc::check([] {
+    Drawn d = draw();
+    const std::int64_t stage = *rc::gen::inRange<std::int64_t>(0, d.strategy.pp);
+    const auto live = [&](Recompute mode) {
+      d.strategy.recompute = mode;
+      return on_stage(d, stage).live();
+    };
+    const Bytes rounding{1024.0};
+    RC_ASSERT(live(Recompute::selective) <= live(Recompute::none) + rounding);
+    RC_ASSERT(live(Recompute::full) <= live(Recompute::selective) + rounding);
   }));
 }
 

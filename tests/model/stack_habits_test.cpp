@@ -20,11 +20,14 @@ Architecture preset(std::string_view id) {
   return ModelLibrary::standard().find(id);
 }
 
-CompiledMemory compiled(const Architecture& arch, std::string_view software, MomentsApart apart = {}) {
+CompiledMemory compiled(const Architecture& arch,
+                        std::string_view software,
+                        MomentsApart apart = {},
+                        Precision precision = Precision::bf16) {
   const MemoryStack& s = stack(software);
-  StateBytes states = s.states_of(Precision::bf16, "hopper");
+  StateBytes states = s.states_of(precision, "hopper");
   states.apart = apart;
-  return compile_memory(arch, s, states, Precision::bf16, {}, 4096, Bytes{1024 * gib});
+  return compile_memory(arch, s, states, precision, {}, 4096, Bytes{1024 * gib});
 }
 
 Strategy strategy(int tp, int pp, int dp, int ep = 1, int etp = 1, int zero = 1) {
@@ -141,6 +144,23 @@ TEST_CASE("DeepSpeed gathers no more than the model has, and allocates whole red
   CHECK(buffers(3) == doctest::Approx(2.0 * parameters + 2.0 * 2.0 * 5e8));
   const CompiledMemory large = compiled(preset("llama2-7b"), "deepspeed");
   CHECK(bytes(stage(large, strategy(1, 1, 8, 1, 1, 3)), MemoryTerm::gather_buffers) == doctest::Approx(4e9));
+  const CompiledMemory wide = compiled(preset("llama2-7b"), "deepspeed", {}, Precision::fp32);
+  CHECK(bytes(stage(wide, strategy(1, 1, 8, 1, 1, 3)), MemoryTerm::gather_buffers) == doctest::Approx(8e9));
+}
+
+TEST_CASE("gradients are reduced as the software does, and no narrower than the recipe") {
+  // Of one unit: two gathered in the compute format, one reduced.
+  const auto gathered = [](std::string_view software, Precision precision) {
+    const CompiledMemory c = compiled(preset("llama2-70b"), software, {}, precision);
+    Strategy s = strategy(1, 1, 8, 1, 1, 3);
+    s.recompute = Recompute::none;
+    const StageMemory m = stage(c, s);
+    REQUIRE(m.moment == PeakMoment::layer_backward);
+    return bytes(m, MemoryTerm::gather_buffers) / m.parameters.largest_layer;
+  };
+  CHECK(gathered("llm-foundry", Precision::bf16) == doctest::Approx(2.0 * 2.0 + 2.0));
+  CHECK(gathered("llm-foundry", Precision::fp32) == doctest::Approx(2.0 * 4.0 + 4.0));
+  CHECK(gathered("pytorch-fsdp", Precision::bf16) == doctest::Approx(2.0 * 2.0 + 4.0));
 }
 
 TEST_CASE("sharded stacks keep a stage's experts whole under pipeline parallelism, gradients in fp32") {

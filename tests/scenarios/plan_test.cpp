@@ -54,9 +54,9 @@ TEST_CASE("M8: out of memory at batch 32 on 40 GB, the first remedy is batch 16 
     return make_plan(
         scenario_from_overrides(
             std::vector<std::string>{"kind=train", "model=gpt3-350m", "hardware.gpu=a100-sxm-40gb", "hardware.gpus=1",
-                                     "training.seq_len=1024", "training.global_batch=32", "training.precision=fp16",
-                                     "training.software=megatron-core", "strategy.zero=0", "strategy.recompute=none",
-                                     "strategy.micro_batch=" + std::to_string(micro_batch)},
+                                     "training.seq_len=960", "training.global_batch=32", "training.precision=fp16",
+                                     "training.fused_loss=false", "training.software=megatron-core", "strategy.zero=0",
+                                     "strategy.recompute=none", "strategy.micro_batch=" + std::to_string(micro_batch)},
             sources()),
         false);
   };
@@ -71,6 +71,84 @@ TEST_CASE("M8: out of memory at batch 32 on 40 GB, the first remedy is batch 16 
   CHECK(train(half).estimate.micro_batches == 2);  // the batch stays 32
   CHECK(t.remedies[0].memory.raw() == train(half).estimate.memory.total().raw());
   CHECK(t.remedies[0].step.raw() == train(half).estimate.step.raw());
+}
+
+TEST_CASE("the interval decides: it fits, it may not, it does not") {
+  const auto at = [](int micro_batch) {
+    return plan({"strategy.pp=2", "training.fused_loss=false", "strategy.recompute=none",
+                 "strategy.micro_batch=" + std::to_string(micro_batch)});
+  };
+  const Bytes capacity = std::get<TrainScenario>(at(1).scenario.question).device.visible_capacity().value;
+  const Plan sure = at(1);
+  CHECK(train(sure).memory.high <= capacity);
+  CHECK(train(sure).estimate.verdict == Verdict::feasible);
+  CHECK(train(sure).verdict == "fits");
+  const Plan open = at(2);
+  CHECK(train(open).memory.low < capacity);
+  CHECK(train(open).memory.high > capacity);
+  CHECK(train(open).estimate.verdict == Verdict::may_not_fit);
+  CHECK(train(open).verdict.starts_with("may not fit: "));
+  CHECK_FALSE(train(open).remedies.empty());
+  CHECK(open.feasible());
+  const Plan none = at(4);
+  CHECK(train(none).memory.low > capacity);
+  CHECK(train(none).estimate.verdict == Verdict::out_of_memory);
+  CHECK_FALSE(none.feasible());
+}
+
+TEST_CASE("an open axis prefers what fits at the upper end") {
+  const TrainPlan& t = train(plan({"strategy.pp=2", "strategy.recompute=none"}));
+  CHECK(t.estimate.verdict == Verdict::feasible);
+  const Plan tight = plan({"hardware.gpus=16", "strategy.pp=1", "training.global_batch=16"});
+  if (train(tight).estimate.verdict != Verdict::feasible) {  // then no value of the open axes is sure
+    for (const char* mode : {"none", "selective", "full"}) {
+      const Plan fixed = plan({"hardware.gpus=16", "strategy.pp=1", "training.global_batch=16",
+                               std::string{"strategy.recompute="} + mode, "strategy.micro_batch=1"});
+      CHECK(train(fixed).estimate.verdict != Verdict::feasible);
+      CHECK(train(fixed).memory.high >= train(tight).memory.high);
+    }
+  }
+}
+
+TEST_CASE("memory alone needs no peak and no measured share, and is the memory of the whole plan") {
+  const auto ask = [](const std::string& gpu, const std::string& precision, PlanPart part) {
+    return make_plan(
+        scenario_from_overrides(
+            std::vector<std::string>{"kind=train", "model=llama3-8b", "hardware.gpu=" + gpu, "hardware.gpus=8",
+                                     "training.seq_len=4096", "training.global_batch=64",
+                                     "training.precision=" + precision, "strategy.tp=4"},
+            sources()),
+        true, part);
+  };
+  CHECK_THROWS_AS(ask("h100-sxm-80gb", "nvfp4", PlanPart::all), ConfigError);  // no fp4 peak
+  CHECK(ask("h100-sxm-80gb", "nvfp4", PlanPart::memory).feasible());
+  Scenario bare = scenario_from_overrides(
+      std::vector<std::string>{"kind=train", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8",
+                               "training.seq_len=4096", "training.global_batch=64", "training.precision=bf16"},
+      sources());
+  Device& device = std::get<TrainScenario>(bare.question).device;
+  device.peak = {};
+  device.memory.bandwidth.reset();
+  CHECK(train(make_plan(bare, false, PlanPart::memory)).memory.mid.raw() > 0.0);
+  // Nobody measured an fp32 run: the whole question is answered as far as it can be, and says why.
+  const Plan wide = ask("h100-sxm-80gb", "fp32", PlanPart::all);
+  CHECK(wide.part == PlanPart::memory);
+  CHECK(std::any_of(wide.notes.begin(), wide.notes.end(), [](const std::string& note) {
+    return note.starts_with("time: not priced: no measured fp32 run");
+  }));
+  CHECK(train(wide).memory.mid > train(ask("h100-sxm-80gb", "bf16", PlanPart::all)).memory.mid);
+  for (const char* precision : {"bf16", "fp8"}) {
+    const Plan whole = ask("h100-sxm-80gb", precision, PlanPart::all);
+    const Plan alone = ask("h100-sxm-80gb", precision, PlanPart::memory);
+    CHECK(train(alone).strategy == train(whole).strategy);
+    CHECK(train(alone).memory.mid.raw() == train(whole).memory.mid.raw());
+    const auto tells_time = [](const Plan& p) {
+      return std::any_of(p.explain.begin(), p.explain.end(),
+                         [](const ExplainEntry& entry) { return entry.as == Shown::seconds; });
+    };
+    CHECK(tells_time(whole));
+    CHECK_FALSE(tells_time(alone));
+  }
 }
 
 TEST_CASE("offloading needs room on the host, and none there on NVMe") {
@@ -92,6 +170,64 @@ TEST_CASE("offloading needs room on the host, and none there on NVMe") {
   CHECK(with({"hardware.host_memory=2 TB"}).feasible());
   CHECK_FALSE(with({"hardware.host_memory=64 GB"}).feasible());
   CHECK(with({"hardware.host_memory=64 GB", "training.offload_to=nvme"}).feasible());
+  const Plan small = with({"hardware.host_memory=64 GB"});
+  CHECK(train(small).estimate.verdict == Verdict::host_memory_too_small);
+  // Both run out: the GPU comes first, and keeps its numbers.
+  const Plan both = with({"hardware.host_memory=64 GB", "strategy.micro_batch=8", "strategy.recompute=none"});
+  CHECK(train(both).estimate.verdict == Verdict::out_of_memory);
+  CHECK(train(both).estimate.broke == train(both).memory.mid.raw());
+  CHECK(train(both).verdict.starts_with("does not fit: needs "));
+  CHECK(train(both).verdict.find("and offloading needs ") != std::string::npos);
+}
+
+TEST_CASE("what crosses the link follows from what is trained, on NVMe the states themselves are read and written") {
+  const auto with = [](std::vector<std::string> more) {
+    std::vector<std::string> overrides{"kind=train",
+                                       "model=llama3-8b",
+                                       "hardware.gpu=h100-sxm-80gb",
+                                       "hardware.gpus=8",
+                                       "hardware.host_memory=2 TB",
+                                       "training.seq_len=8192",
+                                       "training.global_batch=64",
+                                       "training.precision=bf16",
+                                       "strategy.zero=1",
+                                       "strategy.micro_batch=1",
+                                       "strategy.recompute=full"};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    const Plan p = make_plan(scenario_from_overrides(overrides, sources()), false);
+    REQUIRE(train(p).offload);
+    return *train(p).offload;
+  };
+  const double parameters = count_parameters(sources().models.find("llama3-8b")).total;
+  const OffloadPlan states = with({"training.offload=[\"optimizer\"]"});
+  CHECK(states.step_way.raw() == doctest::Approx(2.0 * parameters / 8.0));
+  CHECK(states.gpu.raw() == doctest::Approx(12.0 * parameters / 8.0));
+  CHECK(states.read.raw() == 0.0);
+  const OffloadPlan nvme = with({"training.offload=[\"optimizer\"]", "training.offload_to=nvme"});
+  CHECK(nvme.to_nvme);
+  CHECK(nvme.read.raw() == doctest::Approx(12.0 * parameters / 8.0));
+  CHECK(nvme.written.raw() == nvme.read.raw());
+  // 32 inputs of 2 h T but for two, in every micro-batch.
+  const OffloadPlan saved = with({"training.offload=[\"activations\"]"});
+  CHECK(saved.pass_way.raw() == doctest::Approx(30.0 * 2.0 * 4096.0 * 8192.0));
+  REQUIRE(saved.pass_time);
+  CHECK(saved.pass_time->raw() > 0.0);
+  CHECK(saved.step_way.raw() == 0.0);
+  // Adapters alone go, whatever the base's optimizer would keep.
+  const OffloadPlan lora = with({"training.offload=[\"optimizer\"]", "training.method=lora", "training.optimizer=sgd"});
+  const Architecture arch = sources().models.find("llama3-8b");
+  CHECK(lora.step_way.raw() ==
+        doctest::Approx(2.0 * 32.0 * lora_parameters(arch, arch.blocks().front(), 16).total() / 8.0));
+}
+
+TEST_CASE("ranks that share states must divide the data ranks") {
+  const auto problem = [](int shard_ranks) {
+    const Plan p = plan({"strategy.zero=3", "strategy.shard_ranks=" + std::to_string(shard_ranks)});
+    return train(p).problems.empty() ? std::string{} : train(p).problems.front().way_out;
+  };
+  CHECK(problem(8).empty());
+  CHECK(problem(12) == "use shard_ranks 8");
+  CHECK(problem(32) == "use shard_ranks 16");
 }
 
 TEST_CASE("every broken rule is told with values that obey, and none that only follows from another") {
@@ -114,24 +250,6 @@ TEST_CASE("every broken rule is told with values that obey, and none that only f
   CHECK(train(plan()).problems.empty());
 }
 
-TEST_CASE("a plan that does not fit offers the smallest change that fits, and it does") {
-  const Plan p = plan({"strategy.pp=1", "strategy.micro_batch=4", "strategy.recompute=none"});
-  const TrainPlan& t = train(p);
-  CHECK(t.estimate.verdict == Verdict::out_of_memory);
-  REQUIRE_FALSE(t.remedies.empty());
-  for (const Remedy& remedy : t.remedies) {
-    CHECK(remedy.changes.size() == t.remedies.front().changes.size());
-    std::vector<std::string> sets{"strategy.pp=1", "strategy.micro_batch=4", "strategy.recompute=none"};
-    for (std::string change : remedy.changes) {
-      change.erase(std::remove(change.begin(), change.end(), ' '), change.end());
-      sets.push_back(change);
-    }
-    const Plan changed = plan(sets);
-    CHECK(changed.feasible());
-    CHECK(train(changed).estimate.memory.total().raw() == remedy.memory.raw());
-  }
-}
-
 TEST_CASE("no remedy of fewer changes exists than the one offered") {
   const Plan p = plan({"strategy.tp=1", "strategy.pp=1", "strategy.micro_batch=1", "strategy.recompute=none"});
   const TrainPlan& t = train(p);
@@ -140,8 +258,9 @@ TEST_CASE("no remedy of fewer changes exists than the one offered") {
     for (const std::string& change : t.remedies.front().changes) {
       std::string set = change;
       set.erase(std::remove(set.begin(), set.end(), ' '), set.end());
-      CHECK_FALSE(plan({"strategy.tp=1", "strategy.pp=1", "strategy.micro_batch=1", "strategy.recompute=none", set})
-                      .feasible());
+      const Plan one =
+          plan({"strategy.tp=1", "strategy.pp=1", "strategy.micro_batch=1", "strategy.recompute=none", set});
+      CHECK(train(one).estimate.verdict != Verdict::feasible);
     }
   }
 }

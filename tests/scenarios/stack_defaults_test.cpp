@@ -158,3 +158,20 @@ TEST_CASE("a row's framework decides what its blank ZeRO cell means") {
   stated.zero = 1;
   CHECK(memory(stated) > 2.0 * sharded);
 }
+
+TEST_CASE("a software's default ZeRO stage is one that it can shard, and no remedy asks for more than it can") {
+  for (const MemoryStack& stack : MemoryStacks::standard().all()) {
+    CAPTURE(stack.id);
+    CHECK(stack.shards(stack.defaults.zero, false));
+  }
+  CHECK_FALSE(MemoryStacks::standard().find("llm-foundry").offloads_optimizer);
+  // The BigScience fork has no sequence parallelism: off by default, never offered.
+  const Plan p = plan("mixtral-8x7b", {"training.software=megatron-deepspeed", "strategy.tp=2"});
+  REQUIRE_FALSE(train(p).remedies.empty());
+  for (const Remedy& remedy : train(p).remedies) {
+    CHECK_FALSE(remedy.strategy.sequence_parallel);
+    for (const std::string& change : remedy.changes) {
+      CHECK_FALSE(change.starts_with("strategy.sequence_parallel"));
+    }
+  }
+}

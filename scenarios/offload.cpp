@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/offload.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+std::string way_text(Bytes way, const std::optional<Seconds>& time, std::string_view unit) {
+  return "offload: " + format(way) + " cross PCIe each way and " + std::string{unit} +
+         (time ? ", " + format(*time) + " before any overlap" : "; the link's rate is not known") + ", not in the step";
+}
+
+Bytes of_node(const TrainScenario& t, const Estimate& e) noexcept {
+  return static_cast<double>(std::min(t.gpus_per_node, t.work.shape.gpus)) * e.host.total();
+}
+
+}  // namespace
+
+bool host_is_short(const TrainScenario& t, const Estimate& e) noexcept {
+  return !t.offload_to_nvme && t.host_memory && of_node(t, e) > *t.host_memory;
+}
+
+std::optional<OffloadPlan> plan_offload(const TrainScenario& t, const Estimate& e) {
+  if (e.host.total().raw() <= 0.0) {
+    return std::nullopt;
+  }
+  OffloadPlan plan;
+  plan.to_nvme = t.offload_to_nvme;
+  plan.gpu = e.host.total();
+  plan.node = of_node(t, e);
+  plan.room = t.host_memory;
+  plan.short_of_room = host_is_short(t, e);
+  // Gradients go and weights come back in the compute format.
+  plan.step_way = Bytes{row_of(t.work.precision).compute_bytes * e.host.updated};
+  plan.pass_way = e.host.per_pass;
+  if (t.device.pcie.rate) {
+    plan.step_time = offload_time(plan.step_way, t.device.pcie.rate->value);
+    plan.pass_time = offload_time(plan.pass_way, t.device.pcie.rate->value);
+  }
+  if (plan.to_nvme) {
+    plan.read = plan.written = e.host.states + static_cast<double>(e.micro_batches) * e.host.per_pass;
+  }
+  return plan;
+}
+
+std::vector<std::string> offload_notes(const OffloadPlan& o) {
+  std::vector<std::string> notes;
+  std::string place = "offload: " + format(o.gpu) + (o.to_nvme ? " of NVMe per GPU, " : " of host memory per GPU, ") +
+                      format(o.node) + " per node";
+  if (!o.to_nvme) {
+    place += !o.room           ? "; whether the host has it is not known: state hardware.host_memory"
+             : o.short_of_room ? ", more than the " + format(*o.room) + " the host has"
+                               : " of the host's " + format(*o.room);
+  }
+  notes.push_back(std::move(place));
+  if (o.to_nvme) {
+    notes.push_back("offload: NVMe reads " + format(o.read) + " and writes " + format(o.written) +
+                    " per GPU and step; whether it has room and keeps pace is not checked");
+  }
+  if (o.step_way.raw() > 0.0) {
+    notes.push_back(way_text(o.step_way, o.step_time, "step"));
+  }
+  if (o.pass_way.raw() > 0.0) {
+    notes.push_back(way_text(o.pass_way, o.pass_time, "micro-batch"));
+  }
+  return notes;
+}
+
+}  // namespace headroom

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training question compiled and its open axes closed: what plans and remedies share, so that both judge alike.
+#pragma once
+
+#include <headroom/scenarios/scenario.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace headroom {
+
+/// What of a plan is asked for; `memory` alone needs no peak, no sustained rate, no bandwidth and no price.
+enum class PlanPart : std::uint8_t { all, memory };
+
+struct TrainQuestion {
+  CompiledTraining compiled;
+  std::string untimed;  ///< why no time is priced though it was asked for; empty when it is, or was not asked for
+};
+/// For memory alone when that is the part, or when nobody measured the recipe on any generation. ConfigError when the
+/// SKU has no peak for the recipe.
+[[nodiscard]] TrainQuestion compile_question(const TrainScenario& train, const RoughStack& stack, PlanPart part);
+
+/// What fits counts as: the central value for runs that are known to have run, the upper end for plans.
+enum class FitRule : std::uint8_t { likely, surely };
+
+/// Fills the open axes with the fastest legal values that fit, else those that need the least memory.
+struct OpenStrategy {
+  Strategy strategy;
+  bool micro_batch = false, recompute = false;  ///< open
+};
+[[nodiscard]] OpenStrategy open_strategy(const TrainScenario& train) noexcept;
+[[nodiscard]] Strategy close_open_axes(const CompiledTraining& compiled,
+                                       const OpenStrategy& open,
+                                       FitRule rule) noexcept;
+
+/// The closed strategy and its price.
+struct TrainAnswer {
+  Strategy strategy;
+  Estimate estimate;
+};
+[[nodiscard]] TrainAnswer answer_question(const CompiledTraining& compiled, const OpenStrategy& open) noexcept;
+
+}  // namespace headroom
