@@ -75,6 +75,19 @@ class CsvColumns {
     return value.value_or(1.0);
   }
 
+  /// A number from zero on.
+  double amount(std::size_t column) {
+    const std::size_t before = csv_->diagnostics().size();
+    const std::optional<double> value = csv_->number(at_[column]);
+    row_good_ = row_good_ && csv_->diagnostics().size() == before;
+    if (value && *value < 0.0) {
+      problem(column, "must not be negative");
+    } else if (!value && csv_->fields()[at_[column]].empty()) {
+      problem(column, "is empty");
+    }
+    return value.value_or(0.0);
+  }
+
   /// An integer from zero on.
   std::int64_t count(std::size_t column) {
     const std::optional<std::int64_t> value = whole(column);

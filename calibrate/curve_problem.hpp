@@ -5,6 +5,7 @@
 #include <headroom/calibrate/fit_curve.hpp>
 #include <headroom/calibrate/kernel_rows.hpp>
 #include <headroom/hardware/device.hpp>
+#include <headroom/model/cost/gemm.hpp>
 
 #include <span>
 #include <string>
@@ -12,12 +13,16 @@
 
 namespace headroom {
 
-/// The kernels of one engine, version and format, which share a curve.
+/// The kernels of one engine, version and format (of MoE also one family and routing), which share a curve. Of training
+/// attention the engine is the implementation.
 struct KernelGroup {
   KernelKind kind = KernelKind::gemm;
   std::string engine, version;
-  std::string format;  ///< as the model names it
+  std::string format;   ///< as the model names it
+  std::string kernel;   ///< of MoE the family of kernels, of quantise passes the op; else empty
+  std::string routing;  ///< of MoE "balanced" or "power-law"
   std::vector<const KernelRow*> rows;
+  std::vector<const KernelRow*> outside;  ///< of shapes beyond what the model is fitted on (attention_in_range)
 };
 
 /// Sorted by engine and format. The rows must outlive the groups.
@@ -26,6 +31,11 @@ struct KernelGroup {
 /// The problem of one group on a device. The group must outlive the problem. ConfigError for a format that no model
 /// knows or a device that lacks its rate.
 [[nodiscard]] CurveProblem curve_problem(const KernelGroup& group, const Device& device);
+
+/// The same group made of its kernels beyond the range of the fit.
+[[nodiscard]] KernelGroup outside_of(const KernelGroup& group);
+/// The format of a group; ConfigError naming those known when it is none.
+[[nodiscard]] const GemmFormat& known_format(const KernelGroup& group);
 
 /// The kernels of a group that are among the shapes of a probe (probe_plan.hpp).
 [[nodiscard]] std::vector<std::size_t> probe_kernels(const KernelGroup& group);

@@ -40,6 +40,11 @@ constexpr std::array forms{
          {"tokens", "hidden", "inter", "topk", "experts", "tp", "ep"},
          7},
     Form{KernelKind::quantize, {"op", "kernel", "dtype"}, 3, {"m", "k"}, 2},
+    Form{KernelKind::training_attention,
+         {"pass", "dtype"},
+         2,
+         {"batch", "seq", "heads", "kv_heads", "head_dim", "causal"},
+         6},
 };
 
 const Form& form_of(KernelKind kind) noexcept {
@@ -106,6 +111,10 @@ KernelRow row_of(CsvColumns& columns, const Form& form) {
       row.format = texts[1];
       row.variant = texts[0] + ", " + texts[2];
       break;
+    case KernelKind::training_attention:
+      row.format = texts[1];
+      row.variant = texts[0];
+      break;
     case KernelKind::quantize:
     case KernelKind::count:
       row.format = texts[2];
@@ -114,9 +123,12 @@ KernelRow row_of(CsvColumns& columns, const Form& form) {
   }
   for (std::size_t i = 0; i < form.size_count; ++i) {
     const std::size_t column = 2 + form.text_count + i;
-    row.shape[i] = static_cast<double>(form.sizes[i] == "window" ? columns.count(column) : columns.integer(column));
+    row.shape[i] = static_cast<double>(
+        form.sizes[i] == "window" || form.sizes[i] == "causal" ? columns.count(column) : columns.integer(column));
   }
-  row.latency = Seconds{columns.number(2 + form.text_count + form.size_count) * micro};
+  const std::size_t latency = 2 + form.text_count + form.size_count;
+  const bool difference = form.kind == KernelKind::quantize;
+  row.latency = Seconds{(difference ? columns.amount(latency) : columns.number(latency)) * micro};
   row.line = columns.line();
   return row;
 }
@@ -171,7 +183,9 @@ KernelFile read_kernel_rows(std::istream& stream,
   Repeats repeats;
   while (columns.next()) {
     KernelRow row = row_of(columns, form);
-    if (columns.row_good()) {
+    if (columns.row_good() && row.latency <= Seconds{}) {
+      ++file.below_noise;
+    } else if (columns.row_good()) {
       repeats.check(row, path, diagnostics);
       file.rows.push_back(std::move(row));
     }

@@ -16,10 +16,10 @@
 
 namespace headroom {
 
-enum class KernelKind : std::uint8_t { gemm, prefill, decode, moe, quantize, count };
+enum class KernelKind : std::uint8_t { gemm, prefill, decode, moe, quantize, training_attention, count };
 /// As the command line spells them.
-inline constexpr std::array<std::string_view, 5> kernel_kind_names{"gemm", "attention-prefill", "attention-decode",
-                                                                   "moe", "quantize"};
+inline constexpr std::array<std::string_view, 6> kernel_kind_names{"gemm", "attention-prefill", "attention-decode",
+                                                                   "moe",  "quantize",          "attention-training"};
 
 /// The columns that make a shape, in the order of KernelRow::shape. Besides them a file has engine, version,
 /// latency_us and the text columns of text_columns.
@@ -31,7 +31,8 @@ struct KernelRow {
   static constexpr std::size_t most_sizes = 7;
   std::string engine, version;
   std::string format;   ///< "bfloat16"; of attention "bfloat16/fp8": queries / cache
-  std::string variant;  ///< of MoE "kernel, distribution", of quantize "op, kernel"; else empty
+  std::string variant;  ///< of MoE "kernel, distribution", of quantize "op, kernel", of training
+                        ///< attention "forward", "backward" or "forward+backward"; else empty
   std::array<double, most_sizes> shape{};
   Seconds latency{};
   int line = 0;
@@ -41,6 +42,8 @@ struct KernelFile {
   std::string path;
   KernelKind kind = KernelKind::gemm;
   std::vector<KernelRow> rows;
+  /// Quantise passes measured as a difference that came out as nothing: below its noise, so that nothing is known.
+  std::size_t below_noise = 0;
 };
 
 /// Reads one file. The kind follows from the header; prefill and decode attention have the same one, so that `kind`

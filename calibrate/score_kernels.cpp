@@ -28,6 +28,17 @@ CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device
   if (group.kind == KernelKind::gemm && format != nullptr) {
     return values_of(choose_gemm(set, device, *format, group.engine));
   }
+  const AttentionFormat* attention = find_attention_format(group.format);
+  if (group.kind == KernelKind::prefill && attention != nullptr) {
+    return values_of(choose_prefill(set, device, *attention, group.engine));
+  }
+  if (group.kind == KernelKind::decode && attention != nullptr) {
+    return values_of(choose_decode(set, device, *attention, group.engine));
+  }
+  const AttentionImplementation* implementation = find_attention_implementation(group.engine);
+  if (group.kind == KernelKind::training_attention && implementation != nullptr) {
+    return values_of(choose_training_attention(set, device, *implementation));
+  }
   throw ConfigError{"kernels of kind " + std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]} +
                     " in format " + group.format + " are not predicted by this version"};
 }
@@ -73,25 +84,35 @@ Validation score_kernels(std::span<const KernelFile> files, const Device& device
   const CurveSet set = find_curve_set(device);
   std::map<const KernelRow*, RowPrediction> predictions;
   std::map<const KernelRow*, std::string> formats;
+  std::map<const KernelRow*, std::string_view> ranges;
   for (const KernelGroup& group : group_kernels(files)) {
-    predict_group(group, set, device, predictions);
-    for (const KernelRow* row : group.rows) {
-      formats[row] = group.format;
+    for (const KernelGroup& part : {group, outside_of(group)}) {
+      predict_group(part, set, device, predictions);
+      for (const KernelRow* row : part.rows) {
+        formats[row] = group.format;
+      }
+    }
+    if (group.kind == KernelKind::prefill || group.kind == KernelKind::decode) {
+      for (const KernelRow* row : group.rows) {
+        ranges[row] = "range=fitted";
+      }
+      for (const KernelRow* row : group.outside) {
+        ranges[row] = "range=beyond";
+      }
     }
   }
   std::vector<ScoredRow> rows;
   for (const KernelFile& file : files) {
     for (const KernelRow& row : file.rows) {
       const std::string& format = formats[&row];
-      rows.push_back({file.path + ":" + std::to_string(row.line),
-                      file.path,
-                      "latency_us",
-                      "us",
-                      row.latency.raw() / micro,
-                      predictions[&row],
-                      {"all", "file=" + file.path, "engine=" + row.engine, "format=" + format,
-                       "engine=" + row.engine + " format=" + format},
-                      1.0});
+      const std::string kind = "engine=" + row.engine + " format=" + format;
+      std::vector<std::string> groups{"all", "file=" + file.path, "engine=" + row.engine, "format=" + format, kind};
+      if (const auto range = ranges.find(&row); range != ranges.end()) {
+        groups.emplace_back(range->second);
+        groups.push_back(kind + " " + std::string{range->second});
+      }
+      rows.push_back({file.path + ":" + std::to_string(row.line), file.path, "latency_us", "us",
+                      row.latency.raw() / micro, predictions[&row], std::move(groups), 1.0});
     }
   }
   return score_rows(std::move(rows));
@@ -105,8 +126,18 @@ std::vector<TooFast> faster_than_roofline(std::span<const KernelFile> files, con
     }
   }
   std::vector<TooFast> found;
-  for (const KernelGroup& group : group_kernels(files)) {
-    const CurveProblem problem = curve_problem(group, device);
+  std::vector<KernelGroup> groups;
+  for (KernelGroup& group : group_kernels(files)) {
+    groups.push_back(outside_of(group));
+    groups.push_back(std::move(group));
+  }
+  for (const KernelGroup& group : groups) {
+    CurveProblem problem;
+    try {
+      problem = curve_problem(group, device);
+    } catch (const ConfigError&) {
+      continue;  // unsupported, as score_kernels says of each of its rows
+    }
     for (std::size_t i = 0; i < group.rows.size(); ++i) {
       if (group.rows[i]->latency < problem.roofline[i] / (1.0 + tolerance)) {
         found.push_back({ids[group.rows[i]], group.engine, group.format, group.rows[i]->latency.raw() / micro,

@@ -13,8 +13,9 @@
 namespace headroom {
 
 /// Every kernel predicted by the device's curve of its engine and format: id FILE:LINE, metric latency_us, groups
-/// "all", "file=", "engine=", "format=" and both together. The interval is that of nine held-out kernels in ten. A
-/// kernel that no curve serves is unsupported and says why. The constant baseline is one efficiency on the roofline.
+/// "all", "file=", "engine=", "format=" and both together, of attention also "range=fitted" and "range=beyond". The
+/// interval is that of nine held-out kernels in ten. A kernel that no curve serves is unsupported and says why. The
+/// constant baseline is one efficiency on the roofline.
 [[nodiscard]] Validation score_kernels(std::span<const KernelFile> files, const Device& device);
 
 /// A measured kernel that is faster than the datasheet allows.

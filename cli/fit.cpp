@@ -17,7 +17,7 @@ namespace {
 constexpr std::array options{
     Option{"--stack", OptionKind::one, "NAME", "the stack to fit: rough-train (default) or tensorrt-llm (memory)"},
     Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"},
-    Option{"--kind", OptionKind::one, "gemm|attention-prefill|attention-decode|moe|quantize",
+    Option{"--kind", OptionKind::one, "gemm|attention-prefill|attention-decode|moe|quantize|attention-training",
            "with --gpu: the kind of kernels, where the columns do not tell"},
     Option{"--engine", OptionKind::one, "NAME", "with --gpu: only kernels of this engine"},
     Option{"--dtype", OptionKind::one, "NAME", "with --gpu: only kernels of this format"},

@@ -5,10 +5,14 @@
 #include <headroom/cli/table.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/hardware/catalog.hpp>
+#include <headroom/model/cost/grouped_gemm.hpp>
+#include <headroom/model/cost/memory_ops.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <ctime>
+#include <numeric>
 
 namespace headroom::cli {
 namespace {
@@ -18,9 +22,18 @@ struct Fitted {
   KernelGroup group;
   CurveProblem problem;
   CurveFit fit;
+  CurveErrors outside;  ///< of the fitted curve on kernels beyond its range
   bool probe_only = false;
   int folds = 0;
 };
+
+/// Fewer than two kernels a parameter are not a curve.
+std::size_t fewest_kernels(KernelKind kind) {
+  return kind == KernelKind::moe ? 2 * moe_parameter_count : 2 * memory_parameter_count;
+}
+
+/// What the fit leaves out, in words.
+using Remarks = std::vector<std::string>;
 
 std::optional<KernelKind> kind_of(const Arguments& arguments) {
   if (!arguments.has("--kind")) {
@@ -43,11 +56,20 @@ std::string percent(double share, int digits = 3) {
   return std::isfinite(share) ? format_number(100.0 * share, digits) : "-";
 }
 
+/// Four digits without separators of thousands: a TOML file reads them back.
+std::string digits(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
 std::string value_text(const CurveParameter& parameter, double value) {
   if (parameter.unit == CurveUnit::share) {
-    return format_number(value, 4);
+    return digits(value);
   }
-  return value < 1e-7 ? format_number(value * 1e9, 4) + " ns" : format_number(value * 1e6, 4) + " us";
+  return value < 1e-7   ? digits(value * 1e9) + " ns"
+         : value < 1e-3 ? digits(value * 1e6) + " us"
+                        : digits(value * 1e3) + " ms";
 }
 
 std::string today() {
@@ -130,37 +152,68 @@ void add_regions(const Fitted& f, Table& table) {
   }
 }
 
-std::string group_name(const Fitted& f) {
-  return std::string{kernel_kind_names[static_cast<std::size_t>(f.group.kind)]} + " " + f.group.engine + " " +
-         f.group.version + " " + f.group.format;
+/// What the errors are worth in a model's step: large weights, a decode batch and a prefill chunk, weighted by time.
+std::string weighted_by_time(const Fitted& f) {
+  if (f.group.kind != KernelKind::gemm) {
+    return {};
+  }
+  const std::vector<double>& errors = f.fit.held_out_errors.empty() ? f.fit.fitted_errors : f.fit.held_out_errors;
+  double off = 0.0;
+  double all = 0.0;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const auto& [m, n, k] = std::array{f.group.rows[i]->shape[0], f.group.rows[i]->shape[1], f.group.rows[i]->shape[2]};
+    if (n >= 1024.0 && k >= 1024.0 && (m == 64.0 || m == 4096.0)) {
+      off += std::abs(errors[i]) * f.group.rows[i]->latency.raw();
+      all += f.group.rows[i]->latency.raw();
+    }
+  }
+  return all > 0.0 ? "  weighted by time, n and k from 1024, m 64 and 4096: " + percent(off / all) + " %\n" : "";
+}
+
+std::string group_name(const KernelGroup& g) {
+  return std::string{kernel_kind_names[static_cast<std::size_t>(g.kind)]} + " " + g.engine + " " + g.version + " " +
+         g.format + (g.kernel.empty() ? "" : " " + g.kernel) + (g.routing.empty() ? "" : " " + g.routing);
 }
 
 std::string text_of(const Fitted& f) {
   const CurveErrors& e = judged(f);
-  std::string text = group_name(f) + ": " + std::to_string(f.group.rows.size()) + " kernels" +
+  std::string text = group_name(f.group) + ": " + std::to_string(f.group.rows.size()) + " kernels" +
                      (f.probe_only ? ", fitted on the probe's shapes alone, judged on the others" : "") + "\n";
   text += (f.fit.held_out.n > 0 ? "held out" : "fitted") + std::string{": mape "} + percent(e.mape) + " %, median " +
           percent(e.median) + " %, p90 " + percent(e.p90) + " %, bias " + percent(e.bias) +
-          " %; on the kernels fitted " + percent(f.fit.fitted.mape) + " %\n\n";
+          " %; on the kernels fitted " + percent(f.fit.fitted.mape) + " %\n";
+  if (f.outside.n > 0) {
+    text += "  beyond the range fitted (head_dim above 256, a window, more than 16 query heads a KV head): " +
+            std::to_string(f.outside.n) + " kernels, mape " + percent(f.outside.mape) + " %, median " +
+            percent(f.outside.median) + " %, bias " + percent(f.outside.bias) + " %\n";
+  }
   Table parameters{{"parameter", "value", "+- %", "from"}};
   add_parameters(f, parameters);
-  text += parameters.text(2) + "  most correlated: " + correlations(f) + "\n\n";
+  text += "\n" + parameters.text(2) + "  most correlated: " + correlations(f) + "\n\n";
   Table regions{{"region", "n", "mape %", "median %", "p90 %", "bias %"}};
   add_regions(f, regions);
-  return text + regions.text(2) + "\n";
+  return text + regions.text(2) + weighted_by_time(f) + "\n";
 }
 
 // ---- TOML and JSON --------------------------------------------------------------------------------------------------
 
+/// The table of a curve file that holds curves of a kind: any pass over memory shares that of quantise passes.
+std::string table_name(KernelKind kind) {
+  return kind == KernelKind::quantize ? "memory" : std::string{kernel_kind_names[static_cast<std::size_t>(kind)]};
+}
+
 std::string toml_of(const Fitted& f, const std::string& source) {
   const CurveErrors& e = judged(f);
-  std::string text = "[[" + std::string{kernel_kind_names[static_cast<std::size_t>(f.group.kind)]} + "]]\n";
+  std::string text = "[[" + table_name(f.group.kind) + "]]\n";
   text += "engine = \"" + f.group.engine + "\"\nversion = \"" + f.group.version + "\"\nformat = \"" + f.group.format +
-          "\"\nsource = \"" + source + "\"\ndate = \"" + today() + "\"\nrows = " + std::to_string(f.group.rows.size()) +
+          "\"\n";
+  text += f.group.kernel.empty() ? "" : "kernel = \"" + f.group.kernel + "\"\n";
+  text += f.group.routing.empty() ? "" : "routing = \"" + f.group.routing + "\"\n";
+  text += "source = \"" + source + "\"\ndate = \"" + today() + "\"\nrows = " + std::to_string(f.group.rows.size()) +
           "\nfolds = " + std::to_string(f.folds) + "\n";
   text += "mape = " + format_number(e.mape) + "\nmedian = " + format_number(e.median) +
-          "\np90 = " + format_number(e.p90) + "\nbias = " + format_number(e.bias) + "\n[" +
-          std::string{kernel_kind_names[static_cast<std::size_t>(f.group.kind)]} + ".values]\n";
+          "\np90 = " + format_number(e.p90) + "\nbias = " + format_number(e.bias) + "\n[" + table_name(f.group.kind) +
+          ".values]\n";
   for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
     const CurveParameter& p = f.problem.parameters[i];
     const std::string value = value_text(p, f.fit.result.parameters[i].value);
@@ -187,10 +240,17 @@ void json_of(JsonWriter& json, const Fitted& f) {
   json.member("engine", f.group.engine);
   json.member("version", f.group.version);
   json.member("format", f.group.format);
+  if (!f.group.kernel.empty()) {
+    json.member("kernel", f.group.kernel);
+  }
+  if (!f.group.routing.empty()) {
+    json.member("routing", f.group.routing);
+  }
   json.member("rows", static_cast<std::int64_t>(f.group.rows.size()));
   json.member("probe_only", f.probe_only);
   json_errors(json, "fitted", f.fit.fitted);
   json_errors(json, "held_out", f.fit.held_out);
+  json_errors(json, "outside", f.outside);
   json.key("parameters");
   json.begin_array();
   for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
@@ -207,7 +267,27 @@ void json_of(JsonWriter& json, const Fitted& f) {
   json.end_object();
 }
 
-std::vector<Fitted> fit_all(const Arguments& arguments, const std::vector<KernelFile>& files, const Device& device) {
+/// What the fitted curve makes of the kernels beyond its range.
+CurveErrors errors_outside(const Fitted& f, const Device& device) {
+  const KernelGroup group = outside_of(f.group);
+  if (group.rows.empty()) {
+    return {};
+  }
+  const CurveProblem problem = curve_problem(group, device);
+  std::vector<std::size_t> all(group.rows.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<double> errors(all.size());
+  problem.predict(f.fit.values(), all, errors);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    errors[i] = errors[i] / group.rows[i]->latency.raw() - 1.0;
+  }
+  return curve_errors(errors);
+}
+
+std::vector<Fitted> fit_all(const Arguments& arguments,
+                            const std::vector<KernelFile>& files,
+                            const Device& device,
+                            Remarks& left_out) {
   const int folds = folds_of(arguments);
   std::vector<Fitted> all;
   for (KernelGroup& group : group_kernels(files)) {
@@ -215,19 +295,32 @@ std::vector<Fitted> fit_all(const Arguments& arguments, const std::vector<Kernel
         (arguments.has("--dtype") && arguments.one("--dtype") != group.format)) {
       continue;
     }
+    if (group.kind != KernelKind::gemm && group.rows.size() < fewest_kernels(group.kind)) {
+      left_out.push_back(group_name(group) + ": " + std::to_string(group.rows.size()) + " kernels are too few to fit");
+      continue;
+    }
     const bool probe_only = arguments.has("--probe-shapes");
-    all.push_back({std::move(group), {}, {}, probe_only, probe_only ? 0 : folds});
+    if (!group.rows.empty()) {
+      all.push_back({std::move(group), {}, {}, {}, probe_only, probe_only ? 0 : folds});
+    }
   }
   for (Fitted& f : all) {
     f.problem = curve_problem(f.group, device);
     if (f.probe_only) {
       const std::vector<std::size_t> probes = probe_kernels(f.group);
       if (probes.empty()) {
-        throw ConfigError{group_name(f) + ": none of the kernels has a shape of the probe"};
+        throw ConfigError{group_name(f.group) + ": none of the kernels has a shape of the probe"};
       }
       f.fit = fit_curve(f.problem, 0, probes);
     } else {
       f.fit = fit_curve(f.problem, f.folds);
+    }
+    f.outside = errors_outside(f, device);
+  }
+  for (const KernelFile& file : files) {
+    if (file.below_noise > 0) {
+      left_out.push_back(file.path + ": " + std::to_string(file.below_noise) +
+                         " passes measured as a difference that came out as zero, below its noise");
     }
   }
   if (all.empty()) {
@@ -242,7 +335,8 @@ Outcome fit_kernels(const Arguments& arguments) {
   const Catalog catalog = Catalog::standard();
   const Device& device = catalog.device(arguments.one("--gpu"));
   const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind_of(arguments));
-  const std::vector<Fitted> all = fit_all(arguments, files, device);
+  Remarks left_out;
+  const std::vector<Fitted> all = fit_all(arguments, files, device, left_out);
   const std::string format = arguments.one("--format", "text");
   if (format == "json") {
     JsonWriter json;
@@ -255,12 +349,21 @@ Outcome fit_kernels(const Arguments& arguments) {
       json_of(json, f);
     }
     json.end_array();
+    json.key("left_out");
+    json.begin_array();
+    for (const std::string& remark : left_out) {
+      json.text(remark);
+    }
+    json.end_array();
     json.end_object();
     return {json.take(), "", 0};
   }
   std::string text = format == "toml" ? "schema = 1\nid = \"" + device.id + "\"\n" : "";
   for (const Fitted& f : all) {
     text += format == "toml" ? "\n" + toml_of(f, arguments.one("--source", "own kernels")) : text_of(f);
+  }
+  for (const std::string& remark : left_out) {
+    text += (format == "toml" ? "# left out: " : "left out: ") + remark + "\n";
   }
   return {text, "", 0};
 }

@@ -23,6 +23,7 @@ constexpr std::array options{
     Option{"-k", OptionKind::one, "N", "gemm: depth"},
     Option{"--dtype", OptionKind::one, "NAME", "fp32, tf32, fp16, bf16 (default), fp8, fp8_block, int8, int8_wo, ..."},
     Option{"--engine", OptionKind::one, "NAME", "whose kernels: trtllm, vllm, sglang; default the SKU's first"},
+    Option{"--curves", OptionKind::one, "ID", "another SKU's curves with this one's datasheet"},
     Option{"--kind", OptionKind::one, "gemm|attention-prefill|attention-decode|moe|quantize",
            "with a file: the kind of kernels, where the columns do not tell"},
     Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"},
@@ -102,7 +103,10 @@ Outcome run(const Arguments& arguments) {
         "h100-sxm-80gb -m 4096 -n 4096 -k 4096'"};
   }
   const Catalog catalog = Catalog::standard();
-  const Device& device = catalog.device(arguments.one("--gpu"));
+  Device device = catalog.device(arguments.one("--gpu"));
+  if (arguments.has("--curves")) {
+    device.curves = catalog.device(arguments.one("--curves")).id;
+  }
   if (what.size() == 1 && what.front() == "gemm") {
     return run_gemm(arguments, device);
   }

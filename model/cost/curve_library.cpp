@@ -19,6 +19,8 @@ CurveProvenance read_provenance(ConfigTable& table) {
   p.engine = table.text("engine");
   p.version = table.text("version");
   p.format = table.text("format");
+  p.kernel = table.maybe_text("kernel").value_or("");
+  p.routing = table.maybe_text("routing").value_or("");
   p.source = table.text("source");
   p.date = table.text("date");
   p.rows = table.integer("rows");
@@ -73,7 +75,8 @@ std::string percent(double share) {
 
 /// "trtllm 1.3.0rc20 bf16 kernels of h100-sxm-80gb, 5.4 % off when held out"
 std::string described(const CurveProvenance& p, const CurveSet& set, const Device& device, std::string_view format) {
-  std::string text = p.engine + " " + p.version + " " + p.format + " kernels of " + set.id;
+  std::string text =
+      p.engine + " " + p.version + " " + (p.kernel.empty() ? "" : p.kernel + " ") + p.format + " kernels of " + set.id;
   if (set.id != device.id) {
     text += " with the datasheet of " + device.id + " (no kernel of its own was measured)";
   } else {
@@ -92,7 +95,9 @@ template <std::size_t N>
                               const CurveSet& set) {
   std::string known;
   for (const FittedCurve<N>& curve : curves) {
-    known += (known.empty() ? "" : ", ") + curve.provenance.engine + " " + curve.provenance.format;
+    const CurveProvenance& p = curve.provenance;
+    known += (known.empty() ? "" : ", ") + p.engine + " " + (p.kernel.empty() ? "" : p.kernel + " ") + p.format +
+             (p.routing.empty() ? "" : " " + p.routing);
   }
   throw ConfigError{"no " + std::string{what} + " curve of " + set.id + " is for " + std::string{wanted} +
                     "; there are " + (known.empty() ? "none" : known)};
@@ -105,6 +110,26 @@ std::string_view stand_in(std::string_view format) {
   }
   return format == "int8" || format == "fp8_block" ? "fp8" : std::string_view{};
 }
+
+/// The nearest measured types of queries and cache: the cache's own first.
+template <std::size_t N>
+ChosenCurve<N> choose_attention(const std::vector<FittedCurve<N>>& curves,
+                                std::string_view what,
+                                const CurveSet& set,
+                                const Device& device,
+                                const AttentionFormat& format,
+                                std::string_view engine) {
+  const std::array<std::string_view, 3> order{format.name, format.cache_bytes < 2.0 ? "bf16/fp8" : "bf16/bf16",
+                                              "bf16/bf16"};
+  for (const std::string_view name : order) {
+    if (const FittedCurve<N>* found = look_up(curves, engine, name)) {
+      return {found, described(found->provenance, set, device, format.name)};
+    }
+  }
+  none_serves(curves, what, std::string{format.name} + (engine.empty() ? "" : " of engine " + quoted(engine)), set);
+}
+/// What a pass over memory is judged by when nobody measured it: reads and writes every element once.
+constexpr std::string_view plain_pass = "scale_matrix";
 
 }  // namespace
 
@@ -120,6 +145,11 @@ CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Di
   set.id = root.text("id");
   set.file = file;
   set.gemm = read_curves(root, "gemm", gemm_parameters());
+  set.prefill = read_curves(root, "attention-prefill", prefill_parameters());
+  set.decode = read_curves(root, "attention-decode", decode_parameters());
+  set.training_attention = read_curves(root, "attention-training", training_attention_parameters());
+  set.moe = read_curves(root, "moe", moe_parameters());
+  set.memory = read_curves(root, "memory", memory_parameters());
   root.finish();
   return set;
 }
@@ -127,7 +157,8 @@ CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Di
 CurveSet find_curve_set(const Device& device) {
   if (device.curves.empty()) {
     throw ConfigError{device.id + " names no kernel curves and no kernel of its generation (" + device.generation +
-                      ") was measured; name a set with curves = \"ID\" in an overlay of the SKU, or measure one with "
+                      ") was measured; borrow a set with --curves ID or curves = \"ID\" in an overlay of the SKU, or "
+                      "measure one with "
                       "'headroom probe'"};
   }
   const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
@@ -157,6 +188,92 @@ ChosenCurve<gemm_parameter_count> choose_gemm(const CurveSet& set,
                 set);
   }
   return {found, described(found->provenance, set, device, format.name)};
+}
+
+ChosenCurve<prefill_parameter_count> choose_prefill(const CurveSet& set,
+                                                    const Device& device,
+                                                    const AttentionFormat& format,
+                                                    std::string_view engine) {
+  return choose_attention(set.prefill, "prefill attention", set, device, format, engine);
+}
+
+ChosenCurve<decode_parameter_count> choose_decode(const CurveSet& set,
+                                                  const Device& device,
+                                                  const AttentionFormat& format,
+                                                  std::string_view engine) {
+  return choose_attention(set.decode, "decode attention", set, device, format, engine);
+}
+
+ChosenCurve<training_attention_parameter_count> choose_training_attention(
+    const CurveSet& set, const Device& device, const AttentionImplementation& implementation) {
+  const FittedTrainingAttention* found = look_up(set.training_attention, implementation.name, "bf16");
+  if (found == nullptr) {
+    none_serves(set.training_attention, "training attention", implementation.name, set);
+  }
+  return {found, described(found->provenance, set, device, "bf16")};
+}
+
+ChosenCurve<moe_parameter_count> choose_moe(const CurveSet& set,
+                                            const Device& device,
+                                            const GemmFormat& format,
+                                            Routing routing,
+                                            std::string_view engine,
+                                            std::string_view kernel) {
+  const bool law = routing == Routing::power_law;
+  const auto find = [&](std::string_view wanted, std::string_view kind) -> const FittedMoe* {
+    const auto at = std::find_if(set.moe.begin(), set.moe.end(), [&](const FittedMoe& c) {
+      const CurveProvenance& p = c.provenance;
+      return p.format == wanted && p.routing == kind && (engine.empty() || p.engine == engine) &&
+             (kernel.empty() || p.kernel == kernel);
+    });
+    return at == set.moe.end() ? nullptr : &*at;
+  };
+  for (const std::string_view wanted : {format.name, stand_in(format.name)}) {
+    for (const bool other : {false, true}) {
+      const std::string_view kind = law != other ? "power-law" : "balanced";
+      if (const FittedMoe* found = find(wanted, kind); found != nullptr) {
+        std::string why = described(found->provenance, set, device, format.name);
+        why += other ? "; measured with " + std::string{kind} + " routing alone" : "";
+        return {found, std::move(why)};
+      }
+    }
+  }
+  none_serves(set.moe, "MoE",
+              std::string{format.name} + (engine.empty() ? "" : " of engine " + quoted(engine)) +
+                  (kernel.empty() ? "" : " by kernel " + quoted(kernel)),
+              set);
+}
+
+ChosenMemory choose_memory(const CurveSet& set,
+                           const Device& device,
+                           std::string_view kernel,
+                           std::string_view engine) {
+  for (const std::string_view wanted : {kernel, plain_pass}) {
+    const auto at = std::find_if(set.memory.begin(), set.memory.end(), [&](const FittedMemory& c) {
+      return c.provenance.kernel == wanted && (engine.empty() || c.provenance.engine == engine);
+    });
+    if (at != set.memory.end()) {
+      std::string why = described(at->provenance, set, device, at->provenance.format);
+      why += wanted == kernel ? "" : "; no " + std::string{kernel} + " was measured";
+      return {at->values, std::move(why)};
+    }
+  }
+  if (set.gemm.empty()) {
+    none_serves(set.memory, "memory", kernel, set);
+  }
+  const FittedGemm& gemm = set.gemm.front();
+  ChosenMemory chosen;
+  for (std::size_t i = 0; i < memory_parameter_count; ++i) {
+    chosen.values[i] = memory_parameters()[i].prior;
+  }
+  const auto take = [&](MemoryParameter to, GemmParameter from) {
+    chosen.values[static_cast<std::size_t>(to)] = gemm.values[static_cast<std::size_t>(from)];
+  };
+  take(MemoryParameter::launch, GemmParameter::launch);
+  take(MemoryParameter::bandwidth, GemmParameter::bandwidth);
+  chosen.why = "launch and bandwidth of " + described(gemm.provenance, set, device, gemm.provenance.format) +
+               " (matrix products; no memory-bound pass was measured)";
+  return chosen;
 }
 
 KernelDevice kernel_device(const Device& device, Rate rate) {

@@ -4,7 +4,10 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/hardware/device.hpp>
+#include <headroom/model/cost/attention_training.hpp>
 #include <headroom/model/cost/gemm.hpp>
+#include <headroom/model/cost/grouped_gemm.hpp>
+#include <headroom/model/cost/memory_ops.hpp>
 
 #include <optional>
 #include <span>
@@ -17,7 +20,9 @@ namespace headroom {
 /// Where a curve's numbers come from and how far they held on kernels that the fit did not see.
 struct CurveProvenance {
   std::string engine, version;
-  std::string format;  ///< as the model names it: "bf16"; of attention "bf16/fp8"
+  std::string format;   ///< as the model names it: "bf16"; of attention "bf16/fp8"
+  std::string kernel;   ///< of MoE the family of kernels, of a memory-bound pass its name; else empty
+  std::string routing;  ///< of MoE "balanced" or "power-law"
   std::string source;
   std::string date;
   std::int64_t rows = 0;
@@ -35,12 +40,22 @@ struct FittedCurve {
 };
 
 using FittedGemm = FittedCurve<gemm_parameter_count>;
+using FittedPrefill = FittedCurve<prefill_parameter_count>;
+using FittedDecode = FittedCurve<decode_parameter_count>;
+using FittedTrainingAttention = FittedCurve<training_attention_parameter_count>;
+using FittedMoe = FittedCurve<moe_parameter_count>;
+using FittedMemory = FittedCurve<memory_parameter_count>;
 
 /// All curves of one measured SKU.
 struct CurveSet {
   std::string id;  ///< of the SKU
   std::string file;
   std::vector<FittedGemm> gemm;  ///< in order of preference
+  std::vector<FittedPrefill> prefill;
+  std::vector<FittedDecode> decode;
+  std::vector<FittedTrainingAttention> training_attention;  ///< the engine is the implementation: "flash2"
+  std::vector<FittedMoe> moe;
+  std::vector<FittedMemory> memory;
 };
 
 /// A curve chosen for a question, and in words what it stands on.
@@ -64,6 +79,42 @@ struct ChosenCurve {
                                                             const Device& device,
                                                             const GemmFormat& format,
                                                             std::string_view engine = {});
+
+/// The same for attention. A cache of a type that nobody measured is priced with the curve of 16 bits and its own
+/// bytes, and fp8 queries with that of bf16 queries at their own rate.
+[[nodiscard]] ChosenCurve<prefill_parameter_count> choose_prefill(const CurveSet& set,
+                                                                  const Device& device,
+                                                                  const AttentionFormat& format,
+                                                                  std::string_view engine = {});
+[[nodiscard]] ChosenCurve<decode_parameter_count> choose_decode(const CurveSet& set,
+                                                                const Device& device,
+                                                                const AttentionFormat& format,
+                                                                std::string_view engine = {});
+/// The curve of one implementation of attention in training. ConfigError naming those measured when it is not there.
+[[nodiscard]] ChosenCurve<training_attention_parameter_count> choose_training_attention(
+    const CurveSet& set, const Device& device, const AttentionImplementation& implementation);
+
+/// The curve of a mixture-of-experts layer. An empty engine or kernel takes the set's first; a format that nobody
+/// measured takes that of the same width, routing that nobody measured the other one, and says so. ConfigError naming
+/// what there is when nothing serves.
+[[nodiscard]] ChosenCurve<moe_parameter_count> choose_moe(const CurveSet& set,
+                                                          const Device& device,
+                                                          const GemmFormat& format,
+                                                          Routing routing = Routing::balanced,
+                                                          std::string_view engine = {},
+                                                          std::string_view kernel = {});
+
+/// The curve of a memory-bound pass: that of `kernel`, else the set's first "scale_matrix", the plainest measured pass
+/// (reads and writes every element once); where no pass was measured, launch and bandwidth of the set's first GEMM with
+/// priors for the rest. `why` says which. ConfigError when the set has neither.
+struct ChosenMemory {
+  MemoryCurve values{};
+  std::string why;
+};
+[[nodiscard]] ChosenMemory choose_memory(const CurveSet& set,
+                                         const Device& device,
+                                         std::string_view kernel = "scale_matrix",
+                                         std::string_view engine = {});
 
 /// Peak, bandwidth, SMs and L2 for a rate. ConfigError naming every number that the catalog lacks.
 [[nodiscard]] KernelDevice kernel_device(const Device& device, Rate rate);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/cost/gemm.hpp>
+#include <headroom/model/cost/tile_menu.hpp>
 
 #include <algorithm>
 #include <span>
@@ -7,18 +8,14 @@
 namespace headroom {
 namespace {
 
-/// Rows, columns of the output that one CTA makes. The menu spans what the measured libraries ship.
-constexpr std::array<std::array<int, 2>, 8> menu{
-    {{16, 64}, {64, 64}, {64, 128}, {128, 64}, {128, 128}, {128, 256}, {256, 128}, {256, 256}}};
 /// Ways to cut K. A cut below min_depth elements is not worth a CTA.
-constexpr std::array<int, 9> splits{1, 2, 3, 4, 6, 8, 12, 16, 32};
+constexpr std::array<int, 8> splits{2, 3, 4, 6, 8, 12, 16, 32};
 constexpr double min_depth = 64.0;
-/// Splitting is for grids that leave SMs idle.
-constexpr double most_waves_split = 1.5;
-/// The time constant of the power limiter: pinned, for kernels of a probe are too short to tell it.
-constexpr double droop_time = 1e-3;
+/// A split fills what a last wave leaves idle; beyond so many waves that is too little to search for.
+constexpr double most_waves_split = 8.0;
 
-// Bytes of block scales: fp8_block has a float per 128 activations (and per 128 x 128 weights), nvfp4 a byte per 16.
+// Bytes of block scales: fp8_block has a float per 128 activations (and per 128 x 128 weights), nvfp4 a byte per 16,
+// mxfp4 and mxfp8 a byte per 32 (OCP Microscaling Formats 1.0, 2023).
 constexpr std::array formats{
     GemmFormat{"fp32", Rate::fp32_vector, 4.0, 4.0, 4.0, false, 1},
     GemmFormat{"tf32", Rate::tf32, 4.0, 4.0, 4.0, false, 4},
@@ -30,6 +27,8 @@ constexpr std::array formats{
     GemmFormat{"int8_wo", Rate::fp16, 1.0, 2.0, 2.0, false, 16},
     GemmFormat{"int4_wo", Rate::fp16, 0.5, 2.0, 2.0, false, 32},
     GemmFormat{"nvfp4", Rate::fp4, 0.5625, 0.5625, 2.0, true, 32},
+    GemmFormat{"w4a16_mxfp4", Rate::bf16, 0.53125, 2.0, 2.0, false, 32},
+    GemmFormat{"w4a8_mxfp4_mxfp8", Rate::fp8, 0.53125, 1.03125, 2.0, true, 32},
 };
 struct FormatAlias {
   std::string_view alias;
@@ -51,14 +50,11 @@ constexpr std::array<CurveParameter, gemm_parameter_count> parameter_table{{
     {"wave", CurveUnit::share, 0.25, 0.7, 0.01, 1.0},
     {"write", CurveUnit::share, 1.0, 0.2, 0.3, 2.0},
     {"droop", CurveUnit::share, 0.15, 1.0, 0.001, 1.0},
+    {"droop_time", CurveUnit::seconds, 1e-3, 1.5, 1e-5, 1.0},
     {"residency", CurveUnit::share, 0.6, 0.5, 0.01, 3.0},
     {"residency_gain", CurveUnit::share, 4.0, 0.5, 1.0, 20.0},
     {"quantise", CurveUnit::share, 1.0, 0.7, 0.01, 20.0},
 }};
-
-double fourth(double x) noexcept {
-  return x * x * x * x;
-}
 
 }  // namespace
 
@@ -90,21 +86,21 @@ GemmModel::GemmModel(const GemmCurve& curve,
       format_{format},
       units_{device.units},
       flop_time_{1.0 / (value(GemmParameter::compute) * device.peak.raw())},
+      inverse_write_{1.0 / value(GemmParameter::write)},
       byte_time_{1.0 / (value(GemmParameter::bandwidth) * device.bandwidth.raw())},
       chain4_{fourth(value(GemmParameter::chain) * format.weight_bytes / 2.0)},
       resident_{residency == Residency::benchmark ? value(GemmParameter::residency) * device.l2.raw() : 0.0},
       copies_{copies} {
-  static_assert(menu.size() == tile_count);
+  static_assert(tile_menu.size() == tile_count);
   const double l2_time = 1.0 / (value(GemmParameter::l2_rate) * device.bandwidth.raw());
   for (std::size_t i = 0; i < tile_count; ++i) {
     Tile& tile = tiles_[i];
-    tile.m = menu[i][0];
-    tile.n = menu[i][1];
+    tile.m = tile_menu[i][0];
+    tile.n = tile_menu[i][1];
     tile.inverse_m = 1.0 / tile.m;
     tile.inverse_n = 1.0 / tile.n;
     tile.compute4 = fourth(2.0 * tile.m * tile.n * units_ * flop_time_);
     tile.l2 = (tile.m * format.activation_bytes + tile.n * format.weight_bytes) * l2_time;
-    tile.full = std::sqrt(std::sqrt(tile.compute4 + fourth(units_ * tile.l2) + chain4_));
   }
 }
 
@@ -112,7 +108,7 @@ double GemmModel::memory_time(const GemmShape& s, double& hit) const noexcept {
   const double weights = s.n * s.k * format_.weight_bytes;
   const double activations = s.m * s.k * format_.activation_bytes;
   const double output = s.m * s.n * format_.output_bytes;
-  const double time = (weights + activations + output / value(GemmParameter::write)) * byte_time_;
+  const double time = (weights + activations + output * inverse_write_) * byte_time_;
   if (resident_ <= 0.0) {
     hit = 0.0;
     return time;
@@ -123,50 +119,76 @@ double GemmModel::memory_time(const GemmShape& s, double& hit) const noexcept {
 }
 
 GemmModel::Found GemmModel::evaluate(const GemmShape& s) const noexcept {
+  double hit = 0.0;
+  const double memory = memory_time(s, hit);
+  Found best = search(s, memory);
+  best.hit = hit;
+  return best;
+}
+
+Seconds GemmModel::time(const GemmShape& shape, Bytes moved) const noexcept {
+  return search(shape, moved.raw() * byte_time_).total;
+}
+
+GemmModel::Found GemmModel::search(const GemmShape& s, double memory) const noexcept {
   Found best;
-  best.memory = memory_time(s, best.hit);
-  const double memory3 = best.memory * best.memory * best.memory;
-  const double fill = value(GemmParameter::fill);
-  const double wave = value(GemmParameter::wave);
-  const double droop = value(GemmParameter::droop);
-  double least = HUGE_VAL;
-  double least_loop = HUGE_VAL;
+  best.memory = memory;
+  // Unsplit tiles differ by their loop alone, compared in fourth powers, where it needs no root.
+  double least4 = HUGE_VAL;
   for (const Tile& tile : tiles_) {
-    const double grid = std::ceil(s.m * tile.inverse_m) * std::ceil(s.n * tile.inverse_n);
+    const double ctas = round_up(s.m * tile.inverse_m) * round_up(s.n * tile.inverse_n);
+    const double loop4 = loop4_of(tile, ctas, s.k);
+    if (loop4 < least4) {
+      least4 = loop4;
+      best.tile = &tile;
+      best.waves = ctas / units_;
+    }
+  }
+  best.loop = drooped(fourth_root(least4));
+  double least = norm3(best.loop, best.memory);
+  // A split costs its reduction: one that does not shorten the loop cannot win.
+  for (const Tile& tile : tiles_) {
+    const double grid = round_up(s.m * tile.inverse_m) * round_up(s.n * tile.inverse_n);
     for (const int split : splits) {
-      const double depth = s.k / split;
       const double ctas = grid * split;
-      const double x = ctas / units_;
-      if (split > 1 && (depth < min_depth || x > most_waves_split)) {
+      const double depth = s.k / split;
+      if (depth < min_depth || ctas > most_waves_split * units_) {
         break;
       }
-      double u = tile.full;
-      if (ctas < units_) {
-        u = std::sqrt(std::sqrt(tile.compute4 + fourth(ctas * tile.l2) + chain4_));
-      }
-      const double w = x <= 1.0 ? 1.0 : wave * std::ceil(x) + (1.0 - wave) * x;
-      double loop = w * u * (depth + fill);
-      loop *= 1.0 + droop * loop / (loop + droop_time);
-      // A split costs its reduction: one that does not shorten the loop cannot win.
-      if (loop >= least_loop && split > 1) {
+      const double loop4 = loop4_of(tile, ctas, depth);
+      if (loop4 >= least4) {
         continue;
       }
-      const double reduce = split > 1 ? value(GemmParameter::split) + 2.0 * split * s.m * s.n * byte_time_ : 0.0;
-      const double time = std::cbrt(loop * loop * loop + memory3) + reduce;
+      const double loop = drooped(fourth_root(loop4));
+      const double reduce = value(GemmParameter::split) + 2.0 * split * s.m * s.n * byte_time_;
+      const double time = norm3(loop, best.memory) + reduce;
       if (time < least) {
         least = time;
-        least_loop = loop;
+        least4 = loop4;
         best.loop = loop;
         best.reduce = reduce;
         best.tile = &tile;
         best.split = split;
-        best.waves = x;
+        best.waves = ctas / units_;
       }
     }
   }
-  const double quantise = format_.quantises ? value(GemmParameter::quantise) * 3.0 * s.m * s.k * byte_time_ : 0.0;
-  best.total = Seconds{value(GemmParameter::launch) + quantise + least};
+  best.total = Seconds{value(GemmParameter::launch) + quantise_time(s) + least};
   return best;
+}
+
+double GemmModel::loop4_of(const Tile& tile, double ctas, double depth) const noexcept {
+  const double w = turns(ctas / units_, value(GemmParameter::wave));
+  const double u4 = tile.compute4 + fourth(std::min(ctas, units_) * tile.l2) + chain4_;
+  return fourth(w * (depth + value(GemmParameter::fill))) * u4;
+}
+
+double GemmModel::drooped(double loop) const noexcept {
+  return loop * (1.0 + value(GemmParameter::droop) * loop / (loop + value(GemmParameter::droop_time)));
+}
+
+double GemmModel::quantise_time(const GemmShape& s) const noexcept {
+  return format_.quantises ? value(GemmParameter::quantise) * 3.0 * s.m * s.k * byte_time_ : 0.0;
 }
 
 GemmTime GemmModel::explain(const GemmShape& s) const noexcept {
@@ -174,7 +196,7 @@ GemmTime GemmModel::explain(const GemmShape& s) const noexcept {
   GemmTime t;
   t.total = found.total;
   t.launch = Seconds{value(GemmParameter::launch)};
-  t.quantise = format_.quantises ? Seconds{value(GemmParameter::quantise) * 3.0 * s.m * s.k * byte_time_} : Seconds{};
+  t.quantise = Seconds{quantise_time(s)};
   t.loop = Seconds{found.loop};
   t.memory = Seconds{found.memory};
   t.reduce = Seconds{found.reduce};

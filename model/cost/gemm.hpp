@@ -43,6 +43,7 @@ enum class GemmParameter : std::uint8_t {
   wave,            ///< weight of whole waves against even spreading
   write,           ///< write bandwidth over read bandwidth
   droop,           ///< slow-down of compute when power limits the clock
+  droop_time,      ///< loop time at which half of it has set in
   residency,       ///< share of L2 that keeps a benchmark's operands
   residency_gain,  ///< bandwidth of operands found in L2 over memory bandwidth
   quantise,        ///< passes over the activations before a quantised product, in units of 3 m k bytes
@@ -85,15 +86,18 @@ class GemmModel {
             double copies = 1.0) noexcept;
 
   /// T = launch + quantise + min over tile and split of norm3(loop, memory) + reduce, where
-  ///   loop   = w u (k / s + fill) (1 + droop loop / (loop + 1 ms))
+  ///   loop   = w u (k / s + fill) (1 + droop loop / (loop + droop_time))
   ///   u      = norm4(2 tm tn SM / (compute P), min(CTAs, SM) (tm a + tn b) / (l2_rate B), chain b / 2)
   ///   w      = wave ceil(x) + (1 - wave) x above one wave x = CTAs / SM, else 1
   ///   memory = (n k b + m k a + m n c / write) / (bandwidth B), less what a benchmark finds in L2
   ///   reduce = split + 4 s m n / (2 bandwidth B) for s > 1
   /// with a, b, c the bytes of activation, weight and output. Wave quantisation, the latency-bound K chain and split K
   /// are those of form G2 of the shared study of kernels; L2 traffic of tiles is that of Hong and Kung 1981 applied to
-  /// one level; droop is the power limit seen on kernels beyond a millisecond.
+  /// one level; droop is the power limit seen on long kernels.
   [[nodiscard]] Seconds time(const GemmShape& shape) const noexcept { return evaluate(shape).total; }
+  /// The same for operands that are not stored as these matrices, such as those of an implicit product
+  /// (convolution.hpp): memory = moved / (bandwidth B), nothing found in L2.
+  [[nodiscard]] Seconds time(const GemmShape& shape, Bytes moved) const noexcept;
   [[nodiscard]] GemmTime explain(const GemmShape& shape) const noexcept;
 
   /// Without the tile search: launch + norm3(2 m n k / (compute P), memory). Never above time().
@@ -105,9 +109,8 @@ class GemmModel {
     double n = 0.0;
     double inverse_m = 0.0;
     double inverse_n = 0.0;
-    double compute4 = 0.0;  ///< fourth powers of the three times per K element
+    double compute4 = 0.0;  ///< fourth power of the seconds per K element
     double l2 = 0.0;        ///< seconds per K element and CTA
-    double full = 0.0;      ///< u with every SM busy
   };
   struct Found {
     Seconds total{};
@@ -120,7 +123,12 @@ class GemmModel {
     double waves = 0.0;
   };
   [[nodiscard]] Found evaluate(const GemmShape& shape) const noexcept;
+  [[nodiscard]] Found search(const GemmShape& shape, double memory) const noexcept;
   [[nodiscard]] double memory_time(const GemmShape& shape, double& hit) const noexcept;
+  /// The fourth power of w u (depth + fill).
+  [[nodiscard]] double loop4_of(const Tile& tile, double ctas, double depth) const noexcept;
+  [[nodiscard]] double drooped(double loop) const noexcept;
+  [[nodiscard]] double quantise_time(const GemmShape& shape) const noexcept;
   [[nodiscard]] double value(GemmParameter p) const noexcept { return curve_[static_cast<std::size_t>(p)]; }
 
   static constexpr std::size_t tile_count = 8;
@@ -129,6 +137,7 @@ class GemmModel {
   std::array<Tile, tile_count> tiles_;
   double units_ = 1.0;
   double flop_time_ = 0.0;  ///< of one FLOP at the sustained rate
+  double inverse_write_ = 1.0;
   double byte_time_ = 0.0;  ///< of one byte at the sustained bandwidth
   double chain4_ = 0.0;     ///< fourth power
   double resident_ = 0.0;   ///< bytes of L2 that a benchmark fills; 0: off

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roofline (Williams et al. 2009): an upper bound from peak and bandwidth alone.
+// The roofline (Williams et al. 2009): an upper bound from peak and bandwidth alone, one roof a level of memory.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 
 namespace headroom {
 
@@ -48,6 +50,57 @@ inline constexpr double l2_over_memory = 4.0;
 /// Both operands read and the result written once, of one element size.
 [[nodiscard]] constexpr Bytes gemm_bytes(double m, double n, double k, double bytes_per_element) noexcept {
   return Bytes{bytes_per_element * (m * k + k * n + m * n)};
+}
+
+/// What a kernel leaves: the roof above it and how far away that is.
+struct RoofGap {
+  bool memory_bound = false;  ///< the slope; else the flat roof
+  FlopsPerSecond roof{};
+  double headroom = 1.0;      ///< roof / achieved
+  std::string_view remedies;  ///< what moves a kernel towards this roof, in the order to try
+};
+[[nodiscard]] constexpr RoofGap roof_gap(FlopsPerSecond achieved,
+                                         FlopsPerByte intensity,
+                                         FlopsPerSecond peak,
+                                         BytesPerSecond bandwidth) noexcept {
+  const FlopsPerSecond slope = intensity * bandwidth;
+  const FlopsPerSecond roof = std::min(peak, slope);
+  return {slope < peak, roof, roof / achieved,
+          slope < peak ? "coalesced access, fusion of passes, fewer bits an element"
+                       : "tensor path and aligned shapes, larger tiles or batch, occupancy"};
+}
+
+/// One level of the memory hierarchy, as all SMs together see it.
+struct MemoryLevel {
+  Bytes capacity{};
+  BytesPerSecond rate{};
+};
+/// The level that a working set is reused from: the first that holds it, else the last (Ilic et al. 2014, the
+/// cache-aware roofline). Precondition: levels not empty, smallest first.
+[[nodiscard]] constexpr const MemoryLevel& level_of(Bytes working_set, std::span<const MemoryLevel> levels) noexcept {
+  for (const MemoryLevel& level : levels) {
+    if (working_set <= level.capacity) {
+      return level;
+    }
+  }
+  return levels.back();
+}
+/// A working set read `passes` times: the first comes from the last level, the others from the one that holds it.
+[[nodiscard]] constexpr Seconds hierarchical_time(
+    Flops work, Bytes working_set, double passes, FlopsPerSecond peak, std::span<const MemoryLevel> levels) noexcept {
+  const Seconds first = working_set / levels.back().rate;
+  const Seconds again = (passes - 1.0) * (working_set / level_of(working_set, levels).rate);
+  return std::max(work / peak, first + again);
+}
+
+/// FLOP a byte of a tile of tm x tn results whose operands come from the level above: 2 tm tn / ((tm + tn) b).
+[[nodiscard]] constexpr FlopsPerByte tile_intensity(double tm, double tn, double bytes_per_element) noexcept {
+  return Flops{2.0 * tm * tn} / Bytes{(tm + tn) * bytes_per_element};
+}
+/// Shared memory of a tile's operands, tk elements deep, `stages` of them in flight.
+[[nodiscard]] constexpr Bytes tile_shared(
+    double tm, double tn, double tk, double bytes_per_element, double stages) noexcept {
+  return Bytes{stages * (tm + tn) * tk * bytes_per_element};
 }
 
 }  // namespace headroom
