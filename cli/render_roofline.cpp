@@ -127,12 +127,14 @@ class Labels {
 
 std::string axes(const Plot& plot) {
   std::string svg;
-  for (double d = plot.x0; d <= plot.x1; d += 1.0) {
+  for (int power = static_cast<int>(plot.x0); power <= static_cast<int>(plot.x1); ++power) {
+    const double d = power;
     const double x = plot.x(std::pow(10.0, d));
     svg += line(x, Plot::top, x, Plot::top + Plot::height, "class=\"grid\"");
     svg += label(x, Plot::top + Plot::height + 18.0, format_number(std::pow(10.0, d)), "text-anchor=\"middle\"");
   }
-  for (double d = plot.y0; d <= plot.y1; d += 1.0) {
+  for (int power = static_cast<int>(plot.y0); power <= static_cast<int>(plot.y1); ++power) {
+    const double d = power;
     const double y = plot.y(std::pow(10.0, d));
     svg += line(Plot::left, y, Plot::left + Plot::width, y, "class=\"grid\"");
     svg += label(Plot::left - 6.0, y + 4.0, decade(d), "text-anchor=\"end\"");

@@ -69,9 +69,9 @@ class LayerWriter {
 
   void mixer() {
     switch (block_.mixer) {
-      case Mixer::attention: return attention();
-      case Mixer::mla: return latent_attention();
-      case Mixer::none: return;
+      case Mixer::attention: attention(); break;
+      case Mixer::mla: latent_attention(); break;
+      case Mixer::none: break;
       case Mixer::mamba:
       case Mixer::mamba2:
       case Mixer::delta_net:
@@ -124,7 +124,7 @@ class LayerWriter {
   /// DeepSeek-AI 2024 (DeepSeek-V2), section 2.1. In decode the up-projections are absorbed: queries meet the latent
   /// cache itself.
   void latent_attention() {
-    const Mla& mla = *arch_.mla;
+    const Mla mla = arch_.mla.value_or(Mla{});
     const double heads = real(block_.heads) / q_.tp;
     const double nope = real(mla.nope_dim);
     const double rope = real(mla.rope_dim);
@@ -156,7 +156,7 @@ class LayerWriter {
   }
 
   void experts() {
-    const Moe& moe = *arch_.moe;
+    const Moe moe = arch_.moe.value_or(Moe{});
     gemm("router", real(moe.experts), hidden_);
     ops_.back().half = true;
     LayerOp op;

@@ -99,12 +99,12 @@ LayerTimer::LayerTimer(const Device& device, const GemmFormat& format, double ca
   const ChosenTraining training = choose_training(set, device);
   std::vector<std::string> sources{"gemm: " + product.why, "prefill: " + prefill.why, "decode: " + decode.why,
                                    "training attention: " + training.chosen.why, "passes: " + memory.why};
-  std::optional<MoeModel> experts = make_experts(set, device, format, sources);
+  const std::optional<MoeModel> experts = make_experts(set, device, format, sources);
   models_ = std::make_unique<Models>(Models{
       narrow, wide, GemmModel{product.curve->values, narrow, format}, GemmModel{sixteen.curve->values, wide, half},
       PrefillModel{prefill.curve->values, wide, attention}, DecodeModel{decode.curve->values, wide, attention},
       TrainingAttentionModel{training.chosen.curve->values, wide, training.algorithm}, MemoryModel{memory.values, wide},
-      std::move(experts), std::move(sources)});
+      experts, std::move(sources)});
 }
 
 LayerTimer::~LayerTimer() = default;
