@@ -28,6 +28,18 @@ CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device
   if (group.kind == KernelKind::gemm && format != nullptr) {
     return values_of(choose_gemm(set, device, *format, group.engine));
   }
+  if (group.kind == KernelKind::moe && format != nullptr) {
+    const Routing routing = group.routing == "power-law" ? Routing::power_law : Routing::balanced;
+    return values_of(choose_moe(set, device, *format, routing, group.engine, group.kernel));
+  }
+  if (group.kind == KernelKind::quantize) {
+    const auto at = std::find_if(set.memory.begin(), set.memory.end(), [&](const FittedMemory& c) {
+      return c.provenance.engine == group.engine && c.provenance.kernel == group.kernel;
+    });
+    if (at != set.memory.end()) {
+      return {{at->values.begin(), at->values.end()}, &at->provenance};
+    }
+  }
   const AttentionFormat* attention = find_attention_format(group.format);
   if (group.kind == KernelKind::prefill && attention != nullptr) {
     return values_of(choose_prefill(set, device, *attention, group.engine));
@@ -84,12 +96,15 @@ Validation score_kernels(std::span<const KernelFile> files, const Device& device
   const CurveSet set = find_curve_set(device);
   std::map<const KernelRow*, RowPrediction> predictions;
   std::map<const KernelRow*, std::string> formats;
+  std::map<const KernelRow*, std::string> families;
   std::map<const KernelRow*, std::string_view> ranges;
   for (const KernelGroup& group : group_kernels(files)) {
     for (const KernelGroup& part : {group, outside_of(group)}) {
       predict_group(part, set, device, predictions);
       for (const KernelRow* row : part.rows) {
         formats[row] = group.format;
+        families[row] = (group.kernel.empty() ? "" : " kernel=" + group.kernel) +
+                        (group.routing.empty() ? "" : " routing=" + group.routing);
       }
     }
     if (group.kind == KernelKind::prefill || group.kind == KernelKind::decode) {
@@ -107,6 +122,9 @@ Validation score_kernels(std::span<const KernelFile> files, const Device& device
       const std::string& format = formats[&row];
       const std::string kind = "engine=" + row.engine + " format=" + format;
       std::vector<std::string> groups{"all", "file=" + file.path, "engine=" + row.engine, "format=" + format, kind};
+      if (const std::string& family = families[&row]; !family.empty()) {
+        groups.push_back(kind + family);
+      }
       if (const auto range = ranges.find(&row); range != ranges.end()) {
         groups.emplace_back(range->second);
         groups.push_back(kind + " " + std::string{range->second});
