@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured layers and passes: which share a curve, what is left out, and that a fit finds the curve it was made with.
 #include <headroom/calibrate/moe_problem.hpp>
+#include <headroom/calibrate/score_kernels.hpp>
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/cost/curve_library.hpp>
 
@@ -136,4 +137,25 @@ TEST_CASE("a fit finds the curve that made the passes") {
   CHECK(fit.held_out.mape < 0.01);
   CHECK(1e6 * fit.values()[0] == Approx(1e6 * truth[0]).epsilon(0.02));
   CHECK(fit.values()[1] == Approx(truth[1]).epsilon(0.02));
+}
+
+TEST_CASE("measured layers and passes are scored by the curve of their engine, kernel and routing") {
+  Diagnostics diagnostics;
+  std::vector<KernelFile> files;
+  files.push_back(read(std::string{moe_header} +
+                           "trtllm,1,moe_torch_flow_cutlass,fp8_block,1024,7168,2048,8,256,2,1,balanced,1988.3\n"
+                           "trtllm,1,moe_torch_flow_cutlass,fp8_block,1024,7168,2048,8,256,2,1,power_law_1.2,1900\n",
+                       diagnostics));
+  files.push_back(read(std::string{quantise_header} + "trtllm,1,scale_matrix,torch_ops,fp8,4096,8192,26.041\n"
+                                                      "trtllm,1,layer_norm,torch_ops,fp8,4096,8192,30\n",
+                       diagnostics));
+  const Catalog catalog = Catalog::standard();
+  const Validation v = score_kernels(files, catalog.device("h200-sxm-141gb"));
+  REQUIRE(v.rows.size() == 4);
+  CHECK(v.rows[0].prediction.status == RowStatus::ok);
+  CHECK(v.rows[0].prediction.predicted == Approx(1988.3).epsilon(0.2));
+  CHECK(v.rows[1].prediction.predicted != v.rows[0].prediction.predicted);
+  CHECK(v.rows[2].prediction.predicted == Approx(26.041).epsilon(0.1));
+  CHECK(v.rows[3].prediction.status == RowStatus::unsupported);
+  CHECK(v.rows[3].prediction.why.find("not predicted") != std::string::npos);
 }
