@@ -275,9 +275,13 @@ std::vector<KernelGroup> group_kernels(std::span<const KernelFile> files) {
       (in_range(file.kind, row) ? group.rows : group.outside).push_back(&row);
     }
   }
+  const std::vector<std::array<double, 4>> gateless = gateless_models(files);
   std::vector<KernelGroup> sorted;
   sorted.reserve(groups.size());
   for (auto& [key, group] : groups) {
+    if (group.kind == KernelKind::moe) {
+      group.gateless = gateless;
+    }
     sorted.push_back(std::move(group));
   }
   return sorted;

@@ -7,6 +7,7 @@
 #include <headroom/hardware/device.hpp>
 #include <headroom/model/cost/gemm.hpp>
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct KernelGroup {
   std::string format;   ///< as the model names it
   std::string kernel;   ///< of MoE the family of kernels, of quantise passes the op; else empty
   std::string routing;  ///< of MoE "balanced" or "power-law"
+  /// Of MoE: sizes (hidden, inter, top-k, experts) of models that some engine's kernel names say have no gate. Not
+  /// every engine's names do, and a model has the same layers everywhere.
+  std::vector<std::array<double, 4>> gateless;
   std::vector<const KernelRow*> rows;
   std::vector<const KernelRow*> outside;  ///< of shapes beyond what the model is fitted on (attention_in_range)
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace headroom {
 namespace {
@@ -28,9 +29,13 @@ constexpr std::array families{
     Family{"moe_torch_flow", "default"},
 };
 
-MoeShape moe_shape(const KernelRow& row) {
+std::array<double, 4> model_of(const KernelRow& row) {
+  return {row.shape[1], row.shape[2], row.shape[3], row.shape[4]};
+}
+
+MoeShape moe_shape(const KernelRow& row, const std::vector<std::array<double, 4>>& gateless) {
   MoeShape s{row.shape[0], row.shape[1], row.shape[2], row.shape[3], row.shape[4], row.shape[5], row.shape[6], true};
-  s.gated = row.variant.find("nongated") == std::string::npos;
+  s.gated = std::find(gateless.begin(), gateless.end(), model_of(row)) == gateless.end();
   return s;
 }
 
@@ -45,6 +50,7 @@ std::string_view distribution_of(const KernelRow& row) {
 struct Layer {
   MoeShape shape;
   ExpertLoad load;
+  bool drawn = false;  ///< the loads are means over random draws
 };
 
 /// A long loop can be bound by L2 or by the pipeline's fill: two basins.
@@ -59,22 +65,32 @@ std::vector<std::vector<double>> moe_starts() {
   return {start, other};
 }
 
-Layer layer_of(const KernelRow& row) {
-  const MoeShape shape = moe_shape(row);
+Layer layer_of(const KernelRow& row, const std::vector<std::array<double, 4>>& gateless) {
+  const MoeShape shape = moe_shape(row, gateless);
   const std::optional<MoeRouting> routing = parse_routing(distribution_of(row));
   if (!routing) {
     throw ConfigError{"line " + std::to_string(row.line) + ": distribution " +
                       quoted(std::string{distribution_of(row)}) + " must be balanced, uniform or power_law_ALPHA"};
   }
-  return {shape, expert_load(shape, *routing)};
+  return {shape, expert_load(shape, *routing), routing->kind == Routing::power_law};
 }
 
-/// Of a rank that gets what the routing sends it: its rows through both products, its active experts' weights once.
-Seconds moe_roofline(const Layer& layer, const KernelDevice& limits, const GemmFormat& format) {
+/// Both products at the peak, tokens and the weights of the active experts moved once. Of a power law only what every
+/// draw has is counted: the rows of an average rank, on as few experts as take a row of each token.
+Seconds layer_roofline(const Layer& layer, const KernelDevice& limits, const GemmFormat& format) {
   const MoeShape& s = layer.shape;
-  const double weights = (s.gated ? 3.0 : 2.0) * s.hidden * s.inter / s.tp;
-  const Bytes moved{layer.load.active * weights * format.weight_bytes};
-  return least_time(Flops{2.0 * layer.load.rows * weights}, moved, limits.peak, limits.bandwidth, limits.l2);
+  const double expert = (s.gated ? 3.0 : 2.0) * s.hidden * s.inter / s.tp;
+  const double rows = layer.drawn ? s.tokens * s.topk / s.ep : layer.load.rows;
+  const double active = layer.drawn ? std::ceil(rows / s.tokens) : layer.load.active;
+  const Bytes moved{active * expert * format.weight_bytes + 2.0 * s.tokens * s.hidden * 2.0};
+  return least_time(Flops{2.0 * rows * expert}, moved, limits.peak, limits.bandwidth, limits.l2);
+}
+
+/// A quantise pass, or the search of its scale, over m rows of k elements.
+MemoryOp pass_of(const KernelRow& row, bool scan, bool by_row) {
+  MemoryOp op = scan ? scan_for_scale(row.shape[0], row.shape[1], 2.0) : quantise(row.shape[0], row.shape[1], 2.0, 1.0);
+  op.rows = by_row ? row.shape[0] : 0.0;
+  return op;
 }
 
 }  // namespace
@@ -92,20 +108,31 @@ std::string moe_routing_class(std::string_view distribution) {
   return distribution.substr(0, 5) == "power" ? "power-law" : std::string{distribution};
 }
 
+std::vector<std::array<double, 4>> gateless_models(std::span<const KernelFile> files) {
+  std::vector<std::array<double, 4>> models;
+  for (const KernelFile& file : files) {
+    for (const KernelRow& row : file.rows) {
+      const bool named = file.kind == KernelKind::moe && row.variant.find("nongated") != std::string::npos;
+      if (named && std::find(models.begin(), models.end(), model_of(row)) == models.end()) {
+        models.push_back(model_of(row));
+      }
+    }
+  }
+  return models;
+}
+
 CurveProblem moe_problem(const KernelGroup& group, const Device& device) {
   const GemmFormat& format = known_format(group);
   CurveProblem problem;
   problem.parameters = moe_parameters();
   problem.fixed.assign(problem.parameters.size(), false);
+  problem.starts = moe_starts();
+  const KernelDevice limits = kernel_device(device, format.rate);
   std::vector<Layer> layers;
   layers.reserve(group.rows.size());
   for (const KernelRow* row : group.rows) {
-    layers.push_back(layer_of(*row));
-  }
-  problem.starts = moe_starts();
-  const KernelDevice limits = kernel_device(device, format.rate);
-  for (const Layer& layer : layers) {
-    problem.roofline.push_back(moe_roofline(layer, limits, format));
+    layers.push_back(layer_of(*row, group.gateless));
+    problem.roofline.push_back(layer_roofline(layers.back(), limits, format));
   }
   problem.predict = [layers = std::move(layers), limits, format](
                         std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
@@ -120,36 +147,28 @@ CurveProblem moe_problem(const KernelGroup& group, const Device& device) {
   return problem;
 }
 
-namespace {
-
-/// vLLM's kernels give each row a CTA; the other engines' run over all elements.
-MemoryOp quantise_op(const KernelGroup& group, const KernelRow& row) {
-  MemoryOp op = group.kernel == "computescale" ? scan_for_scale(row.shape[0], row.shape[1], 2.0)
-                                               : quantise(row.shape[0], row.shape[1], 2.0, 1.0);
-  op.rows = group.engine == "vllm" ? row.shape[0] : 0.0;
-  return op;
-}
-
-}  // namespace
-
 CurveProblem quantise_problem(const KernelGroup& group, const Device& device) {
+  // vLLM's kernels give each row a CTA; the other engines' run over all elements.
+  const bool by_row = group.engine == "vllm";
+  const bool scan = group.kernel == "computescale";
   CurveProblem problem;
   problem.parameters = memory_parameters();
   problem.fixed.assign(problem.parameters.size(), false);
-  problem.fixed[static_cast<std::size_t>(MemoryParameter::block)] = group.engine != "vllm";
+  problem.fixed[static_cast<std::size_t>(MemoryParameter::block)] = !by_row;
   const KernelDevice limits = kernel_device(device, Rate::bf16);
+  std::vector<MemoryOp> passes;
+  passes.reserve(group.rows.size());
   for (const KernelRow* row : group.rows) {
-    const MemoryOp op = quantise_op(group, *row);
-    const Bytes moved = headroom::moved({&op, 1});
-    problem.roofline.push_back(least_time(Flops{}, moved, limits.peak, limits.bandwidth, limits.l2));
+    passes.push_back(pass_of(*row, scan, by_row));
+    problem.roofline.push_back(least_time(Flops{}, passes.back().moved(), limits.peak, limits.bandwidth, limits.l2));
   }
-  problem.predict = [&group, limits](std::span<const double> values, std::span<const std::size_t> which,
-                                     std::span<double> seconds) {
+  problem.predict = [passes = std::move(passes), limits](
+                        std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
     MemoryCurve curve{};
     std::copy(values.begin(), values.end(), curve.begin());
     const MemoryModel model{curve, limits, Residency::benchmark};
     for (std::size_t i = 0; i < which.size(); ++i) {
-      seconds[i] = model.time(quantise_op(group, *group.rows[which[i]])).raw();
+      seconds[i] = model.time(passes[which[i]]).raw();
     }
   };
   return problem;

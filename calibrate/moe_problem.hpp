@@ -4,8 +4,11 @@
 
 #include <headroom/calibrate/curve_problem.hpp>
 
+#include <array>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -15,6 +18,9 @@ namespace headroom {
 
 /// Balanced and power-law routing are fitted apart: "balanced" or "power-law".
 [[nodiscard]] std::string moe_routing_class(std::string_view distribution);
+
+/// The models (hidden, inter, top-k, experts) of layers whose measured kernel is named as one without a gate.
+[[nodiscard]] std::vector<std::array<double, 4>> gateless_models(std::span<const KernelFile> files);
 
 [[nodiscard]] CurveProblem moe_problem(const KernelGroup& group, const Device& device);
 [[nodiscard]] CurveProblem quantise_problem(const KernelGroup& group, const Device& device);

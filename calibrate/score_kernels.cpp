@@ -22,30 +22,23 @@ CurveValues values_of(const ChosenCurve<N>& chosen) {
   return {{chosen.curve->values.begin(), chosen.curve->values.end()}, &chosen.curve->provenance};
 }
 
-/// The curve fitted to the very kernels of a group: engine, format, kernel and routing; nullptr: nobody fitted it.
-template <std::size_t N>
-const FittedCurve<N>* own_curve(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
-  const auto at = std::find_if(curves.begin(), curves.end(), [&](const FittedCurve<N>& c) {
-    const CurveProvenance& p = c.provenance;
-    return p.engine == group.engine && p.format == group.format && p.kernel == group.kernel &&
-           p.routing == group.routing;
-  });
-  return at == curves.end() ? nullptr : &*at;
-}
-
-template <std::size_t N>
-std::optional<CurveValues> own_values(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
-  const FittedCurve<N>* found = own_curve(curves, group);
-  return found == nullptr
-             ? std::nullopt
-             : std::optional{CurveValues{{found->values.begin(), found->values.end()}, &found->provenance}};
-}
-
 /// ConfigError when the set has no curve for the group.
 CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device& device) {
   const GemmFormat* format = find_gemm_format(group.format);
   if (group.kind == KernelKind::gemm && format != nullptr) {
     return values_of(choose_gemm(set, device, *format, group.engine));
+  }
+  if (group.kind == KernelKind::moe && format != nullptr) {
+    const Routing routing = group.routing == "power-law" ? Routing::power_law : Routing::balanced;
+    return values_of(choose_moe(set, device, *format, routing, group.engine, group.kernel));
+  }
+  if (group.kind == KernelKind::quantize) {
+    const auto at = std::find_if(set.memory.begin(), set.memory.end(), [&](const FittedMemory& c) {
+      return c.provenance.engine == group.engine && c.provenance.kernel == group.kernel;
+    });
+    if (at != set.memory.end()) {
+      return {{at->values.begin(), at->values.end()}, &at->provenance};
+    }
   }
   const AttentionFormat* attention = find_attention_format(group.format);
   if (group.kind == KernelKind::prefill && attention != nullptr) {
@@ -58,16 +51,8 @@ CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device
   if (group.kind == KernelKind::training_attention && implementation != nullptr) {
     return values_of(choose_training_attention(set, device, *implementation));
   }
-  const std::optional<CurveValues> own = group.kind == KernelKind::moe        ? own_values(set.moe, group)
-                                         : group.kind == KernelKind::quantize ? own_values(set.memory, group)
-                                                                              : std::nullopt;
-  if (own) {
-    return *own;
-  }
   throw ConfigError{"kernels of kind " + std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]} +
-                    " in format " + group.format + (group.kernel.empty() ? "" : " by " + group.kernel) +
-                    (group.routing.empty() ? "" : " with " + group.routing + " routing") + " have no curve of " +
-                    set.id};
+                    " in format " + group.format + " are not predicted by this version"};
 }
 
 /// Predictions of a group's kernels, or why there are none.
@@ -111,12 +96,15 @@ Validation score_kernels(std::span<const KernelFile> files, const Device& device
   const CurveSet set = find_curve_set(device);
   std::map<const KernelRow*, RowPrediction> predictions;
   std::map<const KernelRow*, std::string> formats;
+  std::map<const KernelRow*, std::string> families;
   std::map<const KernelRow*, std::string_view> ranges;
   for (const KernelGroup& group : group_kernels(files)) {
     for (const KernelGroup& part : {group, outside_of(group)}) {
       predict_group(part, set, device, predictions);
       for (const KernelRow* row : part.rows) {
         formats[row] = group.format;
+        families[row] = (group.kernel.empty() ? "" : " kernel=" + group.kernel) +
+                        (group.routing.empty() ? "" : " routing=" + group.routing);
       }
     }
     if (group.kind == KernelKind::prefill || group.kind == KernelKind::decode) {
@@ -134,6 +122,9 @@ Validation score_kernels(std::span<const KernelFile> files, const Device& device
       const std::string& format = formats[&row];
       const std::string kind = "engine=" + row.engine + " format=" + format;
       std::vector<std::string> groups{"all", "file=" + file.path, "engine=" + row.engine, "format=" + format, kind};
+      if (const std::string& family = families[&row]; !family.empty()) {
+        groups.push_back(kind + family);
+      }
       if (const auto range = ranges.find(&row); range != ranges.end()) {
         groups.emplace_back(range->second);
         groups.push_back(kind + " " + std::string{range->second});

@@ -157,7 +157,7 @@ double ExpertLoad::tiles(double height) const noexcept {
     // A mean between two whole numbers of rows: a share of the experts has one more.
     const double whole = std::floor(c.rows);
     const double more = c.rows - whole;
-    sum += c.experts * ((1.0 - more) * std::ceil(whole / height) + more * std::ceil((whole + 1.0) / height));
+    sum += c.experts * ((1.0 - more) * round_up(whole / height) + more * round_up((whole + 1.0) / height));
   }
   return sum;
 }
@@ -207,12 +207,12 @@ MoeModel::MoeModel(const MoeCurve& curve,
 double MoeModel::product(const Product& p, const Grid& tiles) const noexcept {
   double least4 = HUGE_VAL;
   for (const Tile& tile : tiles_) {
-    const double ctas = tiles[tile.height] * std::ceil(p.n * tile.inverse_n);
+    const double ctas = tiles[tile.height] * round_up(p.n * tile.inverse_n);
     const double busy = fourth(std::min(ctas, units_) * tile.l2);
     least4 = std::min(least4, fourth(turns(ctas / units_, wave)) * (tile.compute4 + busy));
   }
   // Memory traffic is the same for every tile, so that the fastest loop is the fastest product.
-  const double loop = std::sqrt(std::sqrt(least4 + chain4_)) * (p.k + value(MoeParameter::fill));
+  const double loop = fourth_root(least4 + chain4_) * (p.k + value(MoeParameter::fill));
   return norm3(loop, p.memory);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured layers and passes: which share a curve, what is left out, and that a fit finds the curve it was made with.
 #include <headroom/calibrate/moe_problem.hpp>
+#include <headroom/calibrate/score_kernels.hpp>
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/cost/curve_library.hpp>
 
@@ -44,7 +45,7 @@ TEST_CASE("layers share a curve by engine, family, format and routing; a layer w
   Diagnostics diagnostics;
   const std::string text = std::string{moe_header} +
                            "trtllm,1,moe_torch_flow_cutlass,bfloat16,8,4096,2048,8,128,1,8,balanced,50\n"
-                           "trtllm,1,moe_torch_flow_nongated,bfloat16,8,4096,2048,8,128,1,8,balanced,40\n"
+                           "trtllm,1,moe_torch_flow_nongated,bfloat16,8,4096,2048,6,128,1,8,balanced,40\n"
                            "trtllm,1,moe_torch_flow_cutlass,bfloat16,8,4096,2048,8,128,1,8,power_law_1.2,60\n"
                            "vllm,1,vllm_unquantizedfusedmoe_triton_tritonexperts,bfloat16,8,4096,2048,8,128,1,8,"
                            "balanced,70\n";
@@ -57,6 +58,7 @@ TEST_CASE("layers share a curve by engine, family, format and routing; a layer w
   CHECK(groups[1].routing == "power-law");
   CHECK(groups[2].kernel == "triton");
   // The layer without gate has two thirds of the weights.
+  CHECK(groups[0].gateless.size() == 1);
   const Catalog catalog = Catalog::standard();
   const CurveProblem problem = curve_problem(groups[0], catalog.device("h100-sxm-80gb"));
   std::vector<double> values;
@@ -67,6 +69,25 @@ TEST_CASE("layers share a curve by engine, family, format and routing; a layer w
   std::vector<double> seconds(2);
   problem.predict(values, both, seconds);
   CHECK(seconds[1] < seconds[0]);
+}
+
+TEST_CASE("a model whose layers one engine names as without gate has none in another's kernels") {
+  Diagnostics diagnostics;
+  const std::string vllm =
+      "vllm,1,vllm_unquantizedfusedmoe_triton_tritonexperts,bfloat16,64,2048,5120,22,512,1,2,balanced,2440\n";
+  const std::string trtllm = "trtllm,1,moe_torch_flow_nongated,bfloat16,8,2048,5120,22,512,1,8,balanced,600\n";
+  const std::vector<KernelFile> alone{read(moe_header + vllm, diagnostics)};
+  const std::vector<KernelFile> together{read(moe_header + trtllm + vllm, diagnostics)};
+  const std::vector<KernelGroup> one = group_kernels(alone);
+  const std::vector<KernelGroup> two = group_kernels(together);
+  REQUIRE(two.size() == 2);
+  const Catalog catalog = Catalog::standard();
+  const Device& h200 = catalog.device("h200-sxm-141gb");
+  const Seconds gated = curve_problem(one[0], h200).roofline[0];
+  const Seconds plain = curve_problem(two[1], h200).roofline[0];
+  CHECK(1e6 * gated.raw() > 2440);  // faster than the datasheet allows: it cannot have a gate
+  CHECK(1e6 * plain.raw() < 2440);
+  CHECK(plain / gated == Approx(2.0 / 3.0).epsilon(0.01));
 }
 
 TEST_CASE("an unknown distribution names its line") {
@@ -116,4 +137,25 @@ TEST_CASE("a fit finds the curve that made the passes") {
   CHECK(fit.held_out.mape < 0.01);
   CHECK(1e6 * fit.values()[0] == Approx(1e6 * truth[0]).epsilon(0.02));
   CHECK(fit.values()[1] == Approx(truth[1]).epsilon(0.02));
+}
+
+TEST_CASE("measured layers and passes are scored by the curve of their engine, kernel and routing") {
+  Diagnostics diagnostics;
+  std::vector<KernelFile> files;
+  files.push_back(read(std::string{moe_header} +
+                           "trtllm,1,moe_torch_flow_cutlass,fp8_block,1024,7168,2048,8,256,2,1,balanced,1988.3\n"
+                           "trtllm,1,moe_torch_flow_cutlass,fp8_block,1024,7168,2048,8,256,2,1,power_law_1.2,1900\n",
+                       diagnostics));
+  files.push_back(read(std::string{quantise_header} + "trtllm,1,scale_matrix,torch_ops,fp8,4096,8192,26.041\n"
+                                                      "trtllm,1,layer_norm,torch_ops,fp8,4096,8192,30\n",
+                       diagnostics));
+  const Catalog catalog = Catalog::standard();
+  const Validation v = score_kernels(files, catalog.device("h200-sxm-141gb"));
+  REQUIRE(v.rows.size() == 4);
+  CHECK(v.rows[0].prediction.status == RowStatus::ok);
+  CHECK(v.rows[0].prediction.predicted == Approx(1988.3).epsilon(0.2));
+  CHECK(v.rows[1].prediction.predicted != v.rows[0].prediction.predicted);
+  CHECK(v.rows[2].prediction.predicted == Approx(26.041).epsilon(0.1));
+  CHECK(v.rows[3].prediction.status == RowStatus::unsupported);
+  CHECK(v.rows[3].prediction.why.find("not predicted") != std::string::npos);
 }
