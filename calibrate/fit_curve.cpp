@@ -43,6 +43,7 @@ FitResult fit_on(const CurveProblem& problem, const std::vector<std::size_t>& wh
 
 std::vector<double> values_of(const FitResult& result) {
   std::vector<double> values;
+  values.reserve(result.parameters.size());
   for (const FittedParameter& p : result.parameters) {
     values.push_back(p.value);
   }
@@ -104,6 +105,7 @@ CurveFit fit_curve(const CurveProblem& problem, int folds, std::span<const std::
   fit.fitted_errors.assign(count, 0.0);
   add_errors(problem, fit.result, all, fit.fitted_errors);
   std::vector<double> of_judged;
+  of_judged.reserve(judged.size());
   for (const std::size_t i : judged) {
     of_judged.push_back(fit.fitted_errors[i]);
   }

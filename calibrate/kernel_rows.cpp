@@ -15,11 +15,11 @@ constexpr double micro = 1e-6;
 constexpr double repeatable = 0.1;
 
 struct Form {
-  KernelKind kind;
+  KernelKind kind = KernelKind::gemm;
   std::array<std::string_view, 3> texts;  ///< after engine and version
-  std::size_t text_count;
+  std::size_t text_count = 0;
   std::array<std::string_view, KernelRow::most_sizes> sizes;
-  std::size_t size_count;
+  std::size_t size_count = 0;
 };
 
 constexpr std::array forms{

@@ -114,7 +114,7 @@ std::string gemm_text(const GemmAnswer& a) {
   }
   text += help.text(0);
   if (a.padded > a.work) {
-    text += "n and k are no multiples of " + std::to_string(a.alignment) + ": pad them (" +
+    text += "n and k are not both multiples of " + std::to_string(a.alignment) + ": pad them (" +
             percent(a.padded / a.work - 1.0) + " more FLOP) to stay on the tensor path\n";
   }
   return text + "\ncurve: " + a.why +

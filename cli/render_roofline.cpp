@@ -57,7 +57,7 @@ std::string point(double value) {
 
 /// Log-log coordinates of the drawing.
 struct Plot {
-  static constexpr double left = 70.0, top = 50.0, width = 760.0, height = 440.0;
+  static constexpr double left = 90.0, top = 50.0, width = 740.0, height = 440.0;
   double x0 = -1.0, x1 = 4.0;   ///< decades of FLOP/B
   double y0 = 10.0, y1 = 15.5;  ///< decades of FLOP/s
 
@@ -93,17 +93,51 @@ std::string label(double x, double y, const std::string& text, const std::string
   return "<text x=\"" + point(x) + "\" y=\"" + point(y) + "\" " + style + ">" + escaped(text) + "</text>\n";
 }
 
+/// "100 TFLOP/s" of a whole power of ten.
+std::string decade(double power) {
+  constexpr std::array<std::string_view, 3> prefixes{"G", "T", "P"};
+  const auto step = static_cast<std::size_t>(std::clamp((power - 9.0) / 3.0, 0.0, 2.0));
+  const double value = std::pow(10.0, power - 9.0 - 3.0 * static_cast<double>(step));
+  return std::to_string(std::llround(value)) + " " + std::string{prefixes[step]} + "FLOP/s";
+}
+
+/// Names beside points, left out where they would cover one another; hovering tells every point's.
+class Labels {
+ public:
+  std::string place(double x, double y, const std::string& text) {
+    constexpr double height = 11.0;
+    constexpr double letter = 5.5;
+    const double right = x + letter * static_cast<double>(text.size());
+    const bool covers = std::any_of(taken_.begin(), taken_.end(), [&](const Box& b) {
+      return x < b.right && b.left < right && std::abs(y - b.y) < height;
+    });
+    if (covers || right > Plot::left + Plot::width + 20.0) {
+      return {};
+    }
+    taken_.push_back({x, right, y});
+    return label(x, y, text, "font-size=\"10\"");
+  }
+
+ private:
+  struct Box {
+    double left, right, y;
+  };
+  std::vector<Box> taken_;
+};
+
 std::string axes(const Plot& plot) {
   std::string svg;
-  for (double d = plot.x0; d <= plot.x1; d += 1.0) {
+  for (int power = static_cast<int>(plot.x0); power <= static_cast<int>(plot.x1); ++power) {
+    const double d = power;
     const double x = plot.x(std::pow(10.0, d));
     svg += line(x, Plot::top, x, Plot::top + Plot::height, "class=\"grid\"");
     svg += label(x, Plot::top + Plot::height + 18.0, format_number(std::pow(10.0, d)), "text-anchor=\"middle\"");
   }
-  for (double d = plot.y0; d <= plot.y1; d += 1.0) {
+  for (int power = static_cast<int>(plot.y0); power <= static_cast<int>(plot.y1); ++power) {
+    const double d = power;
     const double y = plot.y(std::pow(10.0, d));
     svg += line(Plot::left, y, Plot::left + Plot::width, y, "class=\"grid\"");
-    svg += label(Plot::left - 6.0, y + 4.0, format(FlopsPerSecond{std::pow(10.0, d)}), "text-anchor=\"end\"");
+    svg += label(Plot::left - 6.0, y + 4.0, decade(d), "text-anchor=\"end\"");
   }
   return svg + label(Plot::left + 0.5 * Plot::width, Plot::top + Plot::height + 38.0, "FLOP per byte of memory traffic",
                      "text-anchor=\"middle\"");
@@ -181,6 +215,7 @@ std::string roofline_svg(const RooflineReport& report) {
   svg += label(Plot::left + Plot::width - 4.0, plot.y(report.peak.raw()) - 6.0, "peak " + format(report.peak),
                "text-anchor=\"end\"");
   const std::vector<std::string> all = phases(report);
+  Labels labels;
   for (const RooflineRow& row : report.rows) {
     if (row.work <= Flops{}) {
       continue;
@@ -191,7 +226,7 @@ std::string roofline_svg(const RooflineReport& report) {
     const double y = plot.y(row.rate().raw());
     svg += "<circle cx=\"" + point(x) + "\" cy=\"" + point(y) + "\" r=\"4\" fill=\"" + colour + "\"><title>" +
            escaped(row.phase + " " + row.op + ": " + format(row.time) + ", " + format(row.rate())) +
-           "</title></circle>\n" + label(x + 6.0, y + 4.0, row.op, "font-size=\"10\"");
+           "</title></circle>\n" + labels.place(x + 6.0, y + 4.0, row.op);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const double x = Plot::left + 120.0 * static_cast<double>(i);

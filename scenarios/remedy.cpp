@@ -21,7 +21,7 @@ constexpr std::int64_t long_sequence = 8192;
 
 /// Experts move between ranks that stand already: dp, tp and pp stay.
 void add_expert_changes(const Moe& moe, const Strategy& s, std::vector<Change>& changes) {
-  for (std::int64_t ep = 2 * s.ep; ep <= moe.experts; ep *= 2) {
+  for (std::int64_t ep = std::int64_t{2} * s.ep; ep <= moe.experts; ep *= 2) {
     changes.push_back(
         {"strategy.ep = " + std::to_string(ep), [=](Strategy& x) { x.ep = static_cast<std::uint16_t>(ep); }});
   }
@@ -122,6 +122,7 @@ bool changes_numbers(const std::vector<std::string>& changes) {
 
 std::vector<std::string_view> keys_of(const Remedy& remedy) {
   std::vector<std::string_view> keys;
+  keys.reserve(remedy.changes.size());
   for (const std::string& change : remedy.changes) {
     keys.push_back(key_of_change(change));
   }

@@ -230,7 +230,7 @@ class ScenarioReader {
   }
 
   /// Where offloaded bytes go: into the host's memory, which must have room, or through it to NVMe.
-  void read_offload_target(ConfigTable& table, TrainScenario& train) {
+  static void read_offload_target(ConfigTable& table, TrainScenario& train) {
     const auto target = table.maybe_choice("offload_to", std::array<std::string_view, 2>{"host", "nvme"});
     train.offload_to_nvme = target == 1U;
     if (target && !train.work.options.offload_optimizer && !train.work.options.offload_activations) {

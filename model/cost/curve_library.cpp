@@ -281,14 +281,15 @@ KernelDevice kernel_device(const Device& device, Rate rate) {
   const auto note = [&](bool known, std::string_view name) {
     missing += known ? "" : (missing.empty() ? "" : ", ") + std::string{name};
   };
+  const auto& units = device.compute.units;
+  const auto& l2 = device.memory.l2;
   note(device.memory.bandwidth.has_value(), "memory.bandwidth");
-  note(device.compute.units.has_value(), "compute.units");
-  note(device.memory.l2.has_value(), "memory.l2");
-  if (!missing.empty()) {
+  note(units.has_value(), "compute.units");
+  note(l2.has_value(), "memory.l2");
+  if (!missing.empty() || !units || !l2) {
     throw ConfigError{device.id + " lacks " + missing + " in the catalog; state them in an overlay of it"};
   }
-  return {device.peak_of(rate), device.bandwidth(), static_cast<double>(device.compute.units->value),
-          device.memory.l2->value};
+  return {device.peak_of(rate), device.bandwidth(), static_cast<double>(units->value), l2->value};
 }
 
 }  // namespace headroom

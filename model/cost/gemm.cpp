@@ -132,6 +132,7 @@ Seconds GemmModel::time(const GemmShape& shape, Bytes moved) const noexcept {
 
 GemmModel::Found GemmModel::search(const GemmShape& s, double memory) const noexcept {
   Found best;
+  best.tile = tiles_.data();
   best.memory = memory;
   // Unsplit tiles differ by their loop alone, compared in fourth powers, where it needs no root.
   double least4 = HUGE_VAL;

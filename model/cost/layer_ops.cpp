@@ -69,9 +69,9 @@ class LayerWriter {
 
   void mixer() {
     switch (block_.mixer) {
-      case Mixer::attention: return attention();
-      case Mixer::mla: return latent_attention();
-      case Mixer::none: return;
+      case Mixer::attention: attention(); break;
+      case Mixer::mla: latent_attention(); break;
+      case Mixer::none: break;
       case Mixer::mamba:
       case Mixer::mamba2:
       case Mixer::delta_net:
@@ -124,7 +124,7 @@ class LayerWriter {
   /// DeepSeek-AI 2024 (DeepSeek-V2), section 2.1. In decode the up-projections are absorbed: queries meet the latent
   /// cache itself.
   void latent_attention() {
-    const Mla& mla = *arch_.mla;
+    const Mla mla = arch_.mla.value_or(Mla{});
     const double heads = real(block_.heads) / q_.tp;
     const double nope = real(mla.nope_dim);
     const double rope = real(mla.rope_dim);
@@ -156,12 +156,15 @@ class LayerWriter {
   }
 
   void experts() {
-    const Moe& moe = *arch_.moe;
+    const Moe moe = arch_.moe.value_or(Moe{});
     gemm("router", real(moe.experts), hidden_);
+    ops_.back().half = true;
     LayerOp op;
     op.name = backward() ? "experts backward" : "experts";
     op.kind = LayerOpKind::experts;
     op.tokens = rows_;
+    op.hidden = hidden_;
+    op.gated = arch_.gated_mlp;
     op.expert_ffn = real(moe.expert_ffn_hidden) / q_.tp;
     op.top_k = real(moe.top_k);
     op.experts = real(moe.experts);
@@ -204,6 +207,7 @@ LayerOp head_op(const Architecture& arch, const LayerQuestion& q) {
   LayerOp op;
   op.name = "language head";
   op.kind = LayerOpKind::gemm;
+  op.half = true;
   op.gemm = {training ? q.batch * q.tokens : q.batch, real(arch.vocab) / q.tp, real(arch.hidden)};
   op.work = gemm_flops(op.gemm.m, op.gemm.n, op.gemm.k);
   op.moved = gemm_bytes(op.gemm.m, op.gemm.n, op.gemm.k, activation_bytes);

@@ -25,10 +25,12 @@ struct LayerOp {
   Flops work{};
   Bytes moved{};  ///< from and to memory, each operand once
   GemmShape gemm;
+  bool half = false;  ///< in 16 bit whatever the format of the weights: router and head
   /// Attention: heads and kv heads of the rank.
   double batch = 0.0, tokens = 0.0, context = 0.0, heads = 0.0, kv_heads = 0.0, head_dim = 0.0, window = 0.0;
   /// Experts: rows that come in, and the sizes of one expert.
-  double expert_ffn = 0.0, top_k = 0.0, experts = 0.0;
+  double hidden = 0.0, expert_ffn = 0.0, top_k = 0.0, experts = 0.0;
+  bool gated = true;
 };
 
 /// What a layer works on.

@@ -4,6 +4,7 @@
 #include <headroom/model/workload/hf_families.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace headroom {
@@ -32,14 +33,14 @@ constexpr std::string_view kimi_delta =
 constexpr std::string_view v4 =
     "grouped low-rank output projections, compressed caches by layer and hyper-connections have no place here";
 constexpr std::string_view gemma_layers = "embeddings and caches by layer have no place here";
-constexpr Refused refused[] = {
+constexpr auto refused = std::to_array<Refused>({
     {"t5", two_stacks},      {"mt5", two_stacks},       {"umt5", two_stacks},           {"bart", two_stacks},
     {"mbart", two_stacks},   {"marian", two_stacks},    {"pegasus", two_stacks},        {"whisper", two_stacks},
     {"m2m_100", two_stacks}, {"clip", two_towers},      {"siglip", two_towers},         {"siglip2", two_towers},
     {"zamba", shared_block}, {"zamba2", shared_block},  {"kimi_linear", kimi_delta},    {"kimi_k3", kimi_delta},
     {"deepseek_v4", v4},     {"gemma3n", gemma_layers}, {"gemma3n_text", gemma_layers},
 
-};
+});
 
 std::vector<const HfFamily*> families() {
   std::vector<const HfFamily*> all;
@@ -79,7 +80,7 @@ std::string class_stem(std::string name) {
 
 /// The model_type, or the one whose letters are those of the class in `architectures`.
 std::string find_model_type(HfReader& reader) {
-  const std::string told = reader.text_or({"model_type"}, "");
+  std::string told = reader.text_or({"model_type"}, "");
   if (!told.empty()) {
     return told;
   }
@@ -87,7 +88,7 @@ std::string find_model_type(HfReader& reader) {
     return reader.text_or({"ssm_cfg.layer"}, "Mamba1") == "Mamba2" ? "mamba2" : "mamba";
   }
   const std::vector<std::string> classes = reader.words({"architectures"});
-  const std::string stem = classes.empty() ? "" : class_stem(classes.front());
+  std::string stem = classes.empty() ? "" : class_stem(classes.front());
   for (const HfFamily* family : families()) {
     std::string letters{family->model_type};
     letters.erase(std::remove(letters.begin(), letters.end(), '_'), letters.end());
@@ -137,7 +138,7 @@ std::string base_name(std::string_view path) {
 std::string identifier(HfReader& reader) {
   std::string name = base_name(reader.text_or({"_name_or_path"}, ""));
   if (name.empty()) {
-    std::string path = reader.file();
+    const std::string& path = reader.file();
     name = base_name(path);
     name = name.substr(0, name.find(".json"));
     if (name == "config") {

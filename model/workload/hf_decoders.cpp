@@ -3,6 +3,7 @@
 #include <headroom/model/workload/hf_families.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace headroom {
 namespace {
@@ -159,7 +160,7 @@ constexpr HfFamily gemma_family(std::string_view model_type,
 
 constexpr HfDefaults gemma3_defaults{.heads = 8, .kv_heads = 4, .head_dim = 256, .ffn = 9216, .vocab = 262208};
 
-constexpr HfFamily table[] = {
+constexpr auto table = std::to_array<HfFamily>({
     {.model_type = "llama", .tied = false, .fill = llama},
     {.model_type = "mistral", .tied = false, .fill = one_window},
     {.model_type = "ministral", .tied = false, .fill = one_window},
@@ -199,7 +200,7 @@ constexpr HfFamily table[] = {
     falcon_family("RefinedWeb"),
     falcon_family("RefinedWebModel"),
     {.model_type = "mpt", .gated = false, .norm = Norm::layernorm, .defaults = {.ffn = four_hidden}, .fill = mpt},
-};
+});
 
 }  // namespace
 

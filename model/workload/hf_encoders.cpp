@@ -2,6 +2,8 @@
 // Encoders: BERT and its kin, vision transformers.
 #include <headroom/model/workload/hf_families.hpp>
 
+#include <array>
+
 namespace headroom {
 namespace {
 
@@ -79,14 +81,14 @@ constexpr HfFamily encoder(std::string_view model_type, HfDefaults defaults, voi
 
 constexpr HfDefaults no_words{.vocab = 1};
 
-constexpr HfFamily table[] = {
+constexpr auto table = std::to_array<HfFamily>({
     encoder("bert", {}, bert),
     encoder("roberta", {}, bert),
     encoder("xlm-roberta", {}, bert),
     encoder("vit", no_words, vit),
     encoder("clip_vision_model", no_words, clip_vision),
     encoder("siglip_vision_model", no_words, siglip_vision),
-};
+});
 
 }  // namespace
 

@@ -273,7 +273,8 @@ void nas_block(HfReader& reader, HfReader& item, const Architecture& arch, Block
   const double factor = !number                                    ? 0.0
                         : mult->kind == ConfigValue::Kind::integer ? static_cast<double>(mult->integer)
                                                                    : mult->number;
-  if (!(factor > 0.0 && factor < 1024.0)) {
+  const bool sound = factor > 0.0 && factor < 1024.0;
+  if (!sound) {
     reader.problem({"block_configs"}, "a block of 'block_configs' has no 'ffn_mult' between 0 and 1024");
     return;
   }
@@ -319,7 +320,7 @@ constexpr HfFamily linear_family(std::string_view model_type) {
           .fill = qwen_linear};
 }
 
-constexpr HfFamily table[] = {
+constexpr auto table = std::to_array<HfFamily>({
     {.model_type = "mamba", .norms = 1, .defaults = own_sizes, .fill = mamba},
     {.model_type = "falcon_mamba", .norms = 1, .defaults = own_sizes, .fill = mamba},
     {.model_type = "mamba2", .norms = 1, .defaults = own_sizes, .fill = mamba2},
@@ -334,7 +335,7 @@ constexpr HfFamily table[] = {
     linear_family("qwen3_5_moe_text"),
     {.model_type = "nemotron-nas", .tied = false, .defaults = {.ffn = 1}, .fill = nemotron_nas},
     {.model_type = "deci", .tied = false, .defaults = {.ffn = 1}, .fill = nemotron_nas},
-};
+});
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <headroom/model/workload/hf_families.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace headroom {
 namespace {
@@ -55,6 +56,7 @@ void qwen_moe(HfReader& reader, Architecture& arch) {
     return;
   }
   std::vector<bool> sparse;
+  sparse.reserve(static_cast<std::size_t>(arch.layers));
   for (std::int64_t i = 0; i < arch.layers; ++i) {
     sparse.push_back((i + 1) % moe.every == 0 && std::find(dense.begin(), dense.end(), i) == dense.end());
   }
@@ -80,6 +82,7 @@ void deepseek_moe(HfReader& reader, Architecture& arch, bool bias) {
   const std::int64_t period = list ? 1 : reader.size_or({"moe_layer_freq"}, 1);
   if (period > 1) {
     std::vector<bool> sparse;
+    sparse.reserve(static_cast<std::size_t>(arch.layers));
     for (std::int64_t i = 0; i < arch.layers; ++i) {
       sparse.push_back(i >= moe.dense_layers && i % period == 0);
     }
@@ -119,8 +122,10 @@ void deepseek_v3(HfReader& reader, Architecture& arch) {
 /// DeepSeek-V3.2 and GLM-5: a sparse indexer beside the latent attention.
 void sparse_attention(HfReader& reader, Architecture& arch) {
   deepseek_v3(reader, arch);
-  arch.mla->index_heads = reader.size_or({"index_n_heads"}, 64);
-  arch.mla->index_dim = reader.size_or({"index_head_dim"}, 128);
+  if (arch.mla) {
+    arch.mla->index_heads = reader.size_or({"index_n_heads"}, 64);
+    arch.mla->index_dim = reader.size_or({"index_head_dim"}, 128);
+  }
   const std::vector<std::string> types = reader.words({"indexer_types"});
   if (std::find(types.begin(), types.end(), "shared") != types.end()) {
     arch.notes = "indexers that layers share are counted in every layer";
@@ -277,7 +282,7 @@ constexpr HfFamily head_norms(std::string_view model_type, void (*fill)(HfReader
   return {.model_type = model_type, .tied = false, .qk_norm = QkNorm::head, .fill = fill};
 }
 
-constexpr HfFamily table[] = {
+constexpr auto table = std::to_array<HfFamily>({
     {.model_type = "mixtral", .tied = false, .fill = mixtral},
     {.model_type = "olmoe", .tied = false, .qk_norm = QkNorm::full, .fill = olmoe},
     {.model_type = "granitemoe", .tied = false, .fill = granite_moe},
@@ -304,7 +309,7 @@ constexpr HfFamily table[] = {
     head_norms("step3p7", step3),
     {.model_type = "dbrx", .tied = false, .norm = Norm::layernorm, .norm_biases = false, .fill = dbrx},
     {.model_type = "grok-1", .norms = 4, .fill = grok},
-};
+});
 
 }  // namespace
 

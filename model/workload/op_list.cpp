@@ -178,13 +178,13 @@ class NetworkReader {
   }
 
   /// The names of `after`; nullopt when it is absent or no text.
-  std::optional<std::vector<std::string>> after_of(ConfigTable& table) {
+  static std::optional<std::vector<std::string>> after_of(ConfigTable& table) {
     const ConfigValue* after = table.value("after");
     if (after == nullptr) {
       return std::nullopt;
     }
     if (after->kind == ConfigValue::Kind::array) {
-      const std::vector<std::string> names = table.texts("after");
+      std::vector<std::string> names = table.texts("after");
       if (names.empty()) {
         table.problem("after", "'after' is empty; name the ops or inputs that this op reads");
       }
@@ -222,6 +222,7 @@ class NetworkReader {
     const auto found = op_by_name_.find(name);
     if (found == op_by_name_.end()) {
       std::vector<std::string_view> known;
+      known.reserve(op_by_name_.size() + input_by_name_.size());
       for (const auto& entry : op_by_name_) {
         known.push_back(entry.first);
       }

@@ -45,8 +45,7 @@ MixerParameters attention(const Architecture& arch, const Block& b) noexcept {
 }
 
 /// DeepSeek-AI 2024, section 2.1.2, equations 9 to 19.
-MixerParameters latent_attention(const Architecture& arch, const Block& b) noexcept {
-  const Mla& mla = *arch.mla;
+MixerParameters latent_attention(const Architecture& arch, const Mla& mla, const Block& b) noexcept {
   const double h = real(arch.hidden);
   const double a = real(b.heads);
   const double qk = real(mla.nope_dim + mla.rope_dim);
@@ -73,8 +72,7 @@ MixerParameters latent_attention(const Architecture& arch, const Block& b) noexc
   return p;
 }
 
-MixerParameters recurrent(const Architecture& arch, const Block& b) noexcept {
-  const Recurrent& r = *arch.recurrent;
+MixerParameters recurrent(const Architecture& arch, const Recurrent& r, const Block& b) noexcept {
   const double h = real(arch.hidden);
   const double inner = real(r.inner());
   MixerParameters p;
@@ -97,10 +95,10 @@ MixerParameters recurrent(const Architecture& arch, const Block& b) noexcept {
 MixerParameters mixer(const Architecture& arch, const Block& b) noexcept {
   switch (b.mixer) {
     case Mixer::attention: return attention(arch, b);
-    case Mixer::mla: return arch.mla ? latent_attention(arch, b) : MixerParameters{};
+    case Mixer::mla: return arch.mla ? latent_attention(arch, *arch.mla, b) : MixerParameters{};
     case Mixer::mamba:
     case Mixer::mamba2:
-    case Mixer::delta_net: return arch.recurrent ? recurrent(arch, b) : MixerParameters{};
+    case Mixer::delta_net: return arch.recurrent ? recurrent(arch, *arch.recurrent, b) : MixerParameters{};
     case Mixer::none: break;
   }
   return {};

@@ -38,6 +38,10 @@ struct NeededCell {
 };
 /// "gpu, tp": the names of those that are blank.
 [[nodiscard]] std::string blank_cells(std::initializer_list<NeededCell> cells);
+/// A cell that `blank_cells` found there.
+[[nodiscard]] constexpr std::int64_t filled(const std::optional<std::int64_t>& cell) noexcept {
+  return cell.value_or(1);
+}
 
 struct SizeCell {
   std::string_view name;

@@ -111,7 +111,7 @@ Architecture architecture_of(const ServingConfiguration& run) {
   arch.gated_mlp = true;
   if (run.experts.value_or(0) > 1) {
     Moe moe;
-    moe.experts = *run.experts;
+    moe.experts = filled(run.experts);
     moe.top_k = run.top_k.value_or(1);
     moe.expert_ffn_hidden = run.moe_ffn.value_or(arch.ffn_hidden);
     arch.moe = moe;
@@ -185,7 +185,7 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
     return refuse(unsupported("not published: isl, osl or max_seq_len"));
   }
   const Architecture arch = architecture_of(run);
-  const ServingLayout layout{*run.tp, run.pp.value_or(1), run.ep.value_or(1)};
+  const ServingLayout layout{filled(run.tp), run.pp.value_or(1), run.ep.value_or(1)};
   const std::int64_t gpus = run.gpus.value_or(layout.gpus());
   if (const LayoutProblem p = check(arch, layout, gpus); p.verdict != Verdict::feasible) {
     return refuse(unsupported(verdict_text(p.verdict, static_cast<double>(p.broke), static_cast<double>(p.limit))));
@@ -197,7 +197,8 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
   q.limits.max_num_tokens = whole_option(run, "max_num_tokens", engine_stack.default_max_num_tokens(*found.device));
   q.limits.max_num_seqs = run.max_batch.value_or(engine_stack.default_max_num_seqs(*found.device));
   q.limits.sequence_tokens = tokens;
-  q.replicas = static_cast<double>(gpus / layout.gpus());
+  const std::int64_t whole_replicas = gpus / layout.gpus();
+  q.replicas = static_cast<double>(whole_replicas);
   // A published batch limit caps what runs; the engine's default does not: the row counts what the pool holds.
   q.cap = run.max_batch ? static_cast<double>(*run.max_batch * layout.attention_groups()) : 0x1p53;
   return q;

@@ -65,9 +65,9 @@ Architecture architecture_of(const RunConfiguration& run, std::int64_t vocabular
   arch.id = run.model;
   arch.kind = run.arch == "bert" || run.arch == "vit" ? ArchitectureKind::encoder : ArchitectureKind::decoder;
   arch.source = "row";
-  arch.layers = *run.layers;
-  arch.hidden = *run.hidden;
-  arch.heads = *run.heads;
+  arch.layers = filled(run.layers);
+  arch.hidden = filled(run.hidden);
+  arch.heads = filled(run.heads);
   arch.kv_heads = run.kv_heads.value_or(arch.heads);
   arch.head_dim = run.head_dim.value_or(std::max<std::int64_t>(1, arch.hidden / arch.heads));
   arch.ffn_hidden = run.ffn_hidden.value_or(4 * arch.hidden);
@@ -78,7 +78,7 @@ Architecture architecture_of(const RunConfiguration& run, std::int64_t vocabular
   arch.biases = !arch.gated_mlp;
   if (run.experts.value_or(0) > 1) {
     Moe moe;
-    moe.experts = *run.experts;
+    moe.experts = filled(run.experts);
     moe.top_k = run.top_k.value_or(1);
     moe.expert_ffn_hidden = run.moe_ffn.value_or(arch.ffn_hidden);
     moe.shared_ffn_hidden = run.shared_experts.value_or(0) * moe.expert_ffn_hidden;
@@ -95,12 +95,12 @@ std::string_view option(const RunConfiguration& run, std::string_view key) {
 
 Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults) {
   Strategy s;
-  s.tp = static_cast<std::uint16_t>(*run.tp);
-  s.pp = static_cast<std::uint16_t>(*run.pp);
-  s.cp = static_cast<std::uint16_t>(*run.cp);
+  s.tp = static_cast<std::uint16_t>(filled(run.tp));
+  s.pp = static_cast<std::uint16_t>(filled(run.pp));
+  s.cp = static_cast<std::uint16_t>(filled(run.cp));
   s.vpp = static_cast<std::uint16_t>(run.vpp.value_or(1));
   s.ep = static_cast<std::uint16_t>(run.ep.value_or(1));
-  s.dp = static_cast<std::uint32_t>(*run.dp);
+  s.dp = static_cast<std::uint32_t>(filled(run.dp));
   if (run.experts.value_or(0) > 1) {
     // No column states it. The run was legal: whole experts where the software's usual split fits no layout of its
     // ranks.
@@ -197,7 +197,7 @@ Answer in_unit(const CompiledTraining& c,
                const Strategy& s,
                const Estimate& e,
                std::string_view metric) {
-  const double gpus = static_cast<double>(c.work.shape.gpus);
+  const auto gpus = static_cast<double>(c.work.shape.gpus);
   const double tokens = static_cast<double>(c.work.shape.global_batch) * c.seq_len;
   const Flops model = tokens * c.model_flops_per_token;
   const Seconds bound = model / gpus / c.gemm_peak;
@@ -257,7 +257,8 @@ const Architecture* TrainingRowModel::preset_of(const std::string& model) {
       at->second = sources_.models.find(name);
     }
   }
-  return at->second ? &*at->second : nullptr;
+  const std::optional<Architecture>& preset = at->second;
+  return preset ? &*preset : nullptr;
 }
 
 const MemoryStack& TrainingRowModel::software_of(const RunConfiguration& run) const {
@@ -298,7 +299,7 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   const Device& sku = *devices_.find(run.gpu).device;
   const MemoryStack& software = software_of(run);
   TrainingWorkload work;
-  work.shape = {*run.gpus, *run.seq_len, *run.global_batch};
+  work.shape = {filled(run.gpus), filled(run.seq_len), filled(run.global_batch)};
   work.precision = precision;
   work.states = states_of(software, precision, sku);
   work.options = options_of(run, software.defaults);

@@ -164,6 +164,17 @@ TEST_CASE("packed query heads fill a CTA that few tokens leave empty") {
   CHECK(single.time(prompt(256, 1, 64, 8)) == packed.time(prompt(256, 1, 64, 8)));
 }
 
+TEST_CASE("the bound is the larger of products and bytes over the launch") {
+  const PrefillModel model{prefill_curve(), round_device(), bf16()};
+  const AttentionShape s = prompt(4, 2048, 32, 32);
+  const double products = attention_flops(s).raw() / (0.7 * 1e15);
+  const double bytes = attention_bytes(s, bf16()).raw() / (0.85 * 1e12);
+  CHECK(model.bound(s).raw() == doctest::Approx(12e-6 + std::max(products, bytes)));
+  // Queries, keys, values and output of two bytes each; in fp8 the output alone keeps its two.
+  CHECK(attention_bytes(s, bf16()).raw() == 4.0 * 2048 * 128 * 32 * 8);
+  CHECK(attention_bytes(s, *find_attention_format("fp8/fp8")).raw() == 4.0 * 2048 * 128 * 32 * 5);
+}
+
 TEST_CASE("a large cache streams at the share of the bandwidth, in 8 bits in half the time") {
   DecodeCurve curve = decode_curve();
   set(curve, DecodeParameter::cta, 1e-7);
