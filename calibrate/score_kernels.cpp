@@ -28,18 +28,6 @@ CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device
   if (group.kind == KernelKind::gemm && format != nullptr) {
     return values_of(choose_gemm(set, device, *format, group.engine));
   }
-  if (group.kind == KernelKind::moe && format != nullptr) {
-    const Routing routing = group.routing == "power-law" ? Routing::power_law : Routing::balanced;
-    return values_of(choose_moe(set, device, *format, routing, group.engine, group.kernel));
-  }
-  if (group.kind == KernelKind::quantize) {
-    const auto at = std::find_if(set.memory.begin(), set.memory.end(), [&](const FittedMemory& c) {
-      return c.provenance.engine == group.engine && c.provenance.kernel == group.kernel;
-    });
-    if (at != set.memory.end()) {
-      return {{at->values.begin(), at->values.end()}, &at->provenance};
-    }
-  }
   const AttentionFormat* attention = find_attention_format(group.format);
   if (group.kind == KernelKind::prefill && attention != nullptr) {
     return values_of(choose_prefill(set, device, *attention, group.engine));

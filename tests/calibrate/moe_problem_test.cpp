@@ -157,5 +157,5 @@ TEST_CASE("measured layers and passes are scored by the curve of their engine, k
   CHECK(v.rows[1].prediction.predicted != v.rows[0].prediction.predicted);
   CHECK(v.rows[2].prediction.predicted == Approx(26.041).epsilon(0.1));
   CHECK(v.rows[3].prediction.status == RowStatus::unsupported);
-  CHECK(v.rows[3].prediction.why.find("not predicted") != std::string::npos);
+  CHECK(v.rows[3].prediction.why.find("no curve") != std::string::npos);
 }
