@@ -128,7 +128,9 @@ struct MemoryStack {
   [[nodiscard]] StateBytes states_of(Precision precision, std::string_view generation) const noexcept;
 };
 
-[[nodiscard]] MemoryStack read_memory_stack(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
+[[nodiscard]] MemoryStack read_memory_stack(const ConfigValue& document,
+                                            const std::string& file,
+                                            Diagnostics& diagnostics);
 
 /// Every stack known, user folders first; parsed once. ConfigError when one is broken.
 class MemoryStacks {
