@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace headroom {
 namespace {
@@ -161,6 +160,28 @@ class Solver {
 /// A prior that the data narrowed by less than this share is what the parameter still rests on.
 constexpr double narrowed = 2.0 / 3.0;
 
+/// The lowest of the minima that the starts lead to; without any the one that the priors lead to.
+Solver::Minimum lowest(Solver& solver,
+                       std::span<const FitParameter> parameters,
+                       std::span<const std::vector<double>> starts) {
+  if (starts.empty()) {
+    std::vector<double> priors;
+    priors.reserve(parameters.size());
+    for (const FitParameter& p : parameters) {
+      priors.push_back(p.prior);
+    }
+    return solver.minimise(std::move(priors));
+  }
+  Solver::Minimum best = solver.minimise(starts.front());
+  for (const std::vector<double>& start : starts.subspan(1)) {
+    Solver::Minimum found = solver.minimise(start);
+    if (found.cost < best.cost) {
+      best = std::move(found);
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 FitResult robust_fit(std::span<const FitParameter> parameters,
@@ -169,34 +190,16 @@ FitResult robust_fit(std::span<const FitParameter> parameters,
                      std::span<const std::vector<double>> starts,
                      const FitOptions& options) {
   Solver solver{parameters, samples, log_errors, options};
-  std::optional<Solver::Minimum> best;
-  const auto consider = [&](std::vector<double> start) {
-    Solver::Minimum found = solver.minimise(std::move(start));
-    if (!best || found.cost < best->cost) {
-      best = std::move(found);
-    }
-  };
-  for (const std::vector<double>& start : starts) {
-    consider(start);
-  }
-  if (!best) {
-    std::vector<double> priors;
-    priors.reserve(parameters.size());
-    for (const FitParameter& p : parameters) {
-      priors.push_back(p.prior);
-    }
-    consider(std::move(priors));
-  }
-
+  const Solver::Minimum best = lowest(solver, parameters, starts);
   FitResult result;
-  result.cost = best->cost;
-  result.iterations = best->iterations;
+  result.cost = best.cost;
+  result.iterations = best.iterations;
   result.correlation.assign(parameters.size() * parameters.size(), 0.0);
-  for (const double value : best->values) {
+  for (const double value : best.values) {
     result.parameters.push_back({value, 0.0, false});
   }
   const std::vector<std::size_t>& free = solver.free_parameters();
-  const auto [inverse, variance] = solver.uncertainty(best->values);
+  const auto [inverse, variance] = solver.uncertainty(best.values);
   const auto entry = [&inverse = inverse](std::size_t a, std::size_t b) {
     return inverse(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b));
   };
