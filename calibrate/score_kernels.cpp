@@ -22,6 +22,25 @@ CurveValues values_of(const ChosenCurve<N>& chosen) {
   return {{chosen.curve->values.begin(), chosen.curve->values.end()}, &chosen.curve->provenance};
 }
 
+/// The curve fitted to the very kernels of a group: engine, format, kernel and routing; nullptr: nobody fitted it.
+template <std::size_t N>
+const FittedCurve<N>* own_curve(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
+  const auto at = std::find_if(curves.begin(), curves.end(), [&](const FittedCurve<N>& c) {
+    const CurveProvenance& p = c.provenance;
+    return p.engine == group.engine && p.format == group.format && p.kernel == group.kernel &&
+           p.routing == group.routing;
+  });
+  return at == curves.end() ? nullptr : &*at;
+}
+
+template <std::size_t N>
+std::optional<CurveValues> own_values(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
+  const FittedCurve<N>* found = own_curve(curves, group);
+  return found == nullptr
+             ? std::nullopt
+             : std::optional{CurveValues{{found->values.begin(), found->values.end()}, &found->provenance}};
+}
+
 /// ConfigError when the set has no curve for the group.
 CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device& device) {
   const GemmFormat* format = find_gemm_format(group.format);
@@ -39,8 +58,16 @@ CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device
   if (group.kind == KernelKind::training_attention && implementation != nullptr) {
     return values_of(choose_training_attention(set, device, *implementation));
   }
+  const std::optional<CurveValues> own = group.kind == KernelKind::moe        ? own_values(set.moe, group)
+                                         : group.kind == KernelKind::quantize ? own_values(set.memory, group)
+                                                                              : std::nullopt;
+  if (own) {
+    return *own;
+  }
   throw ConfigError{"kernels of kind " + std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]} +
-                    " in format " + group.format + " are not predicted by this version"};
+                    " in format " + group.format + (group.kernel.empty() ? "" : " by " + group.kernel) +
+                    (group.routing.empty() ? "" : " with " + group.routing + " routing") + " have no curve of " +
+                    set.id};
 }
 
 /// Predictions of a group's kernels, or why there are none.
