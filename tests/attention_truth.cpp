@@ -127,7 +127,8 @@ bool borrowed_holds(const std::string& path, const Device& owner, const Device& 
     if (group.engine != "vllm" || group.format != "bf16/bf16") {
       continue;
     }
-    const auto chosen = choose_decode(find_curve_set(owner), device, *find_attention_format(group.format), "vllm");
+    const CurveSet set = find_curve_set(owner);
+    const auto chosen = choose_decode(set, device, *find_attention_format(group.format), "vllm");
     const CurveProblem problem = curve_problem(group, device);
     std::vector<std::size_t> which(group.rows.size());
     std::iota(which.begin(), which.end(), std::size_t{0});
