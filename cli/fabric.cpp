@@ -48,7 +48,7 @@ std::optional<BytesPerSecond> rate_of(const Arguments& arguments, std::string_vi
   const std::string text = arguments.one(option);
   const auto parsed = parse_quantity(text, dimension_of<BytesPerSecond>);
   if (const auto* error = std::get_if<TextError>(&parsed)) {
-    throw ConfigError{std::string{option} + " " + quoted(text) + " " + error->message};
+    throw ConfigError{std::string{option} + " " + error->message};
   }
   const double value = std::get<double>(parsed);
   if (value <= 0.0) {

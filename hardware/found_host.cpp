@@ -167,8 +167,8 @@ class Assembly {
       const std::optional<BytesPerSecond>& rate = facts_->socket_link ? facts_->socket_link : found_->socket_link;
       if (!rate) {
         problem({}, "the text does not say how fast its " + std::to_string(w_.sockets) +
-                        " sockets are joined: state the rate (10 GB/s for Skylake, 22 for Sapphire Rapids, 16 for "
-                        "EPYC), or a node type that it is like");
+                        " sockets are joined: state it, e.g. --socket-link \"22 GB/s\" (Sapphire Rapids; Skylake 10, "
+                        "EPYC 16), or --like NODE");
       }
       w_.socket_link = rate.value_or(BytesPerSecond{});
     }
@@ -187,8 +187,8 @@ class Assembly {
     for (const FoundHost::Nic& nic : found_->nics) {
       const std::optional<BytesPerSecond>& rate = nic.rate ? nic.rate : facts_->nic_rate;
       if (!rate) {
-        problem(nic.at,
-                "the text does not say the rate of " + nic.name + ": state it, or a node type that the host is like");
+        problem(nic.at, "the text does not say the rate of " + nic.name +
+                            ": state it, e.g. --nic-rate \"400 Gb/s\", or --like NODE");
       }
       if (!nic.numa) {
         w_.assumed.push_back(nic.name + " is near no GPU: it is taken to hang off socket 0");

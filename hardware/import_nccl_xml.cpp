@@ -179,7 +179,7 @@ class Reader {
     if (speed.empty() || speed.starts_with("Unknown")) {
       return std::nullopt;
     }
-    const std::string_view rate = speed.substr(0, speed.find(' '));
+    const std::string_view rate = speed.substr(0, speed.find(" GT/s"));
     const auto row = std::find_if(link_speeds.begin(), link_speeds.end(),
                                   [&](const LinkSpeed& s) { return s.gigatransfers == rate; });
     const std::int64_t stated = integer_of(said(pci, "link_width")).value_or(0);
@@ -282,7 +282,7 @@ class Reader {
         found.rate = BytesPerSecond{static_cast<double>(*megabits) * 1e6 / 8.0};
       } else if (!facts_->nic_rate) {
         problem(net, found.name + " has speed=" + quoted(said(net, "speed")) +
-                         "; it must be Mb/s above zero, or its rate be stated");
+                         "; it must be Mb/s above zero, or state it with --nic-rate or --like");
         found.rate = BytesPerSecond{1.0};
       }
       if (!nics_.emplace(*dev, std::move(found)).second) {
