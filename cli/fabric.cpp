@@ -258,6 +258,21 @@ std::vector<AxisView> axes_of(const Fabric& fabric, const AxisOrder& order, cons
   return rows;
 }
 
+/// "Tensor parallelism up to degree g with g-GPU servers"
+/// (Narayanan et al. 2021, takeaway 1).
+void add_remarks(const FabricGraph& graph, const Degrees& degrees, FabricReport& r) {
+  for (const AxisView& row : r.axes) {
+    if (row.axis == "tp" && row.leaves_domain()) {
+      const bool too_wide = degrees.tp > graph.domain_gpus();
+      const std::string domain = std::to_string(graph.domain_gpus());
+      r.remarks.push_back(
+          "tp = " + std::to_string(degrees.tp) + " spans " + std::to_string(row.view.domains) +
+          " domains: every layer's all-reduce crosses the network; " +
+          (degrees.tp > graph.domain_gpus() ? "split what exceeds " + domain + " with pp" : "put tp first in --order"));
+    }
+  }
+}
+
 void fill(const Arguments& arguments, FabricReport& r) {
   const std::optional<Job> job = job_of(arguments);
   const AxisOrder order = parse_axis_order(arguments.one("--order", to_text(AxisOrder{})));
@@ -287,6 +302,7 @@ void fill(const Arguments& arguments, FabricReport& r) {
     r.ranks_per_domain = fabric.ranks_per_domain();
     r.order = to_text(order);
     r.axes = axes_of(fabric, order, *job);
+    add_remarks(graph, job->degrees, r);
   }
 }
 

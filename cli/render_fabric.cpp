@@ -270,6 +270,15 @@ void write_axes(JsonWriter& json, const FabricReport& r) {
   json.end_array();
 }
 
+void write_lines(JsonWriter& json, std::string_view key, const std::vector<std::string>& lines) {
+  json.key(key);
+  json.begin_array();
+  for (const std::string& line : lines) {
+    json.text(line);
+  }
+  json.end_array();
+}
+
 /// Names of NICs come from texts that users bring.
 std::string escaped(const std::string& text) {
   std::string safe;
@@ -318,6 +327,9 @@ std::string fabric_text(const FabricReport& r) {
             "axis move\n" +
             axis_table(r);
   }
+  for (const std::string& line : r.remarks) {
+    text += "note: " + line + "\n";
+  }
   if (!r.assumed.empty()) {
     text += "\nassumed\n";
     for (const std::string& line : r.assumed) {
@@ -341,12 +353,8 @@ std::string fabric_json(const FabricReport& r) {
   write_tiers(json, r);
   json.member("ranks", r.ranks), json.member("ranks_per_domain", r.ranks_per_domain), json.member("order", r.order);
   write_axes(json, r);
-  json.key("assumed");
-  json.begin_array();
-  for (const std::string& line : r.assumed) {
-    json.text(line);
-  }
-  json.end_array();
+  write_lines(json, "remarks", r.remarks);
+  write_lines(json, "assumed", r.assumed);
   json.end_object();
   return json.take();
 }

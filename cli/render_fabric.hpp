@@ -49,6 +49,7 @@ struct FabricReport {
   std::int64_t ranks_per_domain = 0;
   std::string order;
   std::vector<AxisView> axes;
+  std::vector<std::string> remarks;  ///< what a planner would not want of the placement
   std::vector<std::string> assumed;
 };
 

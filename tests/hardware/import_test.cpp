@@ -219,3 +219,22 @@ TEST_CASE("a host that hides its switches keeps the sum of its links, and a supe
   CHECK(w.host_link == LinkKind::c2c);
   CHECK(w.gpu_pcie == BytesPerSecond{450e9});
 }
+
+TEST_CASE("the outermost bridge is the switch of all below it, and bridges without GPUs are none") {
+  const auto pci = [](const std::string& bus, const std::string& inside) {
+    return "<pci busid=\"" + bus + "\" class=\"0x060400\" link_speed=\"16.0 GT/s PCIe\" link_width=\"16\">" + inside +
+           "</pci>";
+  };
+  const std::string gpu = "<gpu dev=\"0\" sm=\"89\"/>";
+  const std::string nic = "<nic><net name=\"a\" dev=\"0\" speed=\"100000\"/></nic>";
+  const std::string far = "<nic><net name=\"b\" dev=\"1\" speed=\"100000\"/></nic>";
+  const std::string text = "<system version=\"1\"><cpu numaid=\"0\">" +
+                           pci("0", pci("1", pci("2", gpu)) + pci("3", pci("4", nic))) + pci("5", pci("6", far)) +
+                           "</cpu></system>";
+  const NodeWiring w = import_nccl_xml(text, "host", catalog().device("l40s"), {});
+  CHECK(w.switch_socket.size() == 1);
+  CHECK(w.gpu_switch == std::vector<std::int64_t>{0});
+  REQUIRE(w.nics.size() == 2);
+  CHECK(w.nics[0].pcie_switch == 0);
+  CHECK(w.nics[1].pcie_switch == -1);
+}

@@ -155,6 +155,9 @@ TEST_CASE("a slot runs at the older generation of board and card") {
   const ConfigValue root = parse_toml(text, "n.toml");
   const Node node = read_node(root, "n.toml", diagnostics);
   CHECK(wire(node, catalog().device("h100-sxm-80gb")).gpu_pcie == BytesPerSecond{15.75e9});
+  const std::string newer = heading("1") + "[pcie]\ngeneration = 5\n";
+  const ConfigValue other = parse_toml(newer, "n.toml");
+  CHECK(wire(read_node(other, "n.toml", diagnostics), catalog().device("l40s")).gpu_pcie == BytesPerSecond{31.5e9});
   CHECK(pcie_rate(5, 8) == BytesPerSecond{31.5e9});
   CHECK_FALSE(pcie_rate(7));
   CHECK_FALSE(pcie_rate(4, 3));
