@@ -25,6 +25,9 @@ constexpr std::array options{
     Option{"--like", OptionKind::one, "NODE", "with a file: what it does not say is as in this node type"},
     Option{"--nic-rate", OptionKind::one, "RATE", "with a file: of one NIC, e.g. \"400 Gb/s\""},
     Option{"--socket-link", OptionKind::one, "RATE", "with a file: between sockets, e.g. \"22 GB/s\""},
+    Option{"--nics", OptionKind::one, "NAMES",
+           "with a file: those that collectives use, \"mlx5_0,mlx5_3\"; default all"},
+    Option{"--no-peer-access", OptionKind::flag, "", "with a file: GPUs do not reach each other's memory over PCIe"},
     Option{"--format", OptionKind::one, "text|json|dot", "text (default), json, dot (one host, for Graphviz)"},
 };
 
@@ -122,6 +125,13 @@ HostFacts facts_of(const Arguments& arguments, const Catalog& catalog, const Dev
   }
   facts.nic_rate = arguments.has("--nic-rate") ? rate_of(arguments, "--nic-rate") : facts.nic_rate;
   facts.socket_link = arguments.has("--socket-link") ? rate_of(arguments, "--socket-link") : facts.socket_link;
+  facts.peer_access = arguments.has("--no-peer-access") ? false : facts.peer_access;
+  const std::string names = arguments.one("--nics");
+  for (std::size_t start = 0; start < names.size();) {
+    const std::size_t end = std::min(names.find(',', start), names.size());
+    facts.nics.push_back(names.substr(start, end - start));
+    start = end + 1;
+  }
   return facts;
 }
 
@@ -263,7 +273,6 @@ std::vector<AxisView> axes_of(const Fabric& fabric, const AxisOrder& order, cons
 void add_remarks(const FabricGraph& graph, const Degrees& degrees, FabricReport& r) {
   for (const AxisView& row : r.axes) {
     if (row.axis == "tp" && row.leaves_domain()) {
-      const bool too_wide = degrees.tp > graph.domain_gpus();
       const std::string domain = std::to_string(graph.domain_gpus());
       r.remarks.push_back(
           "tp = " + std::to_string(degrees.tp) + " spans " + std::to_string(row.view.domains) +
@@ -316,7 +325,7 @@ Outcome run(const Arguments& arguments) {
     throw ConfigError{imported ? "'headroom fabric show' takes a file or an id, not both"
                                : "name a node type or a cluster, e.g. 'headroom fabric show dgx-h100'"};
   }
-  for (const std::string_view option : {"--like", "--nic-rate", "--socket-link"}) {
+  for (const std::string_view option : {"--like", "--nic-rate", "--socket-link", "--nics", "--no-peer-access"}) {
     if (!imported && arguments.has(option)) {
       throw ConfigError{std::string{option} + " goes with --topo or --nccl-xml; a node type states its own"};
     }

@@ -56,7 +56,7 @@ class Assembly {
   NodeWiring take() {
     w_.name = found_->name;
     w_.gpus = std::ssize(found_->gpus);
-    w_.peer_access = facts_->peer_access;
+    w_.peer_access = facts_->peer_access.value_or(true);
     if (found_->gpus.empty()) {
       problem({}, "no GPU is in it");
       return w_;
@@ -65,6 +65,9 @@ class Assembly {
     put_planes();
     put_tree();
     put_nics();
+    if (!facts_->peer_access && w_.planes.planes == 0 && w_.pairs.empty() && w_.gpus > 1) {
+      w_.assumed.emplace_back("GPUs reach each other's memory over PCIe: 'nvidia-smi topo -p2p r' tells");
+    }
     return w_;
   }
 
@@ -183,8 +186,25 @@ class Assembly {
     return so_far > BytesPerSecond{} ? std::min(so_far, rate) : rate;
   }
 
-  void put_nics() {
+  void check_names() {
+    std::vector<std::string_view> known;
     for (const FoundHost::Nic& nic : found_->nics) {
+      known.push_back(nic.name);
+    }
+    for (const std::string& name : facts_->nics) {
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        problem({}, "no NIC is called " + quoted(name) + suggestion(name, known));
+      }
+    }
+  }
+
+  void put_nics() {
+    check_names();
+    for (const FoundHost::Nic& nic : found_->nics) {
+      if (!facts_->nics.empty() &&
+          std::find(facts_->nics.begin(), facts_->nics.end(), nic.name) == facts_->nics.end()) {
+        continue;
+      }
       const std::optional<BytesPerSecond>& rate = nic.rate ? nic.rate : facts_->nic_rate;
       if (!rate) {
         problem(nic.at, "the text does not say the rate of " + nic.name +

@@ -19,7 +19,8 @@ struct HostFacts {
   std::optional<std::int64_t> pcie_generation;  ///< of the host; unset: the SKU's
   std::optional<BytesPerSecond> nic_rate;
   std::optional<BytesPerSecond> socket_link;
-  bool peer_access = true;
+  std::optional<bool> peer_access;  ///< over PCIe; unset: there
+  std::vector<std::string> nics;    ///< names of those that collectives use; empty: all
 };
 /// The facts of a node type that the host is like.
 [[nodiscard]] HostFacts facts_of(const NodeWiring& like);

@@ -95,8 +95,9 @@ class Reader {
       diagnostics_->add(host_->file, {}, "no <system>: this is no dump of NCCL_TOPO_DUMP_FILE");
       return;
     }
-    if (const auto version = number(system, "version", 0, 1 << 20); version && *version != 1) {
-      problem(system, "version " + quoted(said(system, "version")) + " of the form is unknown; 1 is known");
+    if (const auto version = number(system, "version", 0, 1 << 20); version && *version > 2) {
+      problem(system, "version " + quoted(said(system, "version")) +
+                          " of the form is unknown; 1 (NCCL) and 2 (RCCL) are known");
     }
     check_children(system);
     for (const pugi::xml_node cpu : system.children("cpu")) {
@@ -316,9 +317,9 @@ class Reader {
       }
       ++index;
     }
-    // Where the machine hides its NVSwitches, all links lead to a bus that is not there.
-    const bool told = switches.size() > 1 || (switches.size() == 1 && !switches.begin()->starts_with("fffffff"));
-    host_->planes = told ? std::ssize(switches) : 0;
+    // A virtual machine hides its NVSwitches: links then lead to a bus that is not there.
+    host_->planes = std::count_if(switches.begin(), switches.end(),
+                                  [](const std::string& target) { return !target.starts_with("fffffff"); });
     for (const auto& [ends, link] : sent) {
       const auto back = sent.find({ends.second, ends.first});
       const std::int64_t there = back == sent.end() ? 0 : back->second.first;

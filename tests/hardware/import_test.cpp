@@ -171,8 +171,8 @@ TEST_CASE("broken XML is refused with every place") {
   check_says(said("<system version=\"1\">\n  <cpu numaid=\"0\">\n</system>\n"), "host:3:3: error: broken XML: ");
   check_says(said(""), "broken XML: no document element found");
   check_says(said("<graphs version=\"1\"/>"), "no <system>: this is no dump of NCCL_TOPO_DUMP_FILE");
-  check_says(said(replaced(good, "version=\"1\"", "version=\"2\"")),
-             "host:1:2: error: version '2' of the form is unknown");
+  check_says(said(replaced(good, "version=\"1\"", "version=\"3\"")),
+             "host:1:2: error: version '3' of the form is unknown");
   std::string several = replaced(good, "<gpu dev=\"0\"", "<gpu dev=\"zero\"");
   several = replaced(several, "count=\"5\"", "count=\"-5\"");
   several = replaced(several, "link_speed=\"32.0 GT/s PCIe\"", "link_speed=\"33 GT/s\"");
@@ -218,6 +218,24 @@ TEST_CASE("a host that hides its switches keeps the sum of its links, and a supe
   CHECK(w.planes.domain == 72);
   CHECK(w.host_link == LinkKind::c2c);
   CHECK(w.gpu_pcie == BytesPerSecond{450e9});
+  // One GPU that does not see the switches which the others see adds no plane.
+  const NodeWiring seven = import_nccl_xml(replaced(host_text("dgx-h100.nccl.xml"), "0000:86:00.0", "fffffff:ffff:ff"),
+                                           "host", catalog().device("h100-sxm-80gb"), {});
+  CHECK(seven.planes.planes == 4);
+}
+
+TEST_CASE("RCCL's XML tells xGMI links") {
+  const auto gpu = [](int dev, const std::string& peer) {
+    const std::string n = std::to_string(dev);
+    return "<pci busid=\"" + n + "\" class=\"0x038000\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"><gpu dev=\"" +
+           n + "\" sm=\"94\" gcn=\"942\" rank=\"" + n + "\"><xgmi target=\"" + peer +
+           "\" count=\"1\" tclass=\"0x038000\"/></gpu></pci>";
+  };
+  const std::string text = "<system version=\"2\"><cpu numaid=\"0\">" + gpu(0, "1") + gpu(1, "0") + "</cpu></system>";
+  const NodeWiring w = import_nccl_xml(text, "host", catalog().device("mi300x"), {});
+  REQUIRE(w.pairs.size() == 1);
+  CHECK(w.pairs[0].kind == LinkKind::xgmi);
+  CHECK(w.pairs[0].rate == BytesPerSecond{64e9});
 }
 
 TEST_CASE("the outermost bridge is the switch of all below it, and bridges without GPUs are none") {
@@ -237,4 +255,27 @@ TEST_CASE("the outermost bridge is the switch of all below it, and bridges witho
   REQUIRE(w.nics.size() == 2);
   CHECK(w.nics[0].pcie_switch == 0);
   CHECK(w.nics[1].pcie_switch == -1);
+}
+
+TEST_CASE("NICs that collectives do not use are left out by name, and peer access is told as taken") {
+  HostFacts facts = facts_of(wired("dgx-h100"));
+  const Device& h100 = catalog().device("h100-sxm-80gb");
+  facts.nics = {"mlx5_0", "mlx5_7"};
+  const NodeWiring w = import_topo(host_text("dgx-h100.topo.txt"), "host", h100, facts);
+  REQUIRE(w.nics.size() == 2);
+  CHECK(w.nics[1].pcie_switch == w.gpu_switch[7]);
+  facts.nics = {"mlx5_O"};
+  try {
+    static_cast<void>(import_nccl_xml(host_text("dgx-h100.nccl.xml"), "host", h100, facts));
+    FAIL("an unknown name was taken");
+  } catch (const ConfigError& error) {
+    check_says(error.what(), "host: error: no NIC is called 'mlx5_O'; did you mean 'mlx5_0'?");
+  }
+  HostFacts nothing;
+  nothing.nic_rate = BytesPerSecond{12.5e9};
+  const NodeWiring cards = import_topo(two_cards, "host", catalog().device("l40s"), nothing);
+  CHECK(cards.peer_access);
+  REQUIRE(cards.assumed.size() == 1);
+  nothing.peer_access = false;
+  CHECK_FALSE(import_topo(two_cards, "host", catalog().device("l40s"), nothing).peer_access);
 }
