@@ -258,8 +258,8 @@ std::vector<AxisView> axes_of(const Fabric& fabric, const AxisOrder& order, cons
     for (std::size_t i = 0; i < axis_count; ++i) {
       const auto axis = static_cast<Axis>(i);
       const bool of_experts = axis == Axis::ep || axis == Axis::etp || axis == Axis::edp;
-      const bool of_gradients = axis == Axis::dp_cp && job.degrees.cp == 1;
-      if (placement[i].ranks > 1 && !(of_experts && !experts) && !of_gradients) {
+      const bool same_as_dp = axis == Axis::dp_cp && job.degrees.cp == 1;
+      if (placement[i].ranks > 1 && (experts || !of_experts) && !same_as_dp) {
         rows.push_back({std::string{name_of(axis)}, fabric.view(placement[i].ranks, placement[i].stride)});
       }
     }
@@ -296,7 +296,7 @@ void fill(const Arguments& arguments, FabricReport& r) {
   }
   if (!named_network && r.nodes > 1) {
     r.network = NetworkPlan::non_blocking(r.nodes);
-    r.assumed.push_back("one switch without oversubscription joins the hosts; name a cluster for its tiers");
+    r.assumed.emplace_back("one switch without oversubscription joins the hosts; name a cluster for its tiers");
   }
   r.assumed.insert(r.assumed.begin(), r.wiring.assumed.begin(), r.wiring.assumed.end());
   const FabricGraph host{r.wiring, 1, {}};

@@ -51,7 +51,7 @@ class Sockets {
 class Assembly {
  public:
   Assembly(const FoundHost& found, const Device& device, const HostFacts& facts, Diagnostics& diagnostics)
-      : found_{&found}, device_{&device}, facts_{&facts}, diagnostics_{&diagnostics} {}
+      : found_{&found}, device_{&device}, facts_{&facts}, diagnostics_{&diagnostics}, sockets_{found, facts.sockets} {}
 
   NodeWiring take() {
     w_.name = found_->name;
@@ -143,14 +143,13 @@ class Assembly {
   }
 
   void put_tree() {
-    sockets_.emplace(*found_, facts_->sockets);
-    w_.sockets = sockets_->count();
+    w_.sockets = sockets_.count();
     const std::int64_t generation = facts_->pcie_generation.value_or(device_->pcie.generation);
     const std::int64_t of_slot =
         device_->pcie.generation > 0 ? std::min(generation, device_->pcie.generation) : generation;
     const auto slot = pcie_rate(of_slot, device_->pcie.lanes > 0 ? device_->pcie.lanes : 16);
     for (const FoundHost::Gpu& gpu : found_->gpus) {
-      w_.gpu_socket.push_back(sockets_->of(gpu.numa));
+      w_.gpu_socket.push_back(sockets_.of(gpu.numa));
       w_.gpu_switch.push_back(gpu.pcie_switch);
       if (!gpu.c2c && !gpu.pcie && !slot) {
         problem(gpu.at, "no PCIe rate of " + gpu.name + ": neither the text nor " + device_->id +
@@ -162,7 +161,7 @@ class Assembly {
       w_.gpu_pcie = slowest(w_.gpu_pcie, rate, "GPUs");
     }
     for (const FoundHost::Switch& pcie_switch : found_->switches) {
-      w_.switch_socket.push_back(sockets_->of(pcie_switch.numa));
+      w_.switch_socket.push_back(sockets_.of(pcie_switch.numa));
       w_.switch_pcie =
           slowest(w_.switch_pcie, pcie_switch.pcie.value_or(pcie_rate(generation).value_or(w_.gpu_pcie)), "switches");
     }
@@ -188,6 +187,7 @@ class Assembly {
 
   void check_names() {
     std::vector<std::string_view> known;
+    known.reserve(found_->nics.size());
     for (const FoundHost::Nic& nic : found_->nics) {
       known.push_back(nic.name);
     }
@@ -213,7 +213,7 @@ class Assembly {
       if (!nic.numa) {
         w_.assumed.push_back(nic.name + " is near no GPU: it is taken to hang off socket 0");
       }
-      const std::int64_t socket = nic.numa ? sockets_->of(*nic.numa) : 0;
+      const std::int64_t socket = nic.numa ? sockets_.of(*nic.numa) : 0;
       w_.nics.push_back({nic.name, nic.pcie_switch, socket, -1, rate.value_or(BytesPerSecond{})});
     }
   }
@@ -222,8 +222,8 @@ class Assembly {
   const Device* device_;
   const HostFacts* facts_;
   Diagnostics* diagnostics_;
+  Sockets sockets_;
   NodeWiring w_;
-  std::optional<Sockets> sockets_;
   bool said_no_rate_ = false;
 };
 

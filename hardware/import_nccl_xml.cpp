@@ -134,11 +134,11 @@ class Reader {
                                      std::int64_t low,
                                      std::int64_t high) {
     const pugi::xml_attribute attribute = node.attribute(name);
-    const auto value = attribute ? integer_of(said(node, name)) : std::nullopt;
+    const auto value = !attribute.empty() ? integer_of(said(node, name)) : std::nullopt;
     if (!value || *value < low || *value > high) {
-      problem(node,
-              "<" + std::string{node.name()} + "> " +
-                  (attribute ? std::string{name} + "=" + quoted(said(node, name)) + " must be a whole number from " +
+      problem(node, "<" + std::string{node.name()} + "> " +
+                        (!attribute.empty()
+                             ? std::string{name} + "=" + quoted(said(node, name)) + " must be a whole number from " +
                                    std::to_string(low) + " to " + std::to_string(high)
                              : "has no attribute '" + std::string{name} + "'"));
       return std::nullopt;
@@ -206,7 +206,7 @@ class Reader {
       return;
     }
     const std::optional<BytesPerSecond> rate = pcie_of(pci);
-    const bool bridge = pci.child("pci");
+    const bool bridge = !pci.child("pci").empty();
     if (bridge && pcie_switch < 0) {
       pcie_switch = std::ssize(host_->switches);
       host_->switches.push_back({numa, rate});

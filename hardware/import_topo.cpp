@@ -332,8 +332,8 @@ class Reading {
   void take_links() {
     std::vector<std::int64_t> sum(gpus_.size(), 0), most(gpus_.size(), 0);
     for (std::size_t a = 0; a < gpus_.size(); ++a) {
-      for (std::size_t b = 0; b < gpus_.size(); ++b) {
-        const std::int64_t links = matrix_->cell(gpus_[a], gpus_[b]).nvlinks;
+      for (const std::size_t peer : gpus_) {
+        const std::int64_t links = matrix_->cell(gpus_[a], peer).nvlinks;
         sum[a] += links;
         most[a] = std::max(most[a], links);
       }

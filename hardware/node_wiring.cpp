@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -23,6 +24,12 @@ std::int64_t sockets_of(const Node& node) {
 
 std::int64_t pcie_switches_of(const Node& node) {
   return node.pcie_switches ? node.pcie_switches->value : 0;
+}
+
+/// What check_rates has made sure of.
+template <class T>
+T sure(const std::optional<Sourced<T>>& number) {
+  return number ? number->value : T{};
 }
 
 /// How many of `count` things each of `holders` gets in equal blocks; where the holders are more, one thing stands at
@@ -193,7 +200,7 @@ void check_rates(const Node& node, const Device& device, Checks& checks) {
     checks.at(*node.pairs, "'pairs' counts links, and " + device.id + " states no link_rate in [scale_up]");
   }
   const std::int64_t generation = node.pcie_generation > 0 ? node.pcie_generation : device.pcie.generation;
-  if (!node.c2c && !pcie_rate(generation)) {
+  if (!node.c2c && !pcie_rate(generation, device.pcie.lanes > 0 ? device.pcie.lanes : 16)) {
     checks.at_file("no PCIe rate: state [pcie] generation, 1 to 6");
   }
   if (node.sockets && node.sockets->value > 1 && !node.socket_link) {
@@ -233,7 +240,7 @@ void check_injection(const Node& node, const Device& device, Diagnostics& diagno
 
 void add_mesh(NodeWiring& w, std::int64_t block, LinkKind kind, BytesPerSecond rate, const Device& device) {
   const auto& link = device.scale_up.link_rate;
-  const auto links = link ? static_cast<std::int64_t>(rate / link->value + 0.5) : std::int64_t{1};
+  const auto links = link ? static_cast<std::int64_t>(std::llround(rate / link->value)) : std::int64_t{1};
   for (std::int64_t first = 0; first < w.gpus; first += block) {
     const std::int64_t end = std::min(first + block, w.gpus);
     for (std::int64_t a = first; a < end; ++a) {
@@ -248,9 +255,9 @@ void wire_scale_up(const Node& node, const Device& device, NodeWiring& w) {
   if (node.topology == LinkTopology::pcie || node.topology == LinkTopology::none) {
     return;
   }
-  const LinkKind kind = *scale_up_kind(device);
+  const LinkKind kind = scale_up_kind(device).value_or(LinkKind::nvlink);
   if (node.topology == LinkTopology::fabric_switch) {
-    const BytesPerSecond per_gpu = (node.per_gpu ? node.per_gpu : device.scale_up.per_gpu)->value;
+    const BytesPerSecond per_gpu = sure(node.per_gpu ? node.per_gpu : device.scale_up.per_gpu);
     const auto& planes = node.planes ? node.planes : node.switches;
     // Links may not divide: the 18 of an H100 go 5, 4, 4 and 5 to its four switches. Equal shares are near enough,
     // since traffic is striped over all of them.
@@ -264,11 +271,11 @@ void wire_scale_up(const Node& node, const Device& device, NodeWiring& w) {
   if (node.pairs) {
     for (const NodePair& pair : node.pairs->value) {
       w.pairs.push_back({std::min(pair.a, pair.b), std::max(pair.a, pair.b), kind, pair.links,
-                         static_cast<double>(pair.links) * device.scale_up.link_rate->value});
+                         static_cast<double>(pair.links) * sure(device.scale_up.link_rate)});
     }
     return;
   }
-  const BytesPerSecond per_pair = (node.per_pair ? node.per_pair : device.scale_up.per_pair)->value;
+  const BytesPerSecond per_pair = sure(node.per_pair ? node.per_pair : device.scale_up.per_pair);
   const bool bridged = node.topology == LinkTopology::bridge;
   if (bridged) {
     w.assumed.emplace_back("bridges join neighbouring GPUs: the node's file lists no pairs");
@@ -299,10 +306,10 @@ void wire_tree(const Node& node, const Device& device, NodeWiring& w) {
     w.host_link = LinkKind::c2c;
     w.gpu_pcie = node.c2c->value;
   } else {
-    w.gpu_pcie = pcie_rate(of_slot, device.pcie.lanes > 0 ? device.pcie.lanes : 16).value_or(*pcie_rate(of_slot));
+    w.gpu_pcie = pcie_rate(of_slot, device.pcie.lanes > 0 ? device.pcie.lanes : 16).value_or(BytesPerSecond{});
   }
   w.switch_pcie = switches > 0 ? pcie_rate(of_node).value_or(w.gpu_pcie) : BytesPerSecond{};
-  w.socket_link = w.sockets > 1 ? node.socket_link->value : BytesPerSecond{};
+  w.socket_link = w.sockets > 1 ? sure(node.socket_link) : BytesPerSecond{};
   if (!node.sockets) {
     w.assumed.emplace_back("one socket: the node's file does not say how many");
   }
@@ -322,7 +329,7 @@ void wire_nics(const Node& node, NodeWiring& w) {
     const auto at = static_cast<std::size_t>(i);
     NodeWiring::Nic nic;
     nic.name = "nic" + text_of(i);
-    nic.rate = node.nic_rate->value;
+    nic.rate = sure(node.nic_rate);
     if (node.nics_on_gpus) {
       nic.gpu = i / (nics / w.gpus);
       nic.socket = w.gpu_socket[static_cast<std::size_t>(nic.gpu)];
