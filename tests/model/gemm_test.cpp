@@ -6,9 +6,12 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
+
 #include <cmath>
 
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -45,11 +48,11 @@ TEST_CASE("a large product runs at the sustained share of the peak, a thin one a
   // 32 768 x 32 768 outputs: 16 384 tiles of 256 x 256 over 100 SMs, so that waves no longer matter.
   const GemmShape large{32768, 32768, 32768};
   const double ideal = gemm_flops(32768, 32768, 32768).raw() / (0.8 * 1e15);
-  CHECK(model.time(large).raw() == doctest::Approx(ideal).epsilon(0.03));
+  CHECK(model.time(large).raw() == near(ideal, 0.03));
   CHECK(model.time(large).raw() > ideal);
   // One row against 32 768 x 32 768 weights of 2 bytes: 2.147 GB at 0.9 TB/s.
   const double stream = 2.0 * 32768.0 * 32768.0 / 0.9e12;
-  CHECK(model.time({1, 32768, 32768}).raw() == doctest::Approx(stream).epsilon(0.03));
+  CHECK(model.time({1, 32768, 32768}).raw() == near(stream, 0.03));
   CHECK(model.explain(large).bound == GemmBound::compute);
   CHECK(model.explain({1, 32768, 32768}).bound == GemmBound::memory);
 }
@@ -97,7 +100,7 @@ TEST_CASE("a benchmark that reuses small operands is faster than a step that rea
   const GemmModel once{plain_curve(), round_device(), bf16(), Residency::benchmark, 1.0};
   const GemmModel rotated{plain_curve(), round_device(), bf16(), Residency::benchmark, 1000.0};
   CHECK(once.time(small) < step.time(small));
-  CHECK(rotated.time(small).raw() == doctest::Approx(step.time(small).raw()));
+  CHECK(rotated.time(small).raw() == near(step.time(small).raw()));
   CHECK(once.explain(small).hit > 0.5);
   CHECK(step.explain(small).hit == 0.0);
 }
@@ -121,7 +124,7 @@ TEST_CASE("explain adds up to the time that time() gives") {
     const GemmTime t = model.explain(s);
     CHECK(t.total.raw() == model.time(s).raw());
     const double parts = t.launch.raw() + t.quantise.raw() + norm3(t.loop.raw(), t.memory.raw()) + t.reduce.raw();
-    CHECK(t.total.raw() == doctest::Approx(parts).epsilon(1e-12));
+    CHECK(t.total.raw() == near(parts, 1e-12));
   }
 }
 
