@@ -255,7 +255,7 @@ ChosenMemory choose_memory(const CurveSet& set,
     if (at != set.memory.end()) {
       std::string why = described(at->provenance, set, device, at->provenance.format);
       why += wanted == kernel ? "" : "; no " + std::string{kernel} + " was measured";
-      return {at->values, std::move(why)};
+      return {at->values, at->provenance.engine, at->provenance.p90, std::move(why)};
     }
   }
   if (set.gemm.empty()) {
@@ -263,6 +263,8 @@ ChosenMemory choose_memory(const CurveSet& set,
   }
   const FittedGemm& gemm = set.gemm.front();
   ChosenMemory chosen;
+  chosen.engine = gemm.provenance.engine;
+  chosen.p90 = gemm.provenance.p90;
   for (std::size_t i = 0; i < memory_parameter_count; ++i) {
     chosen.values[i] = memory_parameters()[i].prior;
   }

@@ -58,7 +58,7 @@ struct CurveSet {
   std::vector<FittedMemory> memory;
 };
 
-/// A curve chosen for a question, and in words what it stands on.
+/// A curve chosen for a question, and in words what it stands on. It lives as long as the set it was chosen from.
 template <std::size_t N>
 struct ChosenCurve {
   const FittedCurve<N>* curve = nullptr;
@@ -109,12 +109,37 @@ struct ChosenCurve {
 /// priors for the rest. `why` says which. ConfigError when the set has neither.
 struct ChosenMemory {
   MemoryCurve values{};
+  std::string engine;
+  double p90 = 0.0;  ///< of the curve it was taken from
   std::string why;
 };
 [[nodiscard]] ChosenMemory choose_memory(const CurveSet& set,
                                          const Device& device,
                                          std::string_view kernel = "scale_matrix",
                                          std::string_view engine = {});
+
+// A chosen curve points into its set: one that is about to vanish serves nobody.
+ChosenCurve<gemm_parameter_count> choose_gemm(CurveSet&&,
+                                              const Device&,
+                                              const GemmFormat&,
+                                              std::string_view = {}) = delete;
+ChosenCurve<prefill_parameter_count> choose_prefill(CurveSet&&,
+                                                    const Device&,
+                                                    const AttentionFormat&,
+                                                    std::string_view = {}) = delete;
+ChosenCurve<decode_parameter_count> choose_decode(CurveSet&&,
+                                                  const Device&,
+                                                  const AttentionFormat&,
+                                                  std::string_view = {}) = delete;
+ChosenCurve<training_attention_parameter_count> choose_training_attention(CurveSet&&,
+                                                                          const Device&,
+                                                                          const AttentionImplementation&) = delete;
+ChosenCurve<moe_parameter_count> choose_moe(CurveSet&&,
+                                            const Device&,
+                                            const GemmFormat&,
+                                            Routing = Routing::balanced,
+                                            std::string_view = {},
+                                            std::string_view = {}) = delete;
 
 /// Peak, bandwidth, SMs and L2 for a rate. ConfigError naming every number that the catalog lacks.
 [[nodiscard]] KernelDevice kernel_device(const Device& device, Rate rate);

@@ -8,7 +8,6 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
-
 #include <cmath>
 #include <sstream>
 

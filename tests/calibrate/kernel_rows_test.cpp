@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
-
 #include <sstream>
 
 using namespace headroom;

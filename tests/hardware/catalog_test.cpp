@@ -3,10 +3,9 @@
 #include <headroom/hardware/catalog.hpp>
 
 #include <doctest/doctest.h>
-
-#include "../near.hpp"
 #include <unistd.h>
 
+#include "../near.hpp"
 #include <algorithm>
 #include <array>
 #include <filesystem>

@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
-
 #include <cmath>
 
 using namespace headroom;
@@ -132,8 +131,7 @@ TEST_CASE("one CTA's blocks are the critical path until every SM has one") {
   CHECK(one.loop.raw() < 128.0 * block * 1.1);
   // Half the keys, half the path; a batch that still fits costs nothing more.
   CHECK(model.explain(prompt(1, 4096, 1, 1)).loop.raw() == near(0.5 * one.loop.raw(), 0.1));
-  CHECK(model.explain(prompt(3, 4096, 1, 1)).loop.raw() ==
-        near(model.explain(prompt(1, 4096, 1, 1)).loop.raw(), 0.1));
+  CHECK(model.explain(prompt(3, 4096, 1, 1)).loop.raw() == near(model.explain(prompt(1, 4096, 1, 1)).loop.raw(), 0.1));
 }
 
 TEST_CASE("a cached prefix costs its pairs and its bytes, a window saves them") {

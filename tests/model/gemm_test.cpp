@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
-
 #include <cmath>
 
 using namespace headroom;
@@ -159,11 +158,41 @@ TEST_CASE("each measured SKU has curves of its own, and every SKU that names a s
 TEST_CASE("a borrowed curve says whose it is, a missing one what there is") {
   const Catalog catalog = Catalog::standard();
   const Device& pcie = catalog.device("h100-pcie-80gb");
-  CHECK(choose_gemm(find_curve_set(pcie), pcie, bf16()).why.find("no kernel of its own") != std::string::npos);
+  const CurveSet lent = find_curve_set(pcie);
+  CHECK(choose_gemm(lent, pcie, bf16()).why.find("no kernel of its own") != std::string::npos);
   const Device& own = catalog.device("h100-sxm-80gb");
-  CHECK(choose_gemm(find_curve_set(own), own, *find_gemm_format("fp16")).why.find("none in fp16") != std::string::npos);
+  const CurveSet set = find_curve_set(own);
+  CHECK(choose_gemm(set, own, *find_gemm_format("fp16")).why.find("none in fp16") != std::string::npos);
   CHECK_THROWS_WITH_AS(static_cast<void>(find_curve_set(catalog.device("mi300x"))), doctest::Contains("cdna3"),
                        ConfigError);
-  CHECK_THROWS_AS(static_cast<void>(choose_gemm(find_curve_set(own), own, bf16(), "nobody")), ConfigError);
+  CHECK_THROWS_AS(static_cast<void>(choose_gemm(set, own, bf16(), "nobody")), ConfigError);
   CHECK_THROWS_WITH_AS(static_cast<void>(kernel_device(own, Rate::fp4)), doctest::Contains("fp4"), ConfigError);
+}
+
+namespace {
+
+/// Whether every choice from a set of this value category compiles.
+template <class Set>
+concept chooses_any = requires(Set&& set, const Device& device, const GemmFormat& format) {
+  choose_gemm(std::forward<Set>(set), device, format);
+}
+|| requires(Set&& set, const Device& device, const GemmFormat& format) {
+  choose_moe(std::forward<Set>(set), device, format);
+}
+|| requires(Set&& set, const Device& device, const AttentionFormat& format) {
+  choose_prefill(std::forward<Set>(set), device, format);
+}
+|| requires(Set&& set, const Device& device, const AttentionFormat& format) {
+  choose_decode(std::forward<Set>(set), device, format);
+}
+|| requires(Set&& set, const Device& device, const AttentionImplementation& implementation) {
+  choose_training_attention(std::forward<Set>(set), device, implementation);
+};
+
+}  // namespace
+
+TEST_CASE("no curve outlives its set") {
+  static_assert(chooses_any<const CurveSet&>);
+  static_assert(chooses_any<CurveSet&>);
+  static_assert(!chooses_any<CurveSet>);
 }

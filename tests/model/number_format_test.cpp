@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
-
 #include <algorithm>
 #include <cmath>
 
