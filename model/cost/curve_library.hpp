@@ -90,6 +90,10 @@ struct ChosenCurve {
                                                                 const Device& device,
                                                                 const AttentionFormat& format,
                                                                 std::string_view engine = {});
+/// The set whose attention of training serves a device: its own, else that of the SKU on which it was published.
+[[nodiscard]] CurveSet training_attention_set(const CurveSet& set, const Device& device);
+/// The newest fused implementation that a set has. ConfigError when it has none.
+[[nodiscard]] const AttentionImplementation& newest_training_attention(const CurveSet& set);
 /// The curve of one implementation of attention in training. ConfigError naming those measured when it is not there.
 [[nodiscard]] ChosenCurve<training_attention_parameter_count> choose_training_attention(
     const CurveSet& set, const Device& device, const AttentionImplementation& implementation);
@@ -106,7 +110,7 @@ struct ChosenCurve {
 
 /// The curve of a memory-bound pass: that of `kernel`, else the set's first "scale_matrix", the plainest measured pass
 /// (reads and writes every element once); where no pass was measured, launch and bandwidth of the set's first GEMM with
-/// priors for the rest. `why` says which. ConfigError when the set has neither.
+/// priors for the rest; of one engine where it is named. `why` says which. ConfigError when there is neither.
 struct ChosenMemory {
   MemoryCurve values{};
   std::string engine;
