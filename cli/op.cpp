@@ -164,6 +164,7 @@ Outcome run(const Arguments& arguments) {
   const std::vector<std::string> what = arguments.many("");
   const std::vector<OpKind> kinds = all_kinds();
   std::vector<std::string_view> names;
+  names.reserve(kinds.size());
   for (const OpKind& kind : kinds) {
     names.push_back(kind.name);
   }

@@ -29,13 +29,14 @@ constexpr std::array published{
 
 /// The best of every product with sizes in multiples of 1 024 up to 20 480, as the publication searched.
 double best_tflops(const GemmModel& model) {
-  constexpr double step = 1024.0;
-  constexpr double largest = 20480.0;
+  constexpr int step = 1024;
+  constexpr int largest = 20480;
   FlopsPerSecond best{};
-  for (double m = step; m <= largest; m += step) {
-    for (double n = step; n <= largest; n += step) {
-      for (double k = step; k <= largest; k += step) {
-        best = std::max(best, gemm_flops(m, n, k) / model.time({m, n, k}));
+  for (int m = step; m <= largest; m += step) {
+    for (int n = step; n <= largest; n += step) {
+      for (int k = step; k <= largest; k += step) {
+        const GemmShape shape{static_cast<double>(m), static_cast<double>(n), static_cast<double>(k)};
+        best = std::max(best, gemm_flops(shape.m, shape.n, shape.k) / model.time(shape));
       }
     }
   }
