@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/curve_problem.hpp>
 #include <headroom/cli/fit_kernels.hpp>
-#include <headroom/cli/render_op.hpp>
+#include <headroom/cli/kernel_files.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/hardware/catalog.hpp>
