@@ -217,7 +217,7 @@ struct FabricGraph::Builder {
     }
     for (std::int32_t gpu = 0; gpu < gpus; ++gpu) {
       const auto g = static_cast<std::size_t>(gpu);
-      link(host + gpu, parent(host, wiring.gpu_switch[g], wiring.gpu_socket[g]), LinkKind::pcie, wiring.gpu_pcie, {},
+      link(host + gpu, parent(host, wiring.gpu_switch[g], wiring.gpu_socket[g]), wiring.host_link, wiring.gpu_pcie, {},
            {});
     }
     for (std::int32_t s = 0; s < switches; ++s) {
