@@ -164,6 +164,9 @@ class GroupSight {
       }
     }
     const SlowestFlow around = slowest_flow(graph_.links(), ring);
+    if (around.link < 0) {
+      return;  // where groups do not fill domains alike, one may hold a single rank of each
+    }
     const FabricLink& slow = graph_.links()[static_cast<std::size_t>(around.link)];
     BytesPerSecond ring_rate = around.rate;
     view_.inside = slow.kind;

@@ -121,6 +121,15 @@ TEST_CASE("eight data-parallel groups share eight NICs, four NICs halve them") {
   CHECK(gigabytes(Fabric{many, 32}.view(4, 8).outside_ring) == doctest::Approx(50.0));
 }
 
+TEST_CASE("groups that fill domains unevenly are seen where they have neighbours") {
+  // Pairs twelve apart on hosts of eight: some hosts hold both ranks of no pair.
+  const FabricGraph graph{full_mesh_host(), 3, NetworkPlan::non_blocking(3)};
+  const GroupView view = Fabric{graph, 24}.view(4, 6);
+  CHECK(view.per_domain == 2);
+  CHECK(view.fewest == 1);
+  CHECK(gigabytes(view.inside_ring) == doctest::Approx(64.0));
+}
+
 TEST_CASE("oversubscription meets all-to-all and not a ring that passes a pod once") {
   // Llama 3: pods at full bisection, joined at 1:7 (Llama Team 2024, section 3.3.1); here pods of 8 hosts.
   const NetworkPlan clos{{tier("tor", 2, 1.0), tier("pod", 8, 1.0), tier("aggregation", 32, 7.0)}, false};
