@@ -75,11 +75,12 @@ std::vector<std::vector<double>> ring_starts() {
 }
 
 /// Where an engine hands over to NCCL is whole: every size is tried, with limits that shrink with the ranks and one
-/// that leaves custom kernels to pairs alone.
+/// that leaves custom kernels to pairs alone. Among equals the largest, since a kernel kept too long costs less than one
+/// left too early.
 std::vector<std::vector<double>> custom_starts() {
   std::vector<std::vector<double>> starts;
   constexpr double between = 1.4142135623730951;  // limits lie between measured powers of two
-  for (const double limit : {0x1p17, 0x1p18, 0x1p19, 0x1p20, 0x1p21, 0x1p22, 0x1p23, 0x1p24, 0x1p25, 0x1p27, 0x1p36}) {
+  for (const double limit : {0x1p36, 0x1p27, 0x1p25, 0x1p24, 0x1p23, 0x1p22, 0x1p21, 0x1p20, 0x1p19, 0x1p18, 0x1p17}) {
     for (const double fall : {1.0, 2.0, 4.0, 3e4}) {
       starts.push_back(priors(custom_parameters()));
       starts.back()[static_cast<std::size_t>(CustomParameter::limit)] = between * limit;

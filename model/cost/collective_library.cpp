@@ -40,21 +40,28 @@ DataStore store() {
   return DataStore{embedded::embedded_models(), DataStore::user_folders()};
 }
 
-template <class Curves>
-const auto* curve_of(const Curves& curves, std::string_view op) {
-  const auto found = std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.provenance.format == op; });
-  return found == curves.end() ? nullptr : &*found;
+/// The curve of an op: of `version` where there is one, else the first.
+template <class Curve>
+const Curve* curve_of(const std::vector<Curve>& curves, std::string_view op, std::string_view version = {}) {
+  const Curve* found = nullptr;
+  for (const Curve& curve : curves) {
+    const CurveProvenance& p = curve.provenance;
+    if (p.format == op && (found == nullptr || (p.version == version && found->provenance.version != version))) {
+      found = &curve;
+    }
+  }
+  return found;
 }
 
 }  // namespace
 
-CollectiveCurves CollectiveSet::curves() const {
+CollectiveCurves CollectiveSet::curves(std::string_view version) const {
   CollectiveCurves c;
   c.graphs = graphs;
   c.staged_shares = staged_shares;
   std::string missing;
   const auto take = [&](const auto& fitted, std::string_view op, auto& to) {
-    if (const auto* found = curve_of(fitted, op); found != nullptr) {
+    if (const auto* found = curve_of(fitted, op, version); found != nullptr) {
       to = found->values;
     } else {
       missing += (missing.empty() ? "" : ", ") + std::string{op};
@@ -144,15 +151,14 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
   }
   const bool pcie = view.inside == LinkKind::pcie || view.inside == LinkKind::socket;
   ChosenCollectives chosen;
-  if (!pcie) {
-    chosen.set = load_collective_set(device.curves);
-    if (chosen.set.graphs.nvls_ranks == 0 && !chosen.set.graphs.ll128) {
-      throw ConfigError{device.id + " borrows the collectives of " + chosen.set.id +
-                        ", which has no NVLink; nobody measured NVLink on this generation"};
-    }
-  } else {
-    const std::string_view box = view.staged ? staged_box : peer_box;
-    chosen.set = load_collective_set(box);
+  chosen.set = load_collective_set(device.curves);
+  const bool measured_over_pcie = !chosen.set.graphs.ll128;  // NCCL has LL128 over NVLink alone
+  if (!pcie && measured_over_pcie) {
+    throw ConfigError{device.id + " borrows the collectives of " + chosen.set.id +
+                      ", which has no NVLink; nobody measured NVLink on this generation"};
+  }
+  if (pcie && (!measured_over_pcie || (view.staged && !chosen.set.staged_shares))) {
+    chosen.set = load_collective_set(view.staged ? staged_box : peer_box);
     chosen.why = std::string{"measured over PCIe "} +
                  (view.staged ? "without peer access beyond a pair" : "with peer access") + ": ";
   }

@@ -36,8 +36,9 @@ struct CollectiveSet {
   std::vector<FittedCustom> custom;
   std::vector<FittedExchange> moe;
 
-  /// NCCL's curves together. ConfigError naming the ops that are missing.
-  [[nodiscard]] CollectiveCurves curves() const;
+  /// NCCL's curves together, of a version where it was measured apart, else of the set's first. ConfigError naming the
+  /// ops that are missing.
+  [[nodiscard]] CollectiveCurves curves(std::string_view version = {}) const;
 };
 
 /// A class of network and what its numbers stand on.

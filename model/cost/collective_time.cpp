@@ -144,11 +144,20 @@ GroupCollectives::GroupCollectives(const CollectiveCurves& curves,
                                    CollectiveOptions options) noexcept
     : curves_{curves}, network_{network}, view_{view} {
   constexpr std::array kinds{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter};
+  pair_share_ = share_of(curves_, view_, at(curves.all_to_all, PairParameter::share_2),
+                         at(curves.all_to_all, PairParameter::share_4), at(curves.all_to_all, PairParameter::share_8));
   for (std::size_t i = 0; i < plans && view.ranks > 1; ++i) {
+    share_[i] = ring_share(curves_, curve_of(i), view_);
     plans_[i].communicator = communicator_of(curves, view, kinds[i], options);
     plans_[i].table = nccl::tune(plans_[i].communicator, kinds[i]);
     build(i, kinds[i]);
   }
+}
+
+const RingCurve& GroupCollectives::curve_of(std::size_t which) const noexcept {
+  return which == all_reduce   ? curves_.all_reduce
+         : which == all_gather ? curves_.all_gather
+                               : curves_.reduce_scatter;
 }
 
 void GroupCollectives::build(std::size_t which, Collective collective) noexcept {
@@ -188,15 +197,13 @@ CollectiveTime GroupCollectives::priced(std::size_t which,
                                         Bytes bytes,
                                         Algorithm algorithm,
                                         Protocol protocol) const noexcept {
-  const RingCurve& curve = which == all_reduce   ? curves_.all_reduce
-                           : which == all_gather ? curves_.all_gather
-                                                 : curves_.reduce_scatter;
+  const RingCurve& curve = curve_of(which);
   const auto n = static_cast<double>(view_.ranks);
   const auto g = static_cast<double>(view_.per_domain);
   const auto k = static_cast<double>(std::max<std::int64_t>(view_.domains, 1));
   const double reduces_twice = collective == Collective::all_reduce ? 2.0 : 1.0;
   const double buffer = bytes.raw();
-  const double e = ring_share(curves_, curve, view_);
+  const double e = share_[which];
   const double net_hop = network_.hop[static_cast<std::size_t>(protocol)].raw();
   CollectiveTime t;
   t.algorithm = algorithm;
@@ -218,8 +225,7 @@ CollectiveTime GroupCollectives::priced(std::size_t which,
       hops = in_switch ? at(curve, RingParameter::nvls_latency) : 2.0 * (g - 1.0) * hop_of(curve, protocol);
       segment = in_switch ? at(curve, RingParameter::nvls_pipeline) : segment;
       if (k > 1.0) {
-        const double tree_share = in_switch ? network_.tree_share : network_.ring_share;
-        outside = 2.0 * (k - 1.0) / k * buffer / (g * tree_share * view_.outside_ring.raw());
+        outside = 2.0 * (k - 1.0) / k * buffer / (g * network_.tree_share * view_.outside_ring.raw());
         network_hops = 2.0 * std::floor(log2_of(view_.domains)) * net_hop;
       }
       break;
@@ -274,9 +280,7 @@ CollectiveTime GroupCollectives::ring(std::size_t which, Collective collective, 
 
 CollectiveTime GroupCollectives::pairs(Bytes bytes, double ranks, double inside, double outside) const noexcept {
   const PairCurve& curve = curves_.all_to_all;
-  const double e = share_of(curves_, view_, at(curve, PairParameter::share_2), at(curve, PairParameter::share_4),
-                            at(curve, PairParameter::share_8));
-  const double links = inside > 0.0 ? inside / (e * view_.inside_all.raw()) : 0.0;
+  const double links = inside > 0.0 ? inside / (pair_share_ * view_.inside_all.raw()) : 0.0;
   const double nics = outside > 0.0 ? outside / (network_.pair_share * view_.outside_all.raw()) : 0.0;
   const double x = std::max(links, nics);
   constexpr double chunk = 16384.0;

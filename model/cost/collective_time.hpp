@@ -155,6 +155,7 @@ class GroupCollectives {
   enum : std::size_t { all_reduce, all_gather, reduce_scatter, plans };
 
   void build(std::size_t which, Collective collective) noexcept;
+  [[nodiscard]] const RingCurve& curve_of(std::size_t which) const noexcept;
   [[nodiscard]] CollectiveTime ring(std::size_t which, Collective collective, Bytes bytes) const noexcept;
   [[nodiscard]] CollectiveTime priced(std::size_t which,
                                       Collective collective,
@@ -167,6 +168,8 @@ class GroupCollectives {
   NetworkCurve network_;
   GroupView view_;
   std::array<Plan, plans> plans_{};
+  std::array<double, plans> share_{};  ///< of the link, for Simple
+  double pair_share_ = 1.0;
 };
 
 /// One question: builds the group and asks it.

@@ -96,7 +96,8 @@ Seconds MoeExchangeModel::time(const MoeExchange& exchange, const GroupView& vie
   double network = 0.0;
   if (k > 1.0) {
     const double reached = transport_.once_a_rank ? ranks_reached(k, exchange.topk) : exchange.topk;
-    const double crowding = std::pow(std::max(1.0, k / 4.0), p(MoeExchangeParameter::wide));
+    const double crowding =
+        transport_.once_a_rank ? std::pow(std::max(1.0, k / 4.0), p(MoeExchangeParameter::wide)) : 1.0;
     network = exchange.tokens * reached * (k - 1.0) / k * row * crowding /
               (p(MoeExchangeParameter::net_share) * view.outside_all.raw());
   }
