@@ -54,7 +54,7 @@ Q quantity_option(const Arguments& arguments, std::string_view option) {
   const std::string text = arguments.one(option);
   const std::variant<double, TextError> parsed = parse_quantity(text, dimension_of<Q>);
   if (const auto* error = std::get_if<TextError>(&parsed)) {
-    throw ConfigError{std::string{option} + " " + quoted(text) + " " + error->message};
+    throw ConfigError{std::string{option} + " " + error->message};
   }
   if (std::get<double>(parsed) <= 0.0) {
     throw ConfigError{std::string{option} + " " + quoted(text) + " must be positive"};

@@ -232,8 +232,10 @@ CollectiveTime GroupCollectives::priced(std::size_t which,
     }
     default: {
       const double volume = traffic_factor(collective, view_.ranks) * buffer;
-      const double between = k > 1.0 ? reduces_twice * (k - 1.0) : 0.0;
-      const double steps = reduces_twice * (n - 1.0) - between;
+      // PAT halves the distance at every step (Bruck et al. 1997), one rank a host.
+      const bool pat = algorithm == Algorithm::pat;
+      const double between = k <= 1.0 ? 0.0 : pat ? std::floor(log2_of(view_.domains)) : reduces_twice * (k - 1.0);
+      const double steps = pat ? 0.0 : reduces_twice * (n - 1.0) - between;
       inside = g > 1.0 ? volume / (e * rate_of(curve, protocol) * view_.inside_ring.raw()) : 0.0;
       outside = k > 1.0 ? volume / (g * network_.ring_share * view_.outside_ring.raw()) : 0.0;
       const double crowd =
