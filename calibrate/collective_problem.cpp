@@ -167,7 +167,10 @@ CurveProblem nccl_problem(const KernelGroup& group, const Device& device, const 
   }
   problem.fixed.assign(problem.parameters.size(), false);
   if (pairwise) {
-    problem.starts = {priors(pair_parameters())};
+    for (const double limit : {11585.0, 23170.0, 46341.0, 92682.0}) {  // between measured powers of two
+      problem.starts.push_back(priors(pair_parameters()));
+      problem.starts.back()[static_cast<std::size_t>(PairParameter::ll_limit)] = limit;
+    }
   } else {
     problem.starts = ring_starts();
     for (const RingParameter p :
@@ -207,6 +210,7 @@ CurveProblem custom_all_reduce_problem(const KernelGroup& group, const Device& d
   problem.parameters = custom_parameters();
   problem.fixed.assign(problem.parameters.size(), false);
   problem.fixed[static_cast<std::size_t>(CustomParameter::host)] = !eager;
+  problem.fixed[static_cast<std::size_t>(CustomParameter::host_hop)] = !eager;
   problem.starts = custom_starts();
   struct Sample {
     GroupView view;

@@ -37,6 +37,7 @@ constexpr std::array<CurveParameter, pair_parameter_count> pair_table{{
     {"ll_hop", time_unit, 0.3e-6, 0.8, 0.001e-6, 5e-6},
     {"chunk", time_unit, 2.6e-6, 0.5, 0.05e-6, 50e-6},
     {"ll_rate", share_unit, 0.45, 0.5, 0.005, 1.0},
+    {"ll_limit", CurveUnit::bytes, 23170.0, 0.0, 1024.0, 1048576.0},
     {"simple_latency", time_unit, 7e-6, 0.6, 0.1e-6, 100e-6},
     {"simple_hop", time_unit, 0.2e-6, 1.0, 0.001e-6, 5e-6},
     {"share_2", share_unit, 0.6, 0.0, 0.005, 1.0},
@@ -282,27 +283,38 @@ CollectiveTime GroupCollectives::ring(std::size_t which, Collective collective, 
 
 CollectiveTime GroupCollectives::pairs(Bytes bytes, double ranks, double inside, double outside) const noexcept {
   const PairCurve& curve = curves_.all_to_all;
+  const double limit = at(curve, PairParameter::ll_limit) * ranks;
+  if (bytes.raw() <= limit) {
+    return pairs_by(Protocol::ll, bytes, ranks, inside, outside);
+  }
+  CollectiveTime t = pairs_by(Protocol::simple, bytes, ranks, inside, outside);
+  const double part = limit / bytes.raw();
+  t.time = std::max(t.time, pairs_by(Protocol::ll, part * bytes, ranks, part * inside, part * outside).time);
+  return t;
+}
+
+CollectiveTime GroupCollectives::pairs_by(
+    Protocol protocol, Bytes bytes, double ranks, double inside, double outside) const noexcept {
+  const PairCurve& curve = curves_.all_to_all;
   const double links = inside > 0.0 ? inside / (pair_share_ * view_.inside_all.raw()) : 0.0;
   const double nics = outside > 0.0 ? outside / (network_.pair_share * view_.outside_all.raw()) : 0.0;
   const double x = std::max(links, nics);
   constexpr double chunk = 16384.0;
-  const auto network_hop = [&](Protocol protocol) {
-    return outside > 0.0 ? network_.hop[static_cast<std::size_t>(protocol)].raw() : 0.0;
-  };
-  const double few = (ranks - 1.0) * at(curve, PairParameter::ll_hop);
-  const double words = overlapped(at(curve, PairParameter::chunk) * bytes.raw() / ranks / chunk,
-                                  x / at(curve, PairParameter::ll_rate));
-  const double many = at(curve, PairParameter::simple_latency) + (ranks - 1.0) * at(curve, PairParameter::simple_hop);
-  const double blocks = pipelined(x, at(curve, PairParameter::pipeline) + (nics > links ? network_.pipeline.raw() : 0.0));
-  const double by_words = few + words + network_hop(Protocol::ll);
-  const double by_blocks = overlapped(many, blocks) + network_hop(Protocol::simple);
-  const bool ll = by_words < by_blocks;
+  const bool ll = protocol == Protocol::ll;
+  const double network_hop = outside > 0.0 ? network_.hop[static_cast<std::size_t>(protocol)].raw() : 0.0;
+  const double segment = at(curve, PairParameter::pipeline) + (nics > links ? network_.pipeline.raw() : 0.0);
+  const double hops = ll ? (ranks - 1.0) * at(curve, PairParameter::ll_hop)
+                         : at(curve, PairParameter::simple_latency) +
+                               (ranks - 1.0) * at(curve, PairParameter::simple_hop);
+  const double moved = ll ? overlapped(at(curve, PairParameter::chunk) * bytes.raw() / ranks / chunk,
+                                       x / at(curve, PairParameter::ll_rate))
+                          : pipelined(x, segment);
   CollectiveTime t;
   t.launch = Seconds{at(curve, PairParameter::launch)};
-  t.protocol = ll ? Protocol::ll : Protocol::simple;
-  t.latency = Seconds{(ll ? few : many) + network_hop(t.protocol)};
-  t.transfer = Seconds{ll ? words : blocks};
-  t.time = t.launch + Seconds{std::min(by_words, by_blocks)};
+  t.protocol = protocol;
+  t.latency = Seconds{hops + network_hop};
+  t.transfer = Seconds{moved};
+  t.time = t.launch + Seconds{network_hop + (ll ? hops + moved : overlapped(hops, moved))};
   t.bound = t.latency + t.launch > t.transfer ? CollectiveBound::latency
             : nics <= links                   ? CollectiveBound::inside_link
             : view_.tier > 1                  ? CollectiveBound::tier

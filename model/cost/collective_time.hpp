@@ -44,6 +44,7 @@ enum class PairParameter : std::uint8_t {
   ll_hop,         ///< for each other rank
   chunk,          ///< LL: 16 KiB to one rank over one channel
   ll_rate,        ///< of the Simple rate that LL carries, all ranks together
+  ll_limit,       ///< bytes to one rank up to which NCCL takes LL
   simple_latency,
   simple_hop,     ///< for each other rank
   share_2,
@@ -163,6 +164,8 @@ class GroupCollectives {
                                       nccl::Algorithm algorithm,
                                       nccl::Protocol protocol) const noexcept;
   [[nodiscard]] CollectiveTime pairs(Bytes bytes, double ranks, double inside, double outside) const noexcept;
+  [[nodiscard]] CollectiveTime pairs_by(
+      nccl::Protocol protocol, Bytes bytes, double ranks, double inside, double outside) const noexcept;
 
   CollectiveCurves curves_;
   NetworkCurve network_;

@@ -18,10 +18,11 @@ constexpr std::array<CurveParameter, custom_parameter_count> table{{
     {"barrier", time_unit, 4e-6, 1.0, 0.1e-6, 50e-6},
     {"limit", CurveUnit::bytes, 0x1p21, 0.0, 1.0, 1e12},
     {"limit_fall", share_unit, 1.0, 0.0, 0.1, 1e6},
-    {"library_2", share_unit, 1.0, 0.3, 0.2, 4.0},
-    {"library_4", share_unit, 1.0, 0.3, 0.2, 4.0},
-    {"library_8", share_unit, 1.0, 0.3, 0.2, 4.0},
+    {"library_2", share_unit, 1.0, 0.6, 0.2, 4.0},
+    {"library_4", share_unit, 1.0, 0.6, 0.2, 4.0},
+    {"library_8", share_unit, 1.0, 0.6, 0.2, 4.0},
     {"host", time_unit, 20e-6, 0.7, 1e-6, 200e-6},
+    {"host_hop", time_unit, 1e-6, 1.0, 0.01e-6, 50e-6},
 }};
 
 }  // namespace
@@ -59,7 +60,7 @@ Seconds CustomAllReduceModel::time(Bytes bytes, const GroupView& view, Seconds l
     return Seconds{kernel};
   }
   // The norm of order 8 is the longer of the two but for a tenth where they meet.
-  const double host = p(CustomParameter::host);
+  const double host = p(CustomParameter::host) + (std::log2(n) - 1.0) * p(CustomParameter::host_hop);
   const double longer = std::max(kernel, host);
   const double ratio = std::min(kernel, host) / longer;
   const double ratio2 = ratio * ratio;

@@ -42,7 +42,7 @@ CollectiveCurves plain_curves() {
     set(*curve, RingParameter::nvls_latency, 20e-6);
     set(*curve, RingParameter::nvls_rate, 0.5);
   }
-  c.all_to_all = {5e-6, 1e-6, 1e-3, 0.5, 10e-6, 0.0, 0.5, 0.5, 0.5, 0.0};
+  c.all_to_all = {5e-6, 1e-6, 1e-3, 0.5, 16384.0, 10e-6, 0.0, 0.5, 0.5, 0.5, 0.0};
   c.graphs.ring_channels = 16;
   c.graphs.ring_channel = BytesPerSecond{20e9};
   return c;

@@ -77,8 +77,8 @@ TEST_CASE("custom all-reduce: one shot, two shots, then NCCL") {
   for (const RingParameter p : {RingParameter::share_2, RingParameter::share_4, RingParameter::share_8}) {
     library.all_reduce[static_cast<std::size_t>(p)] = 1.0;
   }
-  // launch, hop, one, two, barrier, limit, fall, library 2 4 8, host
-  const CustomCurve curve{2e-6, 0.0, 1.0, 1.0, 3e-6, 0x1p23, 2.0, 1.0, 1.0, 1.1, 20e-6};
+  // launch, hop, one, two, barrier, limit, fall, library 2 4 8, host and its hop
+  const CustomCurve curve{2e-6, 0.0, 1.0, 1.0, 3e-6, 0x1p23, 2.0, 1.0, 1.0, 1.1, 20e-6, 0.0};
   const GroupView view = hosts(1);
   const Seconds nccl{1e-3};
   const CustomAllReduceModel model{curve, library, false};
