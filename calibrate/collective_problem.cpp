@@ -75,8 +75,8 @@ std::vector<std::vector<double>> ring_starts() {
 }
 
 /// Where an engine hands over to NCCL is whole: every size is tried, with limits that shrink with the ranks and one
-/// that leaves custom kernels to pairs alone. Among equals the largest, since a kernel kept too long costs less than one
-/// left too early.
+/// that leaves custom kernels to pairs alone. Among equals the largest, since a kernel kept too long costs less than
+/// one left too early.
 std::vector<std::vector<double>> custom_starts() {
   std::vector<std::vector<double>> starts;
   constexpr double between = 1.4142135623730951;  // limits lie between measured powers of two

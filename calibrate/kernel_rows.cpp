@@ -59,11 +59,7 @@ constexpr std::array forms{
          6},
     Form{KernelKind::nccl, {"op", "dtype"}, 2, {"gpus", "bytes"}, 2, false},
     Form{KernelKind::custom_all_reduce, {"implementation", "dtype"}, 2, {"gpus", "bytes"}, 2},
-    Form{KernelKind::moe_all_to_all,
-         {"op"},
-         1,
-         {"nodes", "ep", "hidden", "tokens", "topk", "experts", "sms"},
-         7},
+    Form{KernelKind::moe_all_to_all, {"op"}, 1, {"nodes", "ep", "hidden", "tokens", "topk", "experts", "sms"}, 7},
 };
 
 const Form& form_of(KernelKind kind) noexcept {

@@ -31,7 +31,7 @@ enum class KernelKind : std::uint8_t {
 inline constexpr std::size_t kernel_kind_count = static_cast<std::size_t>(KernelKind::count);
 /// As the command line spells them.
 inline constexpr std::array<std::string_view, kernel_kind_count> kernel_kind_names{
-    "gemm", "attention-prefill",  "attention-decode", "moe",           "quantize", "attention-training",
+    "gemm", "attention-prefill", "attention-decode", "moe", "quantize", "attention-training",
     "nccl", "custom-all-reduce", "moe-all-to-all"};
 /// Collectives of several GPUs rather than kernels of one.
 [[nodiscard]] constexpr bool is_collective(KernelKind kind) noexcept {
@@ -47,8 +47,8 @@ inline constexpr std::array<std::string_view, kernel_kind_count> kernel_kind_nam
 struct KernelRow {
   static constexpr std::size_t most_sizes = 7;
   std::string engine, version;
-  std::string format;   ///< "bfloat16"; of attention "bfloat16/fp8": queries / cache; of NCCL and MoE all-to-all the op,
-                        ///< of custom all-reduce the implementation
+  std::string format;  ///< "bfloat16"; of attention "bfloat16/fp8": queries / cache; of NCCL and MoE all-to-all the op,
+                       ///< of custom all-reduce the implementation
   std::string variant;  ///< of MoE "kernel, distribution", of quantize "op, kernel", of training
                         ///< attention "forward", "backward" or "forward+backward", of all-reduces the element's
                         ///< type; else empty

@@ -27,9 +27,8 @@ std::optional<Found> look_up(const std::vector<FittedCurve<N>>& curves, const Ke
       found = &curve;
     }
   }
-  return found == nullptr
-             ? std::nullopt
-             : std::optional{Found{{found->values.begin(), found->values.end()}, found->provenance.p90}};
+  return found == nullptr ? std::nullopt
+                          : std::optional{Found{{found->values.begin(), found->values.end()}, found->provenance.p90}};
 }
 
 Found curve_of(const KernelGroup& group, const CollectiveSet& set) {
@@ -100,8 +99,12 @@ Validation score_collectives(std::span<const KernelFile> files, const Device& de
   std::vector<ScoredRow> rows;
   for (const KernelFile& file : files) {
     for (const KernelRow& row : file.rows) {
-      std::vector<std::string> groups{"all", "file=" + file.path, "engine=" + row.engine, "op=" + row.format,
-                                      "engine=" + row.engine + " op=" + row.format, where_of(file.kind, row)};
+      std::vector<std::string> groups{"all",
+                                      "file=" + file.path,
+                                      "engine=" + row.engine,
+                                      "op=" + row.format,
+                                      "engine=" + row.engine + " op=" + row.format,
+                                      where_of(file.kind, row)};
       rows.push_back({file.path + ":" + std::to_string(row.line), file.path, "latency_us", "us",
                       row.latency.raw() / micro, predictions[&row], std::move(groups), 1.0});
     }

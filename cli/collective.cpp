@@ -89,8 +89,9 @@ GroupView view_of(const Arguments& arguments, const Catalog& catalog, const Devi
 
 Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Device& device, Collective collective) {
   if (!arguments.has("--bytes")) {
-    throw ConfigError{"a collective needs --bytes, e.g. 'headroom collective all-reduce --bytes \"1 GiB\" --gpu "
-                      "h100-sxm-80gb --gpus 8'"};
+    throw ConfigError{
+        "a collective needs --bytes, e.g. 'headroom collective all-reduce --bytes \"1 GiB\" --gpu "
+        "h100-sxm-80gb --gpus 8'"};
   }
   CollectiveQuestion q;
   q.collective = collective;

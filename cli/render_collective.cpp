@@ -21,7 +21,8 @@ BytesPerSecond busbw_of(const CollectiveQuestion& q, Seconds time) {
 /// The curve behind the interval: that of the op, where it was measured itself.
 double p90_of(const CollectiveSet& set, Collective collective) {
   const auto find = [](const auto& curves, std::string_view op) {
-    const auto at = std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.provenance.format == op; });
+    const auto at =
+        std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.provenance.format == op; });
     return at == curves.end() ? 0.0 : at->provenance.p90;
   };
   switch (collective) {
@@ -84,11 +85,11 @@ std::string verdict_of(const std::vector<TransportGuess>& guesses, BytesPerSecon
     return share + ": " + guesses.front().name + " as it should be";
   }
   const auto away = [&](const TransportGuess& g) { return std::abs(std::log(measured / g.busbw)); };
-  const auto nearest = std::min_element(guesses.begin(), guesses.end(), [&](const auto& a, const auto& b) {
-    return away(a) < away(b);
-  });
+  const auto nearest =
+      std::min_element(guesses.begin(), guesses.end(), [&](const auto& a, const auto& b) { return away(a) < away(b); });
   if (nearest == guesses.begin()) {
-    return share + ": " + guesses.front().name + ", but slow; look for other traffic, a failed link, or too few channels";
+    return share + ": " + guesses.front().name +
+           ", but slow; look for other traffic, a failed link, or too few channels";
   }
   if (nearest->name.find(guesses.front().name) == 0) {
     return share + ": " + nearest->name + " as it should be (" + format(nearest->busbw) + ")";
@@ -146,8 +147,8 @@ CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestio
 
 std::string collective_text(const CollectiveAnswer& a) {
   const CollectiveTime& t = a.time;
-  std::string text = std::string{name_of(a.question.collective)} + " of " + format(a.question.bytes) + " on " +
-                     group_text(a) + "\n\n";
+  std::string text =
+      std::string{name_of(a.question.collective)} + " of " + format(a.question.bytes) + " on " + group_text(a) + "\n\n";
   Table table{{"", ""}};
   table.left(1);
   table.row({"time", format(t.time) + "  (" + format(a.low) + " to " + format(a.high) + ")"});

@@ -72,8 +72,10 @@ CollectiveCurves CollectiveSet::curves(std::string_view version) const {
   take(ring, "reduce_scatter", c.reduce_scatter);
   take(all_to_all, "alltoall", c.all_to_all);
   if (!missing.empty()) {
-    throw ConfigError{"the collectives of " + id + " lack a curve for " + missing + "; fit it with 'headroom fit FILE "
-                      "--kind nccl --gpu " + id + "'"};
+    throw ConfigError{"the collectives of " + id + " lack a curve for " + missing +
+                      "; fit it with 'headroom fit FILE "
+                      "--kind nccl --gpu " +
+                      id + "'"};
   }
   return c;
 }
@@ -162,7 +164,8 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
     chosen.why = std::string{"measured over PCIe "} +
                  (view.staged ? "without peer access beyond a pair" : "with peer access") + ": ";
   }
-  chosen.why += "NCCL " + (chosen.set.ring.empty() ? std::string{"curves"} : chosen.set.ring.front().provenance.version) +
+  chosen.why += "NCCL " +
+                (chosen.set.ring.empty() ? std::string{"curves"} : chosen.set.ring.front().provenance.version) +
                 " on " + chosen.set.id;
   if (chosen.set.id != device.id) {
     chosen.why += " with the links of " + device.id;
@@ -207,8 +210,8 @@ GroupView hosts_view(const Device& device, const Node* node, std::int64_t ranks,
   view.per_domain = each;
   view.tier = nodes > 1 ? 1 : 0;
   const bool pcie = topology == LinkTopology::pcie || topology == LinkTopology::none;
-  view.inside = pcie ? LinkKind::pcie
-                : device.vendor == "amd" ? LinkKind::xgmi
+  view.inside = pcie                        ? LinkKind::pcie
+                : device.vendor == "amd"    ? LinkKind::xgmi
                 : device.vendor == "nvidia" ? LinkKind::nvlink
                                             : LinkKind::ethernet;
   view.in_switch = topology == LinkTopology::fabric_switch;

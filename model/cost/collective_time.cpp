@@ -110,8 +110,8 @@ nccl::Communicator communicator_of(const CollectiveCurves& curves,
   c.ring.channels = g.ring_channels;
   c.ring.intra = g.ring_channel;
   const BytesPerSecond nics = static_cast<double>(view.per_domain) * view.outside_ring;
-  c.ring.inter = view.domains > 1 ? std::min(g.ring_channel, nics / static_cast<double>(g.ring_channels))
-                                  : g.ring_channel;
+  c.ring.inter =
+      view.domains > 1 ? std::min(g.ring_channel, nics / static_cast<double>(g.ring_channels)) : g.ring_channel;
   c.tree = c.ring;
   c.nvls.channels = g.nvls_channels;
   c.nvls.intra = g.nvls_channel;
@@ -156,9 +156,7 @@ GroupCollectives::GroupCollectives(const CollectiveCurves& curves,
 }
 
 const RingCurve& GroupCollectives::curve_of(std::size_t which) const noexcept {
-  return which == all_reduce   ? curves_.all_reduce
-         : which == all_gather ? curves_.all_gather
-                               : curves_.reduce_scatter;
+  return which == all_reduce ? curves_.all_reduce : which == all_gather ? curves_.all_gather : curves_.reduce_scatter;
 }
 
 void GroupCollectives::build(std::size_t which, Collective collective) noexcept {
@@ -193,11 +191,8 @@ void GroupCollectives::build(std::size_t which, Collective collective) noexcept 
   close(0x1p62);
 }
 
-CollectiveTime GroupCollectives::priced(std::size_t which,
-                                        Collective collective,
-                                        Bytes bytes,
-                                        Algorithm algorithm,
-                                        Protocol protocol) const noexcept {
+CollectiveTime GroupCollectives::priced(
+    std::size_t which, Collective collective, Bytes bytes, Algorithm algorithm, Protocol protocol) const noexcept {
   const RingCurve& curve = curve_of(which);
   const auto n = static_cast<double>(view_.ranks);
   const auto g = static_cast<double>(view_.per_domain);
@@ -239,8 +234,7 @@ CollectiveTime GroupCollectives::priced(std::size_t which,
       const double steps = pat ? 0.0 : reduces_twice * (n - 1.0) - between;
       inside = g > 1.0 ? volume / (e * rate_of(curve, protocol) * view_.inside_ring.raw()) : 0.0;
       outside = k > 1.0 ? volume / (g * network_.ring_share * view_.outside_ring.raw()) : 0.0;
-      const double crowd =
-          protocol == Protocol::ll ? at(curve, RingParameter::crowd) * crowded(buffer, n) : 0.0;
+      const double crowd = protocol == Protocol::ll ? at(curve, RingParameter::crowd) * crowded(buffer, n) : 0.0;
       hops = steps * hop_of(curve, protocol) * (1.0 + crowd);
       network_hops = between * net_hop;
       segment = protocol == Protocol::ll ? 0.0 : segment;
@@ -271,8 +265,8 @@ CollectiveTime GroupCollectives::ring(std::size_t which, Collective collective, 
   CollectiveTime t = priced(which, collective, bytes, segment.algorithm, segment.protocol);
   t.time = std::max(t.time, segment.least);
   const NcclGraphs& g = curves_.graphs;
-  t.channels = t.algorithm == Algorithm::nvls || t.algorithm == Algorithm::nvls_tree ? g.nvls_channels
-                                                                                     : g.ring_channels;
+  t.channels =
+      t.algorithm == Algorithm::nvls || t.algorithm == Algorithm::nvls_tree ? g.nvls_channels : g.ring_channels;
   if (t.protocol != Protocol::simple) {
     // A channel is dropped while its threads would have less than 8 bytes each, of LL for every rank.
     const double each = t.protocol == Protocol::ll ? 512.0 * 8.0 * static_cast<double>(view_.ranks) : 640.0 * 8.0;
@@ -303,9 +297,9 @@ CollectiveTime GroupCollectives::pairs_by(
   const bool ll = protocol == Protocol::ll;
   const double network_hop = outside > 0.0 ? network_.hop[static_cast<std::size_t>(protocol)].raw() : 0.0;
   const double segment = at(curve, PairParameter::pipeline) + (nics > links ? network_.pipeline.raw() : 0.0);
-  const double hops = ll ? (ranks - 1.0) * at(curve, PairParameter::ll_hop)
-                         : at(curve, PairParameter::simple_latency) +
-                               (ranks - 1.0) * at(curve, PairParameter::simple_hop);
+  const double hops =
+      ll ? (ranks - 1.0) * at(curve, PairParameter::ll_hop)
+         : at(curve, PairParameter::simple_latency) + (ranks - 1.0) * at(curve, PairParameter::simple_hop);
   const double moved = ll ? overlapped(at(curve, PairParameter::chunk) * bytes.raw() / ranks / chunk,
                                        x / at(curve, PairParameter::ll_rate))
                           : pipelined(x, segment);
@@ -338,8 +332,7 @@ CollectiveTime GroupCollectives::time(Collective collective, Bytes bytes) const 
     case Collective::reduce: return ring(reduce_scatter, Collective::reduce_scatter, n / (n - 1.0) * bytes);
     case Collective::all_to_all:
     case Collective::dispatch:
-    case Collective::combine:
-      return pairs(bytes, n, bytes.raw() * (g - 1.0) / n, bytes.raw() * (n - g) / n);
+    case Collective::combine: return pairs(bytes, n, bytes.raw() * (g - 1.0) / n, bytes.raw() * (n - g) / n);
     case Collective::send_recv:
       return view_.domains > 1 ? pairs(2.0 * bytes, 2.0, 0.0, bytes.raw()) : pairs(2.0 * bytes, 2.0, bytes.raw(), 0.0);
     case Collective::count: break;
@@ -354,8 +347,8 @@ Seconds GroupCollectives::link_bound(Collective collective, Bytes bytes) const n
   const auto n = static_cast<double>(view_.ranks);
   const auto g = static_cast<double>(view_.per_domain);
   const auto k = static_cast<double>(std::max<std::int64_t>(view_.domains, 1));
-  const bool pairwise = collective == Collective::all_to_all || collective == Collective::dispatch ||
-                        collective == Collective::combine;
+  const bool pairwise =
+      collective == Collective::all_to_all || collective == Collective::dispatch || collective == Collective::combine;
   if (pairwise) {
     const Seconds inside = g > 1.0 ? (g - 1.0) / n * bytes / view_.inside_all : Seconds{};
     return k > 1.0 ? std::max(inside, (n - g) / n * bytes / view_.outside_all) : inside;

@@ -18,19 +18,19 @@ namespace headroom {
 /// Of all-reduce, all-gather and reduce-scatter. Hops are of one ring step; shares are of the link's rate in one
 /// direction, between two ranks, four, and eight or more.
 enum class RingParameter : std::uint8_t {
-  launch,         ///< one call, before its first step
-  ll_hop,         ///< LL with few threads
-  crowd,          ///< what a full set of threads adds to an LL hop, as a share of it
-  ll_rate,        ///< of the ring's Simple rate that LL carries
+  launch,   ///< one call, before its first step
+  ll_hop,   ///< LL with few threads
+  crowd,    ///< what a full set of threads adds to an LL hop, as a share of it
+  ll_rate,  ///< of the ring's Simple rate that LL carries
   ll128_hop,
-  ll128_rate,     ///< of the ring's Simple rate that LL128 carries
+  ll128_rate,  ///< of the ring's Simple rate that LL128 carries
   simple_hop,
   share_2,
   share_4,
   share_8,
-  pipeline,       ///< latency of one segment of the pipeline
-  nvls_latency,   ///< of a whole NVLS all-reduce
-  nvls_rate,      ///< share of the link while the switch reduces
+  pipeline,      ///< latency of one segment of the pipeline
+  nvls_latency,  ///< of a whole NVLS all-reduce
+  nvls_rate,     ///< share of the link while the switch reduces
   nvls_pipeline,
   count
 };
@@ -41,12 +41,12 @@ using RingCurve = std::array<double, ring_parameter_count>;
 /// Of all-to-all, which NCCL makes of sends and receives.
 enum class PairParameter : std::uint8_t {
   launch,
-  ll_hop,         ///< for each other rank
-  chunk,          ///< LL: 16 KiB to one rank over one channel
-  ll_rate,        ///< of the Simple rate that LL carries, all ranks together
-  ll_limit,       ///< bytes to one rank up to which NCCL takes LL
+  ll_hop,    ///< for each other rank
+  chunk,     ///< LL: 16 KiB to one rank over one channel
+  ll_rate,   ///< of the Simple rate that LL carries, all ranks together
+  ll_limit,  ///< bytes to one rank up to which NCCL takes LL
   simple_latency,
-  simple_hop,     ///< for each other rank
+  simple_hop,  ///< for each other rank
   share_2,
   share_4,
   share_8,

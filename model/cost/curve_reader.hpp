@@ -45,8 +45,8 @@ inline constexpr Range<double> curve_signed_fraction{-100.0, 100.0};
 /// Every [[key]] of the document: provenance and a table of values.
 template <std::size_t N>
 [[nodiscard]] std::vector<FittedCurve<N>> read_curves(ConfigTable& root,
-                                        std::string_view key,
-                                        const std::array<CurveParameter, N>& parameters) {
+                                                      std::string_view key,
+                                                      const std::array<CurveParameter, N>& parameters) {
   std::vector<FittedCurve<N>> curves;
   for (ConfigTable& table : root.tables(key)) {
     FittedCurve<N> curve;

@@ -13,9 +13,9 @@ constexpr CurveUnit time_unit = CurveUnit::seconds;
 constexpr std::array<CurveParameter, custom_parameter_count> table{{
     {"launch", time_unit, 4e-6, 1.0, 0.2e-6, 30e-6},
     {"hop", time_unit, 0.15e-6, 1.0, 0.001e-6, 5e-6},
-    {"one_shot", share_unit, 0.7, 0.7, 0.02, 4.0},
-    {"two_shot", share_unit, 0.8, 0.5, 0.02, 4.0},
-    {"barrier", time_unit, 4e-6, 1.0, 0.1e-6, 50e-6},
+    {"one_shot", share_unit, 0.7, 0.4, 0.02, 4.0},
+    {"two_shot", share_unit, 0.8, 0.3, 0.02, 4.0},
+    {"barrier", time_unit, 5e-6, 0.5, 0.1e-6, 50e-6},
     {"limit", CurveUnit::bytes, 0x1p21, 0.0, 1.0, 1e12},
     {"limit_fall", share_unit, 1.0, 0.0, 0.1, 1e6},
     {"library_2", share_unit, 1.0, 0.6, 0.2, 4.0},
@@ -52,8 +52,8 @@ Seconds CustomAllReduceModel::time(Bytes bytes, const GroupView& view, Seconds l
     const double link = view.inside_ring.raw() * ring_share(library_, library_.all_reduce, view);
     const double start = p(CustomParameter::launch) + (n - 1.0) * p(CustomParameter::hop);
     const double one = start + (n - 1.0) * bytes.raw() / (p(CustomParameter::one_shot) * link);
-    const double two = start + p(CustomParameter::barrier) +
-                       2.0 * (n - 1.0) / n * bytes.raw() / (p(CustomParameter::two_shot) * link);
+    const double two =
+        start + p(CustomParameter::barrier) + 2.0 * (n - 1.0) / n * bytes.raw() / (p(CustomParameter::two_shot) * link);
     kernel = n <= 2.0 ? one : std::min(one, two);
   }
   if (!eager_) {

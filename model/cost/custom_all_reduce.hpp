@@ -21,18 +21,18 @@ enum class CustomParameter : std::uint8_t {
   library_2,   ///< NCCL's time as the engine calls it, over the fitted one: by ranks
   library_4,
   library_8,
-  host,        ///< shortest time of a call outside a graph, by two ranks
-  host_hop,    ///< what it grows by when the ranks double
+  host,      ///< shortest time of a call outside a graph, by two ranks
+  host_hop,  ///< what it grows by when the ranks double
   count
 };
 inline constexpr std::size_t custom_parameter_count = static_cast<std::size_t>(CustomParameter::count);
 using CustomCurve = std::array<double, custom_parameter_count>;
 [[nodiscard]] const std::array<CurveParameter, custom_parameter_count>& custom_parameters() noexcept;
 
-/// T below the limit = launch + (n-1) hop + min( (n-1) S / (one_shot e link), barrier + 2(n-1)/n S / (two_shot e link) ),
-/// one shot alone for two ranks, whose second shot saves nothing (TensorRT-LLM and vLLM, custom all-reduce kernels:
-/// one-shot and two-shot); from the limit on NCCL's time. e is the ring's share of the link at n ranks. A call outside a
-/// graph takes at least host + host_hop log2(n/2), into which the kernel's time disappears until it is longer.
+/// T below the limit = launch + (n-1) hop + min( (n-1) S / (one_shot e link), barrier + 2(n-1)/n S / (two_shot e link)
+/// ), one shot alone for two ranks, whose second shot saves nothing (TensorRT-LLM and vLLM, custom all-reduce kernels:
+/// one-shot and two-shot); from the limit on NCCL's time. e is the ring's share of the link at n ranks. A call outside
+/// a graph takes at least host + host_hop log2(n/2), into which the kernel's time disappears until it is longer.
 class CustomAllReduceModel {
  public:
   CustomAllReduceModel(const CustomCurve& curve, const CollectiveCurves& library, bool eager) noexcept

@@ -103,8 +103,8 @@ Seconds MoeExchangeModel::time(const MoeExchange& exchange, const GroupView& vie
   }
   const double doublings = transport_.workers == MoeWorkers::none ? std::log2(n) : std::log2(k);
   return Seconds{p(MoeExchangeParameter::launch) + p(MoeExchangeParameter::hop) * doublings +
-                 p(MoeExchangeParameter::expert) * exchange.experts +
-                 p(MoeExchangeParameter::token) * exchange.tokens + norm4(link, workers, network)};
+                 p(MoeExchangeParameter::expert) * exchange.experts + p(MoeExchangeParameter::token) * exchange.tokens +
+                 norm4(link, workers, network)};
 }
 
 }  // namespace headroom

@@ -45,7 +45,7 @@ enum class MoeExchangeParameter : std::uint8_t {
   share,   ///< of the link
   worker,  ///< what one SM, or one expert's warps, move: over a hundredth of the link
   net_share,
-  wide,    ///< how fast the NICs' rate falls with the nodes above four, as a power
+  wide,  ///< how fast the NICs' rate falls with the nodes above four, as a power
   count
 };
 inline constexpr std::size_t moe_exchange_parameter_count = static_cast<std::size_t>(MoeExchangeParameter::count);
@@ -62,11 +62,12 @@ class MoeExchangeModel {
       : curve_{curve}, transport_{transport}, units_{units} {}
 
   /// T = launch + hop log2(nodes, or ranks of one domain) + expert E + token t + norm4(link, workers, network)
-  ///   link    = t r (n-1)/n h b / (share inside)              r ranks reached, or top-k where each expert gets its copy
-  ///   workers = t r h b / (w worker inside / 100)             w SMs given, or one group of warps an expert up to the SMs
-  ///   network = t R h b / (net_share outside) max(1, k/4)^wide   R other nodes reached (top-k (k-1)/k where not joined)
-  /// for t tokens of h elements of b bytes on n ranks of k nodes (DeepSeek-AI 2025, DeepEP: dispatch over the network to
-  /// a node once, then over NVLink; its low-latency kernels one message an expert).
+  ///   link    = t r (n-1)/n h b / (share inside)              r ranks reached, or top-k where each expert gets its
+  ///   copy workers = t r h b / (w worker inside / 100)             w SMs given, or one group of warps an expert up to
+  ///   the SMs network = t R h b / (net_share outside) max(1, k/4)^wide   R other nodes reached (top-k (k-1)/k where
+  ///   not joined)
+  /// for t tokens of h elements of b bytes on n ranks of k nodes (DeepSeek-AI 2025, DeepEP: dispatch over the network
+  /// to a node once, then over NVLink; its low-latency kernels one message an expert).
   [[nodiscard]] Seconds time(const MoeExchange& exchange, const GroupView& view) const noexcept;
   /// Bytes that this rank sends to others.
   [[nodiscard]] Bytes sent(const MoeExchange& exchange, const GroupView& view) const noexcept;

@@ -94,7 +94,8 @@ double per_channel(const Graph& g, const Terms& t) noexcept {
 
 /// The most that LL carries: by generation on one node, by the processor's on several.
 double ll_limit(const Communicator& c, const Terms& t) noexcept {
-  const std::size_t row = t.by_nodes == 0 ? t.generation : at(c.cpu == Cpu::amd ? Generation::ampere : Generation::volta);
+  const std::size_t row =
+      t.by_nodes == 0 ? t.generation : at(c.cpu == Cpu::amd ? Generation::ampere : Generation::volta);
   return ll_most[row][t.by_nodes];
 }
 
@@ -212,8 +213,9 @@ double ring_latency(const Communicator& c, const Terms& t, Collective collective
   const double plugin = flush * c.ring.inter_latency.raw() / micro;
   const double network = (t.ppn == 1.0 ? tree_step : ring_step)[at(Medium::network)][at(p)] + plugin;
   if (collective == Collective::broadcast || collective == Collective::reduce) {
-    const double step = p == Protocol::simple ? (t.k > 1.0 ? tree_step[at(Medium::network)] : tree_step[t.medium])[at(p)]
-                                              : (t.k > 1.0 ? network : inside);
+    const double step = p == Protocol::simple
+                            ? (t.k > 1.0 ? tree_step[at(Medium::network)] : tree_step[t.medium])[at(p)]
+                            : (t.k > 1.0 ? network : inside);
     return ring_base[at(p)] + (c.ring.equal_channels ? 1.0 : t.steps) * step;
   }
   const double between = t.k == 1.0 ? 0.0 : (t.reduces_all ? 2.0 : 1.0) * (t.k - 1.0);
@@ -233,8 +235,7 @@ double latency(const Communicator& c, const Terms& t, Collective collective, Alg
     case Algorithm::collnet_direct:
       return 2.0 * (std::min(1.0, t.ppn - 1.0) * collnet_direct_step[t.medium] + 0.4 * (t.ppn - 1.0)) +
              collnet_direct_step[net];
-    case Algorithm::collnet_chain:
-      return 2.0 * (t.ppn - 1.0) * collnet_chain_step[t.medium] + collnet_chain_step[net];
+    case Algorithm::collnet_chain: return 2.0 * (t.ppn - 1.0) * collnet_chain_step[t.medium] + collnet_chain_step[net];
     case Algorithm::nvls: return nvls_step[t.medium] + (t.k > 1.0 ? nvls_step[net] : 0.0);
     case Algorithm::nvls_tree: return nvls_tree_step[t.medium] + 2.0 * t.log_nodes * nvls_tree_step[net];
     case Algorithm::pat: return pat_base[at(p)] + t.log_nodes * pat_step[net] / 3.5 + 2.8 * t.n;
@@ -323,8 +324,8 @@ Seconds estimate(const Table& table,
       bandwidth *= tree_correction[at(protocol)][static_cast<std::size_t>(index)];
     }
   }
-  const double share = bytes.raw() / (static_cast<double>(communicator.ring.channels) *
-                                      static_cast<double>(communicator.ranks));
+  const double share =
+      bytes.raw() / (static_cast<double>(communicator.ring.channels) * static_cast<double>(communicator.ranks));
   if (algorithm == Algorithm::ring && protocol == Protocol::simple && communicator.nodes > 1 &&
       collective == Collective::all_reduce && share >= 64.0) {
     latency *= communicator.generation == Generation::volta ? 1.9 : 1.4;
@@ -332,10 +333,7 @@ Seconds estimate(const Table& table,
   return Seconds{latency + bytes.raw() / bandwidth};
 }
 
-Choice choose(const Table& table,
-              const Communicator& communicator,
-              Collective collective,
-              Bytes bytes) noexcept {
+Choice choose(const Table& table, const Communicator& communicator, Collective collective, Bytes bytes) noexcept {
   Choice best;
   best.time = Seconds{unreachable};
   for (std::size_t a = 0; a < algorithm_count; ++a) {

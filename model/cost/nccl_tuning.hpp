@@ -31,10 +31,10 @@ enum class Inside : std::uint8_t { nvlink, pci };
 /// Channels that the search of the topology found for one algorithm, and what each carries.
 struct Graph {
   int channels = 1;
-  BytesPerSecond intra{};     ///< per channel inside a node
-  BytesPerSecond inter{};     ///< per channel between nodes
-  Seconds inter_latency{};    ///< of the NIC as its plugin states it
-  bool equal_channels = true; ///< every channel runs through the ranks in the same order
+  BytesPerSecond intra{};      ///< per channel inside a node
+  BytesPerSecond inter{};      ///< per channel between nodes
+  Seconds inter_latency{};     ///< of the NIC as its plugin states it
+  bool equal_channels = true;  ///< every channel runs through the ranks in the same order
 };
 
 /// What NCCL knows of a communicator when it fills the table.
@@ -46,9 +46,9 @@ struct Communicator {
   bool x86 = true;
   Inside inside = Inside::nvlink;
   Graph ring, tree, nvls, collnet;
-  bool plain_tree = false;       ///< the tree graph is neither split nor balanced over NICs
-  bool ll128 = true;             ///< near enough paths and one generation (ncclTopo path classes), or NCCL_PROTO says so
-  bool nvls_supported = false;   ///< switches that multicast and reduce
+  bool plain_tree = false;      ///< the tree graph is neither split nor balanced over NICs
+  bool ll128 = true;            ///< near enough paths and one generation (ncclTopo path classes), or NCCL_PROTO says so
+  bool nvls_supported = false;  ///< switches that multicast and reduce
   bool nvswitch = false;
   bool collnet_enabled = false;  ///< NCCL_COLLNET_ENABLE with a plugin that offers it
   bool host_network = true;      ///< a network device that PAT may use

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured collectives: read, planted and found again, scored.
-#include <doctest/doctest.h>
-
 #include <headroom/calibrate/collective_problem.hpp>
 #include <headroom/calibrate/score_collectives.hpp>
+
+#include <doctest/doctest.h>
 
 #include <cmath>
 #include <sstream>
@@ -48,8 +48,8 @@ KernelFile planted(const std::string& op, RingParameter changed, double factor) 
 
 TEST_CASE("files of collectives are known by their columns, and empty cells of an exchange mean none") {
   Diagnostics diagnostics;
-  const KernelFile nccl = read("nccl_version,op,gpus,dtype,bytes,latency_us\n2.29.2,all_gather,2,half,1024,5.24\n",
-                               diagnostics);
+  const KernelFile nccl =
+      read("nccl_version,op,gpus,dtype,bytes,latency_us\n2.29.2,all_gather,2,half,1024,5.24\n", diagnostics);
   CHECK(nccl.kind == KernelKind::nccl);
   REQUIRE(nccl.rows.size() == 1);
   CHECK(nccl.rows[0].engine == "nccl");
@@ -61,10 +61,10 @@ TEST_CASE("files of collectives are known by their columns, and empty cells of a
       read("engine,version,implementation,gpus,dtype,bytes,latency_us\nvllm,1,graph,4,bfloat16,256,4\n", diagnostics);
   CHECK(custom.kind == KernelKind::custom_all_reduce);
   CHECK(custom.rows.at(0).format == "graph");
-  const KernelFile exchange =
-      read("engine,version,op,nodes,ep,hidden,tokens,topk,experts,sms,latency_us\n"
-           "sglang,1,deepep_ll_combine,1,,2048,16,8,128,,11\ntrtllm,1,x,,16,7168,1,8,256,,26\n",
-           diagnostics);
+  const KernelFile exchange = read(
+      "engine,version,op,nodes,ep,hidden,tokens,topk,experts,sms,latency_us\n"
+      "sglang,1,deepep_ll_combine,1,,2048,16,8,128,,11\ntrtllm,1,x,,16,7168,1,8,256,,26\n",
+      diagnostics);
   CHECK(exchange.kind == KernelKind::moe_all_to_all);
   REQUIRE(exchange.rows.size() == 2);
   CHECK(exchange.rows[0].shape[1] == 0.0);

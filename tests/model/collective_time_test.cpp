@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <doctest/doctest.h>
-
 #include <headroom/core/csv.hpp>
 #include <headroom/model/cost/collective_library.hpp>
+
+#include <doctest/doctest.h>
 
 #include <cmath>
 #include <fstream>
@@ -116,8 +116,7 @@ TEST_CASE("across hosts the NICs of all ranks of a host carry a ring together") 
   // All-to-all: 7/32 of the buffer inside, 24/32 over the rank's own NIC.
   const CollectiveTime pairs = group.time(Collective::all_to_all, Bytes{0x1p30});
   CHECK(pairs.transfer.raw() == doctest::Approx(24.0 / 32.0 * 0x1p30 / 25e9));
-  CHECK(group.link_bound(Collective::all_to_all, Bytes{0x1p30}).raw() ==
-        doctest::Approx(24.0 / 32.0 * 0x1p30 / 25e9));
+  CHECK(group.link_bound(Collective::all_to_all, Bytes{0x1p30}).raw() == doctest::Approx(24.0 / 32.0 * 0x1p30 / 25e9));
   const CollectiveTime next = group.time(Collective::send_recv, Bytes{0x1p30});
   CHECK(next.transfer.raw() == doctest::Approx(0x1p30 / 25e9));
 }
@@ -154,7 +153,8 @@ TEST_CASE("published sweeps are met within 15 % from 1 MiB on, and NCCL switches
     }
     const NetworkCurve network = text("network").empty() ? NetworkCurve{} : find_transport(text("network")).curve;
     const GroupView view = hosts_view(device, &catalog.node(text("node")), gpus, *integer_of(text("nodes")));
-    const CollectiveTime t = collective_time(Collective::all_reduce, bytes, view, set.curves(text("nccl_version")), network);
+    const CollectiveTime t =
+        collective_time(Collective::all_reduce, bytes, view, set.curves(text("nccl_version")), network);
     const Seconds called = t.time + set.eager_launch;  // the sweeps were called from Python
     const double busbw = (traffic_factor(Collective::all_reduce, gpus) * bytes / called).raw() / gigabyte;
     CAPTURE(text("id"));
@@ -177,7 +177,8 @@ TEST_CASE("NVLS is taken from five ranks on Hopper and six on Blackwell, as publ
   const auto algorithm = [&](const char* sku, std::int64_t gpus) {
     const Device& device = catalog.device(sku);
     const GroupView view = hosts_view(device, catalog.reference_node(device), gpus);
-    return collective_time(Collective::all_reduce, Bytes{0x1p34}, view, load_collective_set(sku).curves(), {}).algorithm;
+    return collective_time(Collective::all_reduce, Bytes{0x1p34}, view, load_collective_set(sku).curves(), {})
+        .algorithm;
   };
   CHECK(algorithm("h200-sxm-141gb", 4) == nccl::Algorithm::ring);
   CHECK(algorithm("h200-sxm-141gb", 5) == nccl::Algorithm::nvls);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <doctest/doctest.h>
-
 #include <headroom/model/cost/custom_all_reduce.hpp>
 #include <headroom/model/cost/moe_all_to_all.hpp>
+
+#include <doctest/doctest.h>
 
 #include <algorithm>
 
