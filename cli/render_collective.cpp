@@ -18,12 +18,12 @@ BytesPerSecond busbw_of(const CollectiveQuestion& q, Seconds time) {
   return factor * q.bytes / time;
 }
 
-/// The curve behind the interval: that of the op, where it was measured itself.
-double p90_of(const CollectiveSet& set, Collective collective) {
+/// The provenance of the curve that prices a collective, derived ones included.
+const CurveProvenance* provenance_of(const CollectiveSet& set, Collective collective) {
   const auto find = [](const auto& curves, std::string_view op) {
     const auto at =
         std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.provenance.format == op; });
-    return at == curves.end() ? 0.0 : at->provenance.p90;
+    return at == curves.end() ? nullptr : &at->provenance;
   };
   switch (collective) {
     case Collective::all_reduce: return find(set.ring, "all_reduce");
@@ -133,7 +133,12 @@ CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestio
     a.time.time += chosen.set.eager_launch;
   }
   a.least = group.link_bound(question.collective, question.bytes);
-  const double p90 = p90_of(chosen.set, question.collective);
+  const CurveProvenance* provenance = provenance_of(chosen.set, question.collective);
+  double p90 = question.transport ? question.transport->p90 : 0.0;
+  if (provenance != nullptr) {
+    p90 = std::max(p90, provenance->p90);
+    a.why += ", " + provenance->format + " " + format_number(100.0 * provenance->mape, 2) + " % off when held out";
+  }
   a.low = a.time.time / (1.0 + p90);
   a.high = a.time.time * (1.0 + p90);
   a.algbw = question.bytes / a.time.time;

@@ -111,6 +111,7 @@ Transport read_transport(const ConfigValue& document, const std::string& file, D
   static_cast<void>(root.texts("aliases"));
   t.source = root.text("source");
   t.fitted = root.text("fitted");
+  t.p90 = root.number("p90", {0.0, 10.0});
   ConfigTable hop = root.table("hop");
   t.curve.hop = {hop.quantity<Seconds>("ll"), hop.quantity<Seconds>("ll128"), hop.quantity<Seconds>("simple")};
   hop.finish();
@@ -169,8 +170,6 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
                 " on " + chosen.set.id;
   if (chosen.set.id != device.id) {
     chosen.why += " with the links of " + device.id;
-  } else if (const auto* all_reduce = curve_of(chosen.set.ring, "all_reduce"); all_reduce != nullptr) {
-    chosen.why += ", all_reduce " + format_number(100.0 * all_reduce->provenance.mape, 2) + " % off when held out";
   }
   return chosen;
 }

@@ -45,6 +45,7 @@ struct CollectiveSet {
 struct Transport {
   std::string id, name, file, source;
   std::string fitted;  ///< on what, and how far off
+  double p90 = 0.0;    ///< nine in ten lie within this share
   NetworkCurve curve;
 };
 

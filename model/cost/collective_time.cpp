@@ -57,6 +57,9 @@ constexpr double hop_of(const RingCurve& curve, Protocol protocol) noexcept {
                    : protocol == Protocol::ll128 ? RingParameter::ll128_hop
                                                  : RingParameter::simple_hop);
 }
+double hop_of(const NetworkCurve& network, Protocol protocol) noexcept {
+  return network.hop[static_cast<std::size_t>(protocol)].raw();
+}
 constexpr double rate_of(const RingCurve& curve, Protocol protocol) noexcept {
   return protocol == Protocol::ll      ? at(curve, RingParameter::ll_rate)
          : protocol == Protocol::ll128 ? at(curve, RingParameter::ll128_rate)
@@ -191,67 +194,73 @@ void GroupCollectives::build(std::size_t which, Collective collective) noexcept 
   close(0x1p62);
 }
 
-CollectiveTime GroupCollectives::priced(
-    std::size_t which, Collective collective, Bytes bytes, Algorithm algorithm, Protocol protocol) const noexcept {
-  const RingCurve& curve = curve_of(which);
+GroupCollectives::Parts GroupCollectives::tree_parts(
+    const RingCurve& curve, double share, double buffer, Algorithm algorithm, Protocol protocol) const noexcept {
+  const auto g = static_cast<double>(view_.per_domain);
+  const auto k = static_cast<double>(std::max<std::int64_t>(view_.domains, 1));
+  const bool in_switch = algorithm != Algorithm::tree;
+  const double through = in_switch ? 1.0 + 1.0 / g : 2.0 * (g - 1.0) / g;
+  const double rate = in_switch ? at(curve, RingParameter::nvls_rate) : share * rate_of(curve, protocol);
+  Parts parts;
+  parts.hops = in_switch ? at(curve, RingParameter::nvls_latency) : 2.0 * (g - 1.0) * hop_of(curve, protocol);
+  parts.inside = g > 1.0 ? buffer * through / (rate * view_.inside_ring.raw()) : 0.0;
+  parts.segment = at(curve, in_switch ? RingParameter::nvls_pipeline : RingParameter::pipeline);
+  if (k > 1.0) {
+    parts.network_hops = 2.0 * std::floor(log2_of(view_.domains)) * hop_of(network_, protocol);
+    parts.outside = 2.0 * (k - 1.0) / k * buffer / (g * network_.tree_share * view_.outside_ring.raw());
+  }
+  return parts;
+}
+
+GroupCollectives::Parts GroupCollectives::ring_parts(const RingCurve& curve,
+                                                     double share,
+                                                     Collective collective,
+                                                     double buffer,
+                                                     Algorithm algorithm,
+                                                     Protocol protocol) const noexcept {
   const auto n = static_cast<double>(view_.ranks);
   const auto g = static_cast<double>(view_.per_domain);
   const auto k = static_cast<double>(std::max<std::int64_t>(view_.domains, 1));
-  const double reduces_twice = collective == Collective::all_reduce ? 2.0 : 1.0;
-  const double buffer = bytes.raw();
-  const double e = share_[which];
-  const double net_hop = network_.hop[static_cast<std::size_t>(protocol)].raw();
+  const double passes = collective == Collective::all_reduce ? 2.0 : 1.0;
+  // PAT halves the distance at every step (Bruck et al. 1997), one rank a host.
+  const bool pat = algorithm == Algorithm::pat;
+  const double between = k <= 1.0 ? 0.0 : pat ? std::floor(log2_of(view_.domains)) : passes * (k - 1.0);
+  const double steps = pat ? 0.0 : passes * (n - 1.0) - between;
+  const bool ll = protocol == Protocol::ll;
+  const double crowd = ll ? at(curve, RingParameter::crowd) * crowded(buffer, n) : 0.0;
+  const double volume = traffic_factor(collective, view_.ranks) * buffer;
+  Parts parts;
+  parts.hops = steps * hop_of(curve, protocol) * (1.0 + crowd);
+  parts.network_hops = between * hop_of(network_, protocol);
+  parts.inside = g > 1.0 ? volume / (share * rate_of(curve, protocol) * view_.inside_ring.raw()) : 0.0;
+  parts.outside = k > 1.0 ? volume / (g * network_.ring_share * view_.outside_ring.raw()) : 0.0;
+  parts.segment = ll ? 0.0 : at(curve, RingParameter::pipeline);
+  return parts;
+}
+
+CollectiveBound GroupCollectives::bound_of(const CollectiveTime& t, double inside, double outside) const noexcept {
+  return t.latency + t.launch > t.transfer ? CollectiveBound::latency
+         : outside <= inside               ? CollectiveBound::inside_link
+         : view_.tier > 1                  ? CollectiveBound::tier
+                                           : CollectiveBound::nic;
+}
+
+CollectiveTime GroupCollectives::priced(
+    std::size_t which, Collective collective, Bytes bytes, Algorithm algorithm, Protocol protocol) const noexcept {
+  const RingCurve& curve = curve_of(which);
+  const bool tree = algorithm == Algorithm::tree || algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree;
+  const Parts parts = tree ? tree_parts(curve, share_[which], bytes.raw(), algorithm, protocol)
+                           : ring_parts(curve, share_[which], collective, bytes.raw(), algorithm, protocol);
+  const double x = std::max(pipelined(parts.inside, parts.segment),
+                            pipelined(parts.outside, parts.segment + network_.pipeline.raw()));
   CollectiveTime t;
   t.algorithm = algorithm;
   t.protocol = protocol;
   t.launch = Seconds{at(curve, RingParameter::launch)};
-  double hops = 0.0;
-  double network_hops = 0.0;
-  double inside = 0.0;
-  double outside = 0.0;
-  double segment = at(curve, RingParameter::pipeline);
-  switch (algorithm) {
-    case Algorithm::nvls:
-    case Algorithm::nvls_tree:
-    case Algorithm::tree: {
-      const bool in_switch = algorithm != Algorithm::tree;
-      const double through = in_switch ? 1.0 + 1.0 / g : 2.0 * (g - 1.0) / g;
-      const double rate = in_switch ? at(curve, RingParameter::nvls_rate) : e * rate_of(curve, protocol);
-      inside = g > 1.0 ? buffer * through / (rate * view_.inside_ring.raw()) : 0.0;
-      hops = in_switch ? at(curve, RingParameter::nvls_latency) : 2.0 * (g - 1.0) * hop_of(curve, protocol);
-      segment = in_switch ? at(curve, RingParameter::nvls_pipeline) : segment;
-      if (k > 1.0) {
-        outside = 2.0 * (k - 1.0) / k * buffer / (g * network_.tree_share * view_.outside_ring.raw());
-        network_hops = 2.0 * std::floor(log2_of(view_.domains)) * net_hop;
-      }
-      break;
-    }
-    default: {
-      const double volume = traffic_factor(collective, view_.ranks) * buffer;
-      // PAT halves the distance at every step (Bruck et al. 1997), one rank a host.
-      const bool pat = algorithm == Algorithm::pat;
-      const double between = k <= 1.0 ? 0.0 : pat ? std::floor(log2_of(view_.domains)) : reduces_twice * (k - 1.0);
-      const double steps = pat ? 0.0 : reduces_twice * (n - 1.0) - between;
-      inside = g > 1.0 ? volume / (e * rate_of(curve, protocol) * view_.inside_ring.raw()) : 0.0;
-      outside = k > 1.0 ? volume / (g * network_.ring_share * view_.outside_ring.raw()) : 0.0;
-      const double crowd = protocol == Protocol::ll ? at(curve, RingParameter::crowd) * crowded(buffer, n) : 0.0;
-      hops = steps * hop_of(curve, protocol) * (1.0 + crowd);
-      network_hops = between * net_hop;
-      segment = protocol == Protocol::ll ? 0.0 : segment;
-      break;
-    }
-  }
-  if (outside > inside) {
-    segment += network_.pipeline.raw();
-  }
-  const double x = pipelined(std::max(inside, outside), segment);
-  t.latency = Seconds{hops + network_hops};
+  t.latency = Seconds{parts.hops + parts.network_hops};
   t.transfer = Seconds{x};
-  t.time = Seconds{t.launch.raw() + network_hops + overlapped(hops, x)};
-  t.bound = t.latency + t.launch > t.transfer ? CollectiveBound::latency
-            : outside <= inside               ? CollectiveBound::inside_link
-            : view_.tier > 1                  ? CollectiveBound::tier
-                                              : CollectiveBound::nic;
+  t.time = Seconds{t.launch.raw() + parts.network_hops + overlapped(parts.hops, x)};
+  t.bound = bound_of(t, parts.inside, parts.outside);
   return t;
 }
 
@@ -275,44 +284,39 @@ CollectiveTime GroupCollectives::ring(std::size_t which, Collective collective, 
   return t;
 }
 
-CollectiveTime GroupCollectives::pairs(Bytes bytes, double ranks, double inside, double outside) const noexcept {
-  const PairCurve& curve = curves_.all_to_all;
-  const double limit = at(curve, PairParameter::ll_limit) * ranks;
-  if (bytes.raw() <= limit) {
-    return pairs_by(Protocol::ll, bytes, ranks, inside, outside);
+CollectiveTime GroupCollectives::pairs(Bytes bytes, const Spread& spread) const noexcept {
+  const Bytes limit{at(curves_.all_to_all, PairParameter::ll_limit) * spread.ranks};
+  if (bytes <= limit) {
+    return pairs_by(Protocol::ll, bytes, spread);
   }
-  CollectiveTime t = pairs_by(Protocol::simple, bytes, ranks, inside, outside);
-  const double part = limit / bytes.raw();
-  t.time = std::max(t.time, pairs_by(Protocol::ll, part * bytes, ranks, part * inside, part * outside).time);
+  CollectiveTime t = pairs_by(Protocol::simple, bytes, spread);
+  t.time = std::max(t.time, pairs_by(Protocol::ll, limit, spread).time);
   return t;
 }
 
-CollectiveTime GroupCollectives::pairs_by(
-    Protocol protocol, Bytes bytes, double ranks, double inside, double outside) const noexcept {
+CollectiveTime GroupCollectives::pairs_by(Protocol protocol, Bytes bytes, const Spread& spread) const noexcept {
   const PairCurve& curve = curves_.all_to_all;
-  const double links = inside > 0.0 ? inside / (pair_share_ * view_.inside_all.raw()) : 0.0;
-  const double nics = outside > 0.0 ? outside / (network_.pair_share * view_.outside_all.raw()) : 0.0;
-  const double x = std::max(links, nics);
+  const double ranks = spread.ranks;
+  const double links = spread.inside > 0.0 ? spread.inside * bytes.raw() / (pair_share_ * view_.inside_all.raw()) : 0.0;
+  const double nics =
+      spread.outside > 0.0 ? spread.outside * bytes.raw() / (network_.pair_share * view_.outside_all.raw()) : 0.0;
   constexpr double chunk = 16384.0;
   const bool ll = protocol == Protocol::ll;
-  const double network_hop = outside > 0.0 ? network_.hop[static_cast<std::size_t>(protocol)].raw() : 0.0;
-  const double segment = at(curve, PairParameter::pipeline) + (nics > links ? network_.pipeline.raw() : 0.0);
+  const double network_hop = spread.outside > 0.0 ? hop_of(network_, protocol) : 0.0;
+  const double segment = at(curve, PairParameter::pipeline);
   const double hops =
       ll ? (ranks - 1.0) * at(curve, PairParameter::ll_hop)
          : at(curve, PairParameter::simple_latency) + (ranks - 1.0) * at(curve, PairParameter::simple_hop);
   const double moved = ll ? overlapped(at(curve, PairParameter::chunk) * bytes.raw() / ranks / chunk,
-                                       x / at(curve, PairParameter::ll_rate))
-                          : pipelined(x, segment);
+                                       std::max(links, nics) / at(curve, PairParameter::ll_rate))
+                          : std::max(pipelined(links, segment), pipelined(nics, segment + network_.pipeline.raw()));
   CollectiveTime t;
   t.launch = Seconds{at(curve, PairParameter::launch)};
   t.protocol = protocol;
   t.latency = Seconds{hops + network_hop};
   t.transfer = Seconds{moved};
   t.time = t.launch + Seconds{network_hop + (ll ? hops + moved : overlapped(hops, moved))};
-  t.bound = t.latency + t.launch > t.transfer ? CollectiveBound::latency
-            : nics <= links                   ? CollectiveBound::inside_link
-            : view_.tier > 1                  ? CollectiveBound::tier
-                                              : CollectiveBound::nic;
+  t.bound = bound_of(t, links, nics);
   t.channels = curves_.graphs.ring_channels;
   return t;
 }
@@ -332,9 +336,11 @@ CollectiveTime GroupCollectives::time(Collective collective, Bytes bytes) const 
     case Collective::reduce: return ring(reduce_scatter, Collective::reduce_scatter, n / (n - 1.0) * bytes);
     case Collective::all_to_all:
     case Collective::dispatch:
-    case Collective::combine: return pairs(bytes, n, bytes.raw() * (g - 1.0) / n, bytes.raw() * (n - g) / n);
-    case Collective::send_recv:
-      return view_.domains > 1 ? pairs(2.0 * bytes, 2.0, 0.0, bytes.raw()) : pairs(2.0 * bytes, 2.0, bytes.raw(), 0.0);
+    case Collective::combine: return pairs(bytes, {n, (g - 1.0) / n, (n - g) / n});
+    case Collective::send_recv: {
+      const bool next_host = view_.domains > 1;  // the slower neighbour
+      return pairs(2.0 * bytes, {2.0, next_host ? 0.0 : 0.5, next_host ? 0.5 : 0.0});
+    }
     case Collective::count: break;
   }
   return {};

@@ -155,7 +155,28 @@ class GroupCollectives {
   };
   enum : std::size_t { all_reduce, all_gather, reduce_scatter, plans };
 
+  /// Steps and bytes of one call, in seconds.
+  struct Parts {
+    double hops = 0.0;
+    double network_hops = 0.0;
+    double inside = 0.0;   ///< bytes over the links of a domain
+    double outside = 0.0;  ///< bytes over the NICs
+    double segment = 0.0;  ///< latency of one segment of the pipeline
+  };
+
   void build(std::size_t which, Collective collective) noexcept;
+  [[nodiscard]] Parts tree_parts(const RingCurve& curve,
+                                 double share,
+                                 double buffer,
+                                 nccl::Algorithm algorithm,
+                                 nccl::Protocol protocol) const noexcept;
+  [[nodiscard]] Parts ring_parts(const RingCurve& curve,
+                                 double share,
+                                 Collective collective,
+                                 double buffer,
+                                 nccl::Algorithm algorithm,
+                                 nccl::Protocol protocol) const noexcept;
+  [[nodiscard]] CollectiveBound bound_of(const CollectiveTime& time, double inside, double outside) const noexcept;
   [[nodiscard]] const RingCurve& curve_of(std::size_t which) const noexcept;
   [[nodiscard]] CollectiveTime ring(std::size_t which, Collective collective, Bytes bytes) const noexcept;
   [[nodiscard]] CollectiveTime priced(std::size_t which,
@@ -163,9 +184,14 @@ class GroupCollectives {
                                       Bytes bytes,
                                       nccl::Algorithm algorithm,
                                       nccl::Protocol protocol) const noexcept;
-  [[nodiscard]] CollectiveTime pairs(Bytes bytes, double ranks, double inside, double outside) const noexcept;
-  [[nodiscard]] CollectiveTime pairs_by(
-      nccl::Protocol protocol, Bytes bytes, double ranks, double inside, double outside) const noexcept;
+  /// Sends to every other rank: the parts of a buffer that stay in the domain and that leave it.
+  struct Spread {
+    double ranks = 2.0;
+    double inside = 0.0;
+    double outside = 0.0;
+  };
+  [[nodiscard]] CollectiveTime pairs(Bytes bytes, const Spread& spread) const noexcept;
+  [[nodiscard]] CollectiveTime pairs_by(nccl::Protocol protocol, Bytes bytes, const Spread& spread) const noexcept;
 
   CollectiveCurves curves_;
   NetworkCurve network_;

