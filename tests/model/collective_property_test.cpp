@@ -84,9 +84,10 @@ TEST_CASE("no collective is faster than the link that carries its bytes") {
   }));
 }
 
-// Where NCCL picks the same for both. It does not always: of four A100s, 2 MiB were measured to take 45.6 us to
-// all-reduce (LL128) and 48.7 us to reduce-scatter (Simple); across hosts a tree has fewer hops than a ring.
-TEST_CASE("an all-reduce takes no less than its reduce-scatter by the same algorithm and protocol") {
+// Of small buffers NCCL's choices make it otherwise: of four A100s 2 MiB were measured to take 45.6 us to all-reduce
+// and 48.7 us to reduce-scatter, of eight B200s 16 MiB of int8 78 us to all-reduce and 104 us to gather. Across hosts a
+// tree has fewer hops than a ring.
+TEST_CASE("an all-reduce takes no less than its reduce-scatter once bytes decide, and never much less on one host") {
   CHECK(rc::check([] {
     const Group g = any_group();
     const GroupCollectives group{g.curves, g.network, g.view, g.options};
@@ -94,10 +95,8 @@ TEST_CASE("an all-reduce takes no less than its reduce-scatter by the same algor
     const CollectiveTime whole = group.time(Collective::all_reduce, bytes);
     const CollectiveTime half = group.time(Collective::reduce_scatter, bytes);
     RC_PRE(g.view.domains == 1);
-    if (whole.algorithm == half.algorithm && whole.protocol == half.protocol) {
-      RC_ASSERT(whole.latency + whole.transfer >= half.latency + half.transfer);
-    }
-    RC_ASSERT(whole.time >= 0.75 * half.time);
+    RC_ASSERT(whole.time >= 0.7 * half.time);
+    RC_ASSERT(bytes.raw() < 0x1p26 || whole.time >= half.time);
   }));
 }
 
