@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -185,6 +186,32 @@ TEST_CASE("NVLS is taken from five ranks on Hopper and six on Blackwell, as publ
   CHECK(algorithm("b200-sxm-180gb", 5) == nccl::Algorithm::ring);
   CHECK(algorithm("b200-sxm-180gb", 6) == nccl::Algorithm::nvls);
   CHECK(algorithm("a100-sxm-80gb", 8) == nccl::Algorithm::ring);
+}
+
+TEST_CASE("bus bandwidth by number of GPUs is the published one within 5 %") {
+  // stas00/ml-engineering @ 744d01e, network/README.md: all-reduce at its largest size, GB/s.
+  struct Row {
+    const char* sku;
+    std::int64_t gpus;
+    double busbw;
+  };
+  constexpr std::array rows{
+      Row{"h200-sxm-141gb", 4, 363.0}, Row{"h200-sxm-141gb", 5, 414.0}, Row{"h200-sxm-141gb", 6, 436.0},
+      Row{"h200-sxm-141gb", 7, 460.0}, Row{"h200-sxm-141gb", 8, 473.0}, Row{"b200-sxm-180gb", 4, 673.0},
+      Row{"b200-sxm-180gb", 5, 678.0}, Row{"b200-sxm-180gb", 6, 778.0}, Row{"b200-sxm-180gb", 7, 811.0},
+      Row{"b200-sxm-180gb", 8, 838.0}, Row{"gb200-nvl72", 8, 850.0}};
+  const Catalog catalog = Catalog::standard();
+  for (const Row& row : rows) {
+    CAPTURE(row.sku);
+    CAPTURE(row.gpus);
+    const Device& device = catalog.device(row.sku);
+    const GroupView view = hosts_view(device, catalog.reference_node(device), row.gpus);
+    const Bytes bytes{0x1p34};
+    const Seconds time =
+        collective_time(Collective::all_reduce, bytes, view, load_collective_set(row.sku).curves(), {}).time;
+    const double busbw = (traffic_factor(Collective::all_reduce, row.gpus) * bytes / time).raw() / gigabyte;
+    CHECK(std::abs(busbw / row.busbw - 1.0) < 0.05);
+  }
 }
 
 TEST_CASE("a group is priced by the set measured on its kind of link") {
