@@ -31,7 +31,7 @@ constexpr std::array options{
 };
 
 /// "all-reduce", "all_reduce", "allreduce".
-std::optional<Collective> collective_named(std::string text) {
+std::optional<Collective> collective_named(std::string_view text) {
   const auto plain = [](std::string_view word) {
     std::string letters;
     for (const char c : word) {

@@ -91,7 +91,7 @@ std::string verdict_of(const std::vector<TransportGuess>& guesses, BytesPerSecon
     return share + ": " + guesses.front().name +
            ", but slow; look for other traffic, a failed link, or too few channels";
   }
-  if (nearest->name.find(guesses.front().name) == 0) {
+  if (nearest->name.starts_with(guesses.front().name)) {
     return share + ": " + nearest->name + " as it should be (" + format(nearest->busbw) + ")";
   }
   const bool fallback = nearest->name.find("PCIe") != std::string::npos;

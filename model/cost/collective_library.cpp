@@ -196,8 +196,8 @@ Transport find_transport(std::string_view spelling) {
 GroupView hosts_view(const Device& device, const Node* node, std::int64_t ranks, std::int64_t nodes) {
   const std::int64_t each = (ranks + nodes - 1) / nodes;
   const LinkTopology topology = node != nullptr ? node->topology : device.scale_up.topology;
-  const std::int64_t domain = std::max<std::int64_t>(
-      {device.scale_up.domain, node != nullptr && topology != LinkTopology::bridge ? node->gpus : 1, 1});
+  const std::int64_t hosted = node != nullptr && topology != LinkTopology::bridge ? node->gpus : 1;
+  const std::int64_t domain = std::max(device.scale_up.domain, hosted);
   if (each > domain) {
     throw ConfigError{std::to_string(each) + " GPUs do not fit one domain of " + device.id + ", which joins " +
                       std::to_string(domain)};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 namespace headroom {
 namespace {
@@ -146,10 +147,15 @@ GroupCollectives::GroupCollectives(const CollectiveCurves& curves,
                                    const NetworkCurve& network,
                                    const GroupView& view,
                                    CollectiveOptions options) noexcept
-    : curves_{curves}, network_{network}, view_{view} {
+    : curves_{curves},
+      network_{network},
+      view_{view},
+      pair_share_{share_of(curves,
+                           view,
+                           at(curves.all_to_all, PairParameter::share_2),
+                           at(curves.all_to_all, PairParameter::share_4),
+                           at(curves.all_to_all, PairParameter::share_8))} {
   constexpr std::array kinds{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter};
-  pair_share_ = share_of(curves_, view_, at(curves.all_to_all, PairParameter::share_2),
-                         at(curves.all_to_all, PairParameter::share_4), at(curves.all_to_all, PairParameter::share_8));
   for (std::size_t i = 0; i < plans && view.ranks > 1; ++i) {
     share_[i] = ring_share(curves_, curve_of(i), view_);
     plans_[i].communicator = communicator_of(curves, view, kinds[i], options);
@@ -169,7 +175,7 @@ void GroupCollectives::build(std::size_t which, Collective collective) noexcept 
   };
   constexpr double smallest = 64.0;
   constexpr double largest = 0x1p40;
-  constexpr double step = 1.4142135623730951;
+  constexpr double step = std::numbers::sqrt2;
   nccl::Choice now = choose(smallest);
   Seconds least{};
   const auto close = [&](double below) {

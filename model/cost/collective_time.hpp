@@ -153,7 +153,10 @@ class GroupCollectives {
     std::array<Segment, most_segments> segments{};
     std::size_t count = 0;
   };
-  enum : std::size_t { all_reduce, all_gather, reduce_scatter, plans };
+  static constexpr std::size_t all_reduce = 0;
+  static constexpr std::size_t all_gather = 1;
+  static constexpr std::size_t reduce_scatter = 2;
+  static constexpr std::size_t plans = 3;
 
   /// Steps and bytes of one call, in seconds.
   struct Parts {
