@@ -2,7 +2,7 @@
 #include <headroom/calibrate/collective_problem.hpp>
 #include <headroom/calibrate/curve_problem.hpp>
 #include <headroom/cli/fit_kernels.hpp>
-#include <headroom/cli/render_op.hpp>
+#include <headroom/cli/kernel_files.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/hardware/catalog.hpp>

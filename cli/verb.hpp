@@ -61,6 +61,7 @@ extern const Verb plan_verb;
 extern const Verb explain_verb;
 extern const Verb validate_verb;
 extern const Verb catalog_verb;
+extern const Verb fabric_verb;
 extern const Verb fit_verb;
 extern const Verb op_verb;
 extern const Verb collective_verb;

@@ -13,7 +13,9 @@ install(TARGETS headroom_all EXPORT headroomTargets)
 install(TARGETS headroom_cli RUNTIME)
 install(EXPORT headroomTargets NAMESPACE headroom:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headroom)
 
+# A static library asks its consumers for what it links.
 file(WRITE ${PROJECT_BINARY_DIR}/headroomConfig.cmake
+     "include(CMakeFindDependencyMacro)\nfind_dependency(pugixml)\n"
      "include(\"\${CMAKE_CURRENT_LIST_DIR}/headroomTargets.cmake\")\n")
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/headroomConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/headroomConfig.cmake ${PROJECT_BINARY_DIR}/headroomConfigVersion.cmake

@@ -6,6 +6,128 @@
 #include <cmath>
 
 namespace headroom {
+namespace {
+
+constexpr int end_of_file = std::istream::traits_type::eof();
+
+/// One record, character by character: a field is plain, inside quotes, or closed by its second quote.
+class RecordReader {
+ public:
+  struct Trouble {
+    Position at;
+    std::string message;
+  };
+
+  /// `first` is the record's first character, already taken from the stream, on `line`.
+  RecordReader(std::istream& stream, int first, int line) : stream_{&stream}, c_{first}, line_{line} {}
+
+  /// To the end of the record: its line break or that of the file.
+  void read(std::vector<std::string>& fields, std::vector<Position>& places) {
+    start_ = {line_, column_};
+    bool more = true;
+    while (more) {
+      if (state_ == State::quoted) {
+        more = take_quoted();
+      } else if (field_ends()) {
+        fields.push_back(std::move(field_));
+        places.push_back(start_);
+        more = next_field();
+      } else {
+        take_plain();
+      }
+    }
+  }
+
+  [[nodiscard]] int line() const noexcept { return line_; }  ///< the next record's
+  /// The first problem of the record.
+  [[nodiscard]] const std::optional<Trouble>& trouble() const noexcept { return trouble_; }
+
+ private:
+  enum class State : std::uint8_t { plain, quoted, closed };
+
+  [[nodiscard]] bool field_ends() const {
+    return c_ == end_of_file || c_ == ',' || c_ == '\n' || (c_ == '\r' && stream_->peek() == '\n');
+  }
+
+  /// Behind a separator: false where the record ends with it.
+  bool next_field() {
+    field_.clear();
+    state_ = State::plain;
+    if (c_ == '\r') {
+      c_ = stream_->get();
+    }
+    if (c_ != ',') {
+      line_ += c_ == '\n' ? 1 : 0;
+      return false;
+    }
+    advance();
+    start_ = {line_, column_};
+    return true;
+  }
+
+  void take_plain() {
+    if (state_ == State::closed) {
+      report({line_, column_}, "text after a closing quote");
+    } else if (c_ == '"' && field_.empty()) {
+      state_ = State::quoted;
+      advance();
+      return;
+    }
+    take();
+  }
+
+  /// A character inside quotes, or the quote that closes them; false at the end of the file.
+  bool take_quoted() {
+    if (c_ == end_of_file) {
+      report(start_, "a quoted field is never closed");
+      return false;
+    }
+    if (c_ == '"') {
+      advance();
+      if (c_ != '"') {
+        state_ = State::closed;
+        return true;
+      }
+    }
+    const bool line_break = c_ == '\n';
+    take();
+    if (line_break) {
+      ++line_;
+      column_ = 1;
+    }
+    return true;
+  }
+
+  void take() {
+    if (c_ == '\0') {
+      report({line_, column_}, "a NUL byte");
+    }
+    field_ += static_cast<char>(c_);
+    advance();
+  }
+
+  void advance() {
+    column_ += (static_cast<unsigned>(c_) & 0xC0U) != 0x80U ? 1 : 0;  // continuation bytes are no columns
+    c_ = stream_->get();
+  }
+
+  void report(Position at, std::string message) {
+    if (!trouble_) {
+      trouble_ = Trouble{at, std::move(message)};
+    }
+  }
+
+  std::istream* stream_;
+  int c_;
+  int line_;
+  int column_ = 1;
+  Position start_;
+  std::string field_;
+  State state_ = State::plain;
+  std::optional<Trouble> trouble_;
+};
+
+}  // namespace
 
 CsvReader::CsvReader(std::istream& stream, std::string file, Diagnostics& diagnostics)
     : stream_{&stream}, file_{std::move(file)}, diagnostics_{&diagnostics} {
@@ -55,86 +177,15 @@ bool CsvReader::read_record() {
     line_ += c == '\n' ? 1 : 0;
     c = stream_->get();
   }
-  if (c == std::istream::traits_type::eof()) {
+  if (c == end_of_file) {
     return false;
   }
   row_line_ = line_;
-  int column = 1;
-  std::string field;
-  Position start{line_, 1};
-  std::string trouble;
-  Position trouble_at;
-  const auto report = [&](Position at, std::string message) {
-    if (trouble.empty()) {
-      trouble = std::move(message);
-      trouble_at = at;
-    }
-  };
-  const auto advance = [&] {
-    column += (static_cast<unsigned>(c) & 0xC0U) != 0x80U ? 1 : 0;  // continuation bytes are no columns
-    c = stream_->get();
-  };
-  bool quoted_field = false;
-  bool closed = false;
-  while (true) {
-    const bool end = c == std::istream::traits_type::eof();
-    if (quoted_field && !closed) {
-      if (end) {
-        report(start, "a quoted field is never closed");
-        break;
-      }
-      if (c == '"') {
-        if (stream_->peek() == '"') {
-          field += '"';
-          advance();
-          advance();
-        } else {
-          closed = true;
-          advance();
-        }
-      } else {
-        if (c == '\0') {
-          report({line_, column}, "a NUL byte");
-        }
-        field += static_cast<char>(c);
-        if (c == '\n') {
-          ++line_;
-          column = 0;
-        }
-        advance();
-      }
-      continue;
-    }
-    if (end || c == ',' || c == '\n' || (c == '\r' && stream_->peek() == '\n')) {
-      fields_.push_back(std::move(field));
-      places_.push_back(start);
-      field.clear();
-      quoted_field = closed = false;
-      if (c == '\r') {
-        c = stream_->get();
-      }
-      if (end || c == '\n') {
-        line_ += end ? 0 : 1;
-        break;
-      }
-      advance();
-      start = {line_, column};
-      continue;
-    }
-    if (closed) {
-      report({line_, column}, "text after a closing quote");
-    } else if (c == '"' && field.empty()) {
-      quoted_field = true;
-      advance();
-      continue;
-    } else if (c == '\0') {
-      report({line_, column}, "a NUL byte");
-    }
-    field += static_cast<char>(c);
-    advance();
-  }
-  if (!trouble.empty()) {
-    diagnostics_->add(file_, trouble_at, trouble);
+  RecordReader record{*stream_, c, line_};
+  record.read(fields_, places_);
+  line_ = record.line();
+  if (const auto& trouble = record.trouble()) {
+    diagnostics_->add(file_, trouble->at, trouble->message);
     fields_.clear();
     places_.clear();
   }

@@ -15,6 +15,13 @@
 
 namespace headroom {
 
+/// GPUs of a node that links join without a switch.
+struct NodePair {
+  std::int64_t a = 0, b = 0;
+  std::int64_t links = 1;
+  Position at;
+};
+
 /// A server as bought: GPUs, the fabric between them, compute NICs.
 struct Node {
   std::string id, name, file, notes;
@@ -26,14 +33,26 @@ struct Node {
   std::optional<Sourced<std::int64_t>> switches;
   std::optional<Sourced<BytesPerSecond>> per_gpu;
   std::optional<Sourced<BytesPerSecond>> per_pair;
+  std::optional<Sourced<std::vector<NodePair>>> pairs;
+  std::optional<Sourced<std::int64_t>> planes;  ///< of switches, where a plane is more than one of them
+  std::optional<Sourced<std::int64_t>> domain;  ///< GPUs that the switches join, where they are more than the node's
   bool peer_access = true;
   std::int64_t pcie_generation = 0;
   std::optional<Sourced<std::int64_t>> pcie_switches;
   std::int64_t gpus_per_pcie_switch = 0;
+  std::optional<Sourced<std::vector<std::int64_t>>> gpu_switch;     ///< by GPU; -1: at its socket
+  std::optional<Sourced<std::vector<std::int64_t>>> gpu_socket;     ///< by GPU
+  std::optional<Sourced<std::vector<std::int64_t>>> switch_socket;  ///< by PCIe switch
   std::string nic_kind;
   std::optional<Sourced<std::int64_t>> nics;
   std::optional<Sourced<BytesPerSecond>> nic_rate;
+  bool nics_on_gpus = false;                                     ///< ports of the accelerators themselves
+  std::optional<Sourced<std::vector<std::int64_t>>> nic_switch;  ///< by NIC; -1: at its socket
+  std::optional<Sourced<std::vector<std::int64_t>>> nic_socket;  ///< by NIC
   std::string cpu;
+  std::optional<Sourced<std::int64_t>> sockets;
+  std::optional<Sourced<BytesPerSecond>> socket_link;
+  std::optional<Sourced<BytesPerSecond>> c2c;  ///< of a GPU to the CPU of its module
   std::optional<Sourced<Bytes>> host_memory;
   std::optional<Sourced<Watts>> power;
   std::vector<std::string> unused_sources;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers of node types, clusters and price lists.
 #include <headroom/hardware/catalog_reader.hpp>
+#include <headroom/hardware/node_wiring.hpp>
 #include <headroom/hardware/sourced_reader.hpp>
+
+#include <algorithm>
 
 namespace headroom {
 namespace {
@@ -20,6 +23,31 @@ T with_heading(ConfigTable& root, const std::string& file) {
   return entry;
 }
 
+/// [[0, 1, 1], [0, 3, 2]]: two GPUs and the links between them.
+std::optional<std::vector<NodePair>> read_pairs(ConfigTable& table) {
+  const ConfigValue* list = table.value("value");
+  if (list == nullptr) {
+    return std::nullopt;
+  }
+  const auto is_pair = [](const ConfigValue& item) {
+    return item.kind == ConfigValue::Kind::array && item.items.size() == 3 &&
+           std::all_of(item.items.begin(), item.items.end(),
+                       [](const ConfigValue& v) { return v.kind == ConfigValue::Kind::integer; });
+  };
+  std::vector<NodePair> pairs;
+  for (const ConfigValue& item : list->items) {
+    if (is_pair(item)) {
+      pairs.push_back({item.items[0].integer, item.items[1].integer, item.items[2].integer, item.at});
+    } else {
+      table.diagnostics().add(table.file(), item.at, "one of 'pairs' is [GPU, GPU, links], e.g. [0, 3, 2]");
+    }
+  }
+  if (list->items.empty()) {
+    table.problem("value", "'pairs' is a list of [GPU, GPU, links], e.g. [[0, 1, 1], [0, 3, 2]]");
+  }
+  return pairs;
+}
+
 void read_fabric(ConfigTable table, SourceTags& tags, Node& node) {
   // All forms but "none": a box without links is "pcie".
   const auto names = std::span{link_topology_names}.subspan(1);
@@ -27,6 +55,9 @@ void read_fabric(ConfigTable table, SourceTags& tags, Node& node) {
   node.switches = tags.count(table, "switches");
   node.per_gpu = tags.quantity<BytesPerSecond>(table, "per_gpu");
   node.per_pair = tags.quantity<BytesPerSecond>(table, "per_pair");
+  node.pairs = tags.other(table, "pairs", read_pairs);
+  node.planes = tags.count(table, "planes");
+  node.domain = tags.count(table, "domain");
   node.peer_access = table.maybe_boolean("peer_access").value_or(true);
   table.finish();
 }
@@ -35,6 +66,9 @@ void read_pcie(ConfigTable table, SourceTags& tags, Node& node) {
   node.pcie_generation = table.integer("generation", {1, 8});
   node.pcie_switches = tags.count(table, "switches");
   node.gpus_per_pcie_switch = table.maybe_integer("gpus_per_switch").value_or(0);
+  node.gpu_switch = tags.counts(table, "gpu_switch");
+  node.gpu_socket = tags.counts(table, "gpu_socket");
+  node.switch_socket = tags.counts(table, "switch_socket");
   table.finish();
 }
 
@@ -42,12 +76,18 @@ void read_nics(ConfigTable table, SourceTags& tags, Node& node) {
   node.nic_kind = table.maybe_text("kind").value_or("");
   node.nics = tags.count(table, "count");
   node.nic_rate = tags.quantity<BytesPerSecond>(table, "rate");
+  node.nics_on_gpus = table.maybe_boolean("on_gpus").value_or(false);
+  node.nic_switch = tags.counts(table, "switch");
+  node.nic_socket = tags.counts(table, "socket");
   table.finish();
 }
 
 void read_host(ConfigTable table, SourceTags& tags, Node& node) {
   node.cpu = table.maybe_text("cpu").value_or("");
   node.host_memory = tags.quantity<Bytes>(table, "memory");
+  node.sockets = tags.count(table, "sockets");
+  node.socket_link = tags.quantity<BytesPerSecond>(table, "socket_link");
+  node.c2c = tags.quantity<BytesPerSecond>(table, "c2c");
   table.finish();
 }
 
@@ -121,6 +161,7 @@ Node read_node(const ConfigValue& document, const std::string& file, Diagnostics
   section("power", read_power);
   node.unused_sources = tags.unused();
   root.finish();
+  check_wiring(node, diagnostics);
   return node;
 }
 

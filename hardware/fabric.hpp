@@ -2,9 +2,11 @@
 // What a placed group of ranks sees of a cluster: rates shared with all groups of its axis, latencies, tiers crossed.
 #pragma once
 
-#include <headroom/hardware/wiring.hpp>
+#include <headroom/hardware/fabric_graph.hpp>
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace headroom {
 
@@ -15,21 +17,66 @@ struct GroupView {
   std::int64_t stride = 1;
   std::int64_t domains = 1;     ///< scale-up islands (NVLink, xGMI or PCIe within a host) that it spans
   std::int64_t per_domain = 1;  ///< ranks of it in the fullest of them
+  std::int64_t fewest = 1;      ///< and in the emptiest
   std::int64_t nodes = 1;       ///< hosts that it spans
   std::int64_t tier = 0;        ///< highest network tier that its traffic crosses; 0: never leaves the domain
   bool one_rail = true;         ///< all its ranks share a rail, so that its network traffic never meets the spine
 
-  LinkKind inside = LinkKind::nvlink;  ///< the slowest kind of link between ranks of one domain
-  bool in_switch = false;              ///< ranks of a domain meet in switches that can reduce (NVLS)
-  bool staged = false;                 ///< ranks of a domain copy through host memory: no peer access
-  BytesPerSecond inside_ring{};        ///< a rank's sends to its ring neighbour within the domain
-  BytesPerSecond inside_all{};         ///< a rank's sends to all others of the domain, uniformly
-  BytesPerSecond inside_pair{};        ///< a rank's sends to one other rank of the domain
-  BytesPerSecond outside_ring{};       ///< a rank's share of the network while each group's ring passes every domain
-  BytesPerSecond outside_all{};        ///< a rank's sends to all ranks of other domains, uniformly
-  BytesPerSecond outside_pair{};       ///< a rank's sends to the next rank of another domain
-  Seconds inside_latency{};            ///< of links and switches, one way between neighbours
+  LinkKind inside = LinkKind::nvlink;    ///< the kind of link that binds a ring within a domain
+  LinkKind outside = LinkKind::network;  ///< and between domains: pcie or socket where NICs are not what binds
+  std::int64_t binding_tier = 0;  ///< the tier whose uplinks bind a ring between domains; 0: the hosts' own links
+  bool in_switch = false;         ///< ranks of a domain meet in switches that can reduce (NVLS)
+  bool staged = false;            ///< ranks of a domain copy through host memory: no peer access
+  BytesPerSecond inside_ring{};   ///< a rank's sends to its ring neighbour within the domain
+  BytesPerSecond inside_all{};    ///< a rank's sends to all others of the domain, uniformly
+  BytesPerSecond inside_pair{};   ///< a rank's sends to one other rank of the domain
+  BytesPerSecond outside_ring{};  ///< a rank's share of the network while each group's ring passes every domain
+  BytesPerSecond outside_all{};   ///< a rank's sends to all ranks of other domains, uniformly
+  BytesPerSecond outside_pair{};  ///< a rank's sends to the next rank of another domain
+  Seconds inside_latency{};       ///< of links and switches, one way between neighbours
   Seconds outside_latency{};
+};
+
+/// A job's ranks on a fabric: rank r is GPU r, host after host; where the job is larger than a scale-up domain, each
+/// domain takes the same number of ranks, the largest divisor of the job that fills hosts (64 of an NVL72's 72 GPUs for
+/// 4,096 ranks).
+class Fabric {
+ public:
+  /// ConfigError: more ranks than GPUs, or ranks that do not fill hosts (with the nearest counts that do).
+  Fabric(const FabricGraph& graph, std::int64_t ranks);
+
+  [[nodiscard]] std::int64_t ranks() const noexcept { return ranks_; }
+  [[nodiscard]] std::int64_t ranks_per_domain() const noexcept { return per_domain_; }
+
+  /// What each group of `ranks` members `stride` apart sees while all groups of that form move at once. A link's rate
+  /// is shared max-min fairly, so that the slowest flow gets the least of capacity over load (Bertsekas and Gallager
+  /// 1992, section 6.5.2). ConfigError when ranks x stride does not divide the job.
+  [[nodiscard]] GroupView view(std::int64_t ranks, std::int64_t stride) const;
+
+ private:
+  friend class GroupSight;
+
+  const FabricGraph* graph_;
+  std::int64_t ranks_ = 1;
+  std::int64_t per_domain_ = 1;
+  std::vector<std::int32_t> node_, domain_, local_;  ///< by rank; local: GPU of its host
+  BytesPerSecond host_out_{};                        ///< of each GPU while all of a host send and receive over its NICs
+  LinkKind host_binds_ = LinkKind::network;
+};
+
+/// The views of every group form that tiles a job, looked up without search.
+class GroupTable {
+ public:
+  explicit GroupTable(const Fabric& fabric);
+  /// nullptr where ranks x stride does not divide the job.
+  [[nodiscard]] const GroupView* find(std::int64_t ranks, std::int64_t stride) const noexcept;
+  [[nodiscard]] std::size_t size() const noexcept { return views_.size(); }
+
+ private:
+  [[nodiscard]] std::size_t slot(std::int64_t ranks, std::int64_t stride) const noexcept;
+
+  std::vector<GroupView> views_;
+  std::vector<std::int32_t> slots_;  ///< open addressing; -1: empty
 };
 
 }  // namespace headroom

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Physics checks on catalog entries: one function per check, and the table of them at the end of the file.
 #include <headroom/hardware/lint_report.hpp>
+#include <headroom/hardware/node_wiring.hpp>
 
 #include <algorithm>
 #include <array>
@@ -393,6 +394,25 @@ void price_references(const PriceList& prices, const Catalog* catalog, LintRepor
   }
 }
 
+// What contradicts itself is refused when the file is read; here shows what it leaves out.
+void node_wired(const Node& node, const Catalog* catalog, LintReport& report) {
+  std::vector<std::string> skus{node.gpu};
+  skus.insert(skus.end(), node.also.begin(), node.also.end());
+  for (const std::string& sku : skus) {
+    if (catalog->why_no_device(sku)) {
+      continue;  // "references" has it
+    }
+    try {
+      static_cast<void>(wire(node, catalog->device(sku)));
+    } catch (const ConfigError& error) {
+      for (const Diagnostic& problem : error.diagnostics()) {
+        report.add({LintSpot{problem.file, problem.at}}, problem.message);
+      }
+      return;
+    }
+  }
+}
+
 void nic_line_rate(const Node& node, const Catalog*, LintReport& report) {
   if (!node.nic_rate) {
     return;
@@ -466,6 +486,7 @@ constexpr std::array rows{
         pcie_matches_generation},
     Row{{"per-gpu-not-superchip", "peak, memory, power and domain are those of one GPU of the generation"},
         per_gpu_not_superchip},
+    Row{{"wired", "a node's links and PCIe tree follow from its file and each of its SKUs"}, nullptr, node_wired},
     Row{{"nic-line-rate", "a NIC's rate is a line rate of one port in one direction"}, nullptr, nic_line_rate},
     Row{{"tiers-ascend", "each tier of a cluster holds more nodes than the one below it, the outermost all of them"},
         nullptr, nullptr, tiers_ascend},

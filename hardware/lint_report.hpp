@@ -108,7 +108,12 @@ void for_each_number(const Node& n, Visit visit) {
   number("switches", n.pcie_switches);
   number("count", n.nics);
   number("rate", n.nic_rate);
+  number("planes", n.planes);
+  number("domain", n.domain);
   number("memory", n.host_memory);
+  number("sockets", n.sockets);
+  number("socket_link", n.socket_link);
+  number("c2c", n.c2c);
   number("node", n.power);
 }
 

@@ -93,6 +93,12 @@ std::optional<Sourced<std::int64_t>> SourceTags::count(ConfigTable& table, std::
   return close(*opened, value);
 }
 
+std::optional<Sourced<std::vector<std::int64_t>>> SourceTags::counts(ConfigTable& table, std::string_view key) {
+  return other(table, key, [](ConfigTable& inside) {
+    return inside.has("value") ? std::optional{inside.integers("value")} : std::nullopt;
+  });
+}
+
 std::vector<std::string> SourceTags::unused() const {
   std::vector<std::string> result;
   for (const auto& entry : tags_) {

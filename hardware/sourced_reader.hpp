@@ -30,6 +30,18 @@ class SourceTags {
     return close(*opened, value);
   }
   std::optional<Sourced<std::int64_t>> count(ConfigTable& table, std::string_view key);
+  std::optional<Sourced<std::vector<std::int64_t>>> counts(ConfigTable& table, std::string_view key);
+  /// A value of a form of its own: `read` takes 'value' from the table it is given, or nullopt with a diagnostic.
+  template <class Read>
+  auto other(ConfigTable& table, std::string_view key, Read read)
+      -> std::optional<Sourced<typename decltype(read(table))::value_type>> {
+    std::optional<Opened> opened = open(table, key);
+    if (!opened) {
+      return std::nullopt;
+    }
+    const auto value = read(opened->table);
+    return close(*opened, value);
+  }
 
   /// Tags nobody used.
   [[nodiscard]] std::vector<std::string> unused() const;

@@ -50,8 +50,9 @@ struct NodeWiring {
   std::vector<std::int64_t> switch_socket;  ///< by PCIe switch
   std::vector<std::int64_t> gpu_switch;
   std::vector<std::int64_t> gpu_socket;
-  BytesPerSecond gpu_pcie{};     ///< GPU to its switch or root complex
-  BytesPerSecond switch_pcie{};  ///< PCIe switch to its socket
+  LinkKind host_link = LinkKind::pcie;  ///< of a GPU to its switch or root complex: c2c where the CPU is on the module
+  BytesPerSecond gpu_pcie{};            ///< GPU to its switch or root complex
+  BytesPerSecond switch_pcie{};         ///< PCIe switch to its socket
   BytesPerSecond socket_link{};  ///< between neighbouring sockets (QPI, UPI, Infinity Fabric); 0 where there is one
   bool peer_access = true;       ///< GPUs may write each other's memory over PCIe; else copies are staged in the host
 
@@ -66,7 +67,11 @@ struct NodeWiring {
   };
   std::vector<Nic> nics;
 
-  /// Same elements and links; the name and the names of NICs apart.
+  /// What the description left open and was taken for granted, in words.
+  std::vector<std::string> assumed;
+
+  /// Same elements and links, however switches, sockets and NICs are numbered; names and what was assumed apart. Rates
+  /// agree within 1e-6.
   [[nodiscard]] bool same_as(const NodeWiring& other) const;
 };
 

@@ -1,10 +1,10 @@
-# Every measured training row is answered: ok, unsupported or rejected, in under five seconds.
-file(GLOB files ${TRUTH}/train_*.csv)
+# Every measured row of FILES is answered: ok, unsupported or rejected, in under five seconds. With BUDGET, the rows of
+# BUDGET_FILE lie within its bars.
+file(GLOB files ${TRUTH}/${FILES})
 if(NOT files)
   message("Skipped: no measured rows at ${TRUTH}")
   return()
 endif()
-set(lines 0)
 string(TIMESTAMP start "%s")
 execute_process(COMMAND ${BINARY} validate ${files} --format csv OUTPUT_VARIABLE out RESULT_VARIABLE status)
 string(TIMESTAMP end "%s")
@@ -22,5 +22,12 @@ list(LENGTH rows total)
 math(EXPR total "${total} - 1")
 if(NOT answered EQUAL total OR answered LESS 1)
   message(FATAL_ERROR "${answered} of ${total} rows answered")
+endif()
+if(BUDGET)
+  execute_process(COMMAND ${BINARY} validate ${TRUTH}/${BUDGET_FILE} --budget ${BUDGET}
+                  OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${BUDGET_FILE} misses its bars (${status}):\n${out}${err}")
+  endif()
 endif()
 message("${answered} rows answered in ${elapsed} s")

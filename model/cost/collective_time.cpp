@@ -247,7 +247,7 @@ GroupCollectives::Parts GroupCollectives::ring_parts(const RingCurve& curve,
 CollectiveBound GroupCollectives::bound_of(const CollectiveTime& t, double inside, double outside) const noexcept {
   return t.latency + t.launch > t.transfer ? CollectiveBound::latency
          : outside <= inside               ? CollectiveBound::inside_link
-         : view_.tier > 1                  ? CollectiveBound::tier
+         : view_.binding_tier > 0          ? CollectiveBound::tier
                                            : CollectiveBound::nic;
 }
 

@@ -64,4 +64,12 @@ Seconds conv_time(const GemmModel& model, const GemmFormat& format, const ConvSh
   return model.time(conv_gemm(padded, pass), conv_bytes(padded, format.activation_bytes));
 }
 
+GemmTime conv_explain(const GemmModel& model,
+                      const GemmFormat& format,
+                      const ConvShape& shape,
+                      ConvPass pass) noexcept {
+  const ConvShape padded = conv_padded(shape, format);
+  return model.explain(conv_gemm(padded, pass), conv_bytes(padded, format.activation_bytes));
+}
+
 }  // namespace headroom

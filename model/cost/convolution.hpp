@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace headroom {
 
@@ -26,6 +27,7 @@ struct ConvShape {
 };
 
 enum class ConvPass : std::uint8_t { forward, data_gradient, weight_gradient };
+inline constexpr std::array<std::string_view, 3> conv_pass_names{"forward", "data-gradient", "weight-gradient"};
 
 /// 2 N P Q K C R S / groups: every pass takes the same.
 [[nodiscard]] Flops conv_flops(const ConvShape& shape) noexcept;
@@ -50,5 +52,9 @@ enum class ConvPass : std::uint8_t { forward, data_gradient, weight_gradient };
                                 const GemmFormat& format,
                                 const ConvShape& shape,
                                 ConvPass pass) noexcept;
+[[nodiscard]] GemmTime conv_explain(const GemmModel& model,
+                                    const GemmFormat& format,
+                                    const ConvShape& shape,
+                                    ConvPass pass) noexcept;
 
 }  // namespace headroom

@@ -82,6 +82,10 @@ ChosenCurve<N> choose_attention(const std::vector<FittedCurve<N>>& curves,
   }
   none_serves(curves, what, std::string{format.name} + (engine.empty() ? "" : " of engine " + quoted(engine)), set);
 }
+/// Attention of training was published for two SKUs; a set without it borrows these kernels.
+constexpr std::string_view training_attention_of = "h100-sxm-80gb";
+constexpr std::array<std::string_view, 2> newest_first{"flash3", "flash2"};
+
 /// What a pass over memory is judged by when nobody measured it: reads and writes every element once.
 constexpr std::string_view plain_pass = "scale_matrix";
 
@@ -158,6 +162,25 @@ ChosenCurve<decode_parameter_count> choose_decode(const CurveSet& set,
   return choose_attention(set.decode, "decode attention", set, device, format, engine);
 }
 
+CurveSet training_attention_set(const CurveSet& set, const Device& device) {
+  if (!set.training_attention.empty()) {
+    return set;
+  }
+  Device lender = device;
+  lender.curves = training_attention_of;
+  return find_curve_set(lender);
+}
+
+const AttentionImplementation& newest_training_attention(const CurveSet& set) {
+  for (const std::string_view name : newest_first) {
+    const auto& curves = set.training_attention;
+    if (std::any_of(curves.begin(), curves.end(), [&](const auto& c) { return c.provenance.engine == name; })) {
+      return *find_attention_implementation(name);
+    }
+  }
+  throw ConfigError{"no fused attention of training is among the curves of " + set.id};
+}
+
 ChosenCurve<training_attention_parameter_count> choose_training_attention(
     const CurveSet& set, const Device& device, const AttentionImplementation& implementation) {
   const FittedTrainingAttention* found = look_up(set.training_attention, implementation.name, "bf16");
@@ -209,14 +232,20 @@ ChosenMemory choose_memory(const CurveSet& set,
     if (at != set.memory.end()) {
       std::string why = described(at->provenance, set, device, at->provenance.format);
       why += wanted == kernel ? "" : "; no " + std::string{kernel} + " was measured";
-      return {at->values, std::move(why)};
+      return {at->values, at->provenance.engine, at->provenance.p90, std::move(why)};
     }
   }
-  if (set.gemm.empty()) {
-    none_serves(set.memory, "memory", kernel, set);
+  const auto products = std::find_if(set.gemm.begin(), set.gemm.end(), [&](const FittedGemm& c) {
+    return engine.empty() || c.provenance.engine == engine;
+  });
+  if (products == set.gemm.end()) {
+    none_serves(set.memory, "memory", std::string{kernel} + (engine.empty() ? "" : " of engine " + quoted(engine)),
+                set);
   }
-  const FittedGemm& gemm = set.gemm.front();
+  const FittedGemm& gemm = *products;
   ChosenMemory chosen;
+  chosen.engine = gemm.provenance.engine;
+  chosen.p90 = gemm.provenance.p90;
   for (std::size_t i = 0; i < memory_parameter_count; ++i) {
     chosen.values[i] = memory_parameters()[i].prior;
   }

@@ -58,7 +58,7 @@ struct CurveSet {
   std::vector<FittedMemory> memory;
 };
 
-/// A curve chosen for a question, and in words what it stands on.
+/// A curve chosen for a question, and in words what it stands on. It lives as long as the set it was chosen from.
 template <std::size_t N>
 struct ChosenCurve {
   const FittedCurve<N>* curve = nullptr;
@@ -90,6 +90,10 @@ struct ChosenCurve {
                                                                 const Device& device,
                                                                 const AttentionFormat& format,
                                                                 std::string_view engine = {});
+/// The set whose attention of training serves a device: its own, else that of the SKU on which it was published.
+[[nodiscard]] CurveSet training_attention_set(const CurveSet& set, const Device& device);
+/// The newest fused implementation that a set has. ConfigError when it has none.
+[[nodiscard]] const AttentionImplementation& newest_training_attention(const CurveSet& set);
 /// The curve of one implementation of attention in training. ConfigError naming those measured when it is not there.
 [[nodiscard]] ChosenCurve<training_attention_parameter_count> choose_training_attention(
     const CurveSet& set, const Device& device, const AttentionImplementation& implementation);
@@ -106,15 +110,40 @@ struct ChosenCurve {
 
 /// The curve of a memory-bound pass: that of `kernel`, else the set's first "scale_matrix", the plainest measured pass
 /// (reads and writes every element once); where no pass was measured, launch and bandwidth of the set's first GEMM with
-/// priors for the rest. `why` says which. ConfigError when the set has neither.
+/// priors for the rest; of one engine where it is named. `why` says which. ConfigError when there is neither.
 struct ChosenMemory {
   MemoryCurve values{};
+  std::string engine;
+  double p90 = 0.0;  ///< of the curve it was taken from
   std::string why;
 };
 [[nodiscard]] ChosenMemory choose_memory(const CurveSet& set,
                                          const Device& device,
                                          std::string_view kernel = "scale_matrix",
                                          std::string_view engine = {});
+
+// A chosen curve points into its set: one that is about to vanish serves nobody.
+ChosenCurve<gemm_parameter_count> choose_gemm(CurveSet&&,
+                                              const Device&,
+                                              const GemmFormat&,
+                                              std::string_view = {}) = delete;
+ChosenCurve<prefill_parameter_count> choose_prefill(CurveSet&&,
+                                                    const Device&,
+                                                    const AttentionFormat&,
+                                                    std::string_view = {}) = delete;
+ChosenCurve<decode_parameter_count> choose_decode(CurveSet&&,
+                                                  const Device&,
+                                                  const AttentionFormat&,
+                                                  std::string_view = {}) = delete;
+ChosenCurve<training_attention_parameter_count> choose_training_attention(CurveSet&&,
+                                                                          const Device&,
+                                                                          const AttentionImplementation&) = delete;
+ChosenCurve<moe_parameter_count> choose_moe(CurveSet&&,
+                                            const Device&,
+                                            const GemmFormat&,
+                                            Routing = Routing::balanced,
+                                            std::string_view = {},
+                                            std::string_view = {}) = delete;
 
 /// Peak, bandwidth, SMs and L2 for a rate. ConfigError naming every number that the catalog lacks.
 [[nodiscard]] KernelDevice kernel_device(const Device& device, Rate rate);

@@ -192,8 +192,11 @@ double GemmModel::quantise_time(const GemmShape& s) const noexcept {
   return format_.quantises ? value(GemmParameter::quantise) * 3.0 * s.m * s.k * byte_time_ : 0.0;
 }
 
-GemmTime GemmModel::explain(const GemmShape& s) const noexcept {
-  const Found found = evaluate(s);
+GemmTime GemmModel::explain(const GemmShape& shape, Bytes moved) const noexcept {
+  return described(search(shape, moved.raw() * byte_time_), shape);
+}
+
+GemmTime GemmModel::described(const Found& found, const GemmShape& s) const noexcept {
   GemmTime t;
   t.total = found.total;
   t.launch = Seconds{value(GemmParameter::launch)};

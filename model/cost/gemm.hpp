@@ -98,7 +98,8 @@ class GemmModel {
   /// The same for operands that are not stored as these matrices, such as those of an implicit product
   /// (convolution.hpp): memory = moved / (bandwidth B), nothing found in L2.
   [[nodiscard]] Seconds time(const GemmShape& shape, Bytes moved) const noexcept;
-  [[nodiscard]] GemmTime explain(const GemmShape& shape) const noexcept;
+  [[nodiscard]] GemmTime explain(const GemmShape& shape) const noexcept { return described(evaluate(shape), shape); }
+  [[nodiscard]] GemmTime explain(const GemmShape& shape, Bytes moved) const noexcept;
 
   /// Without the tile search: launch + norm3(2 m n k / (compute P), memory). Never above time().
   [[nodiscard]] Seconds bound(const GemmShape& shape) const noexcept;
@@ -124,6 +125,7 @@ class GemmModel {
   };
   [[nodiscard]] Found evaluate(const GemmShape& shape) const noexcept;
   [[nodiscard]] Found search(const GemmShape& shape, double memory) const noexcept;
+  [[nodiscard]] GemmTime described(const Found& found, const GemmShape& shape) const noexcept;
   [[nodiscard]] double memory_time(const GemmShape& shape, double& hit) const noexcept;
   /// The fourth power of w u (depth + fill).
   [[nodiscard]] double loop4_of(const Tile& tile, double ctas, double depth) const noexcept;

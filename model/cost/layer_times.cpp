@@ -9,9 +9,6 @@
 namespace headroom {
 namespace {
 
-/// Attention of training was published for two SKUs; a set without it borrows these kernels.
-constexpr std::string_view training_attention_of = "h100-sxm-80gb";
-
 const AttentionFormat& attention_format(double cache_bytes) {
   return *find_attention_format(cache_bytes < 2.0 ? "bf16/fp8" : "bf16/bf16");
 }
@@ -42,34 +39,6 @@ struct LayerTimer::Models {
 
 namespace {
 
-/// The newest fused implementation that was measured, of the set or of the SKU that lends it.
-struct ChosenTraining {
-  CurveSet lent;
-  ChosenCurve<training_attention_parameter_count> chosen;
-  AttentionAlgorithm algorithm = AttentionAlgorithm::fused;
-};
-constexpr std::array<std::string_view, 2> newest_first{"flash3", "flash2"};
-
-ChosenTraining choose_training(const CurveSet& set, const Device& device) {
-  ChosenTraining found;
-  found.lent = set;
-  if (found.lent.training_attention.empty()) {
-    Device lender = device;
-    lender.curves = training_attention_of;
-    found.lent = find_curve_set(lender);
-  }
-  for (const std::string_view name : newest_first) {
-    const AttentionImplementation& implementation = *find_attention_implementation(name);
-    const auto& curves = found.lent.training_attention;
-    if (std::any_of(curves.begin(), curves.end(), [&](const auto& c) { return c.provenance.engine == name; })) {
-      found.chosen = choose_training_attention(found.lent, device, implementation);
-      found.algorithm = implementation.algorithm;
-      return found;
-    }
-  }
-  throw ConfigError{"no fused attention of training is among the curves of " + found.lent.id};
-}
-
 std::optional<MoeModel> make_experts(const CurveSet& set,
                                      const Device& device,
                                      const GemmFormat& format,
@@ -96,14 +65,16 @@ LayerTimer::LayerTimer(const Device& device, const GemmFormat& format, double ca
   const auto prefill = choose_prefill(set, device, attention);
   const auto decode = choose_decode(set, device, attention);
   const ChosenMemory memory = choose_memory(set, device);
-  const ChosenTraining training = choose_training(set, device);
+  const CurveSet training_set = training_attention_set(set, device);
+  const AttentionImplementation& implementation = newest_training_attention(training_set);
+  const auto training = choose_training_attention(training_set, device, implementation);
   std::vector<std::string> sources{"gemm: " + product.why, "prefill: " + prefill.why, "decode: " + decode.why,
-                                   "training attention: " + training.chosen.why, "passes: " + memory.why};
+                                   "training attention: " + training.why, "passes: " + memory.why};
   const std::optional<MoeModel> experts = make_experts(set, device, format, sources);
   models_ = std::make_unique<Models>(Models{
       narrow, wide, GemmModel{product.curve->values, narrow, format}, GemmModel{sixteen.curve->values, wide, half},
       PrefillModel{prefill.curve->values, wide, attention}, DecodeModel{decode.curve->values, wide, attention},
-      TrainingAttentionModel{training.chosen.curve->values, wide, training.algorithm}, MemoryModel{memory.values, wide},
+      TrainingAttentionModel{training.curve->values, wide, implementation.algorithm}, MemoryModel{memory.values, wide},
       experts, std::move(sources)});
 }
 

@@ -99,7 +99,7 @@ MemoryModel::MemoryModel(const MemoryCurve& curve, const KernelDevice& device, R
       unit_byte_time_{1.0 / (value(MemoryParameter::unit_rate) * device.bandwidth.raw())},
       resident_{residency == Residency::benchmark ? value(MemoryParameter::residency) * device.l2.raw() : 0.0} {}
 
-Seconds MemoryModel::time(const MemoryOp& op) const noexcept {
+MemoryTime MemoryModel::explain(const MemoryOp& op) const noexcept {
   const double bytes = op.moved().raw();
   double stream = bytes * byte_time_;
   if (resident_ > 0.0) {
@@ -111,7 +111,14 @@ Seconds MemoryModel::time(const MemoryOp& op) const noexcept {
   const double ramp = ctas > 0.0 ? bytes * unit_byte_time_ * units_ / std::min(ctas, units_) : 0.0;
   const double blocks = op.rows * value(MemoryParameter::block) / units_;
   const double work = std::cbrt(stream * stream * stream + ramp * ramp * ramp + blocks * blocks * blocks);
-  return Seconds{value(MemoryParameter::launch) + work};
+  const double launch = value(MemoryParameter::launch);
+  MemoryTime t{Seconds{launch + work}, Seconds{launch}, Seconds{stream}, Seconds{ramp}, Seconds{blocks}};
+  const double most = std::max({launch, stream, ramp, blocks});
+  t.bound = most == launch   ? MemoryBound::launch
+            : most == stream ? MemoryBound::memory
+            : most == ramp   ? MemoryBound::parallelism
+                             : MemoryBound::blocks;
+  return t;
 }
 
 std::span<const LaunchCosts> measured_launch_costs() noexcept {

@@ -66,6 +66,20 @@ inline constexpr std::size_t memory_parameter_count = static_cast<std::size_t>(M
 using MemoryCurve = std::array<double, memory_parameter_count>;
 [[nodiscard]] const std::array<CurveParameter, memory_parameter_count>& memory_parameters() noexcept;
 
+/// What set the time of a pass.
+enum class MemoryBound : std::uint8_t { launch, memory, parallelism, blocks };
+inline constexpr std::array<std::string_view, 4> memory_bound_names{"launch", "memory", "too few CTAs", "CTAs of rows"};
+
+/// The pieces of one pass, for explanations.
+struct MemoryTime {
+  Seconds total{};
+  Seconds launch{};
+  Seconds stream{};  ///< all bytes at the sustained bandwidth
+  Seconds ramp{};    ///< what its CTAs can draw
+  Seconds blocks{};  ///< CTAs of rows, one after the other on each SM
+  MemoryBound bound = MemoryBound::launch;
+};
+
 class MemoryModel {
  public:
   MemoryModel(const MemoryCurve& curve, const KernelDevice& device, Residency residency = Residency::memory) noexcept;
@@ -75,7 +89,8 @@ class MemoryModel {
   ///   ramp   = V / (min(1, C / SM) unit_rate B): too few CTAs to keep bytes in flight on every SM (Little 1961)
   ///   blocks = rows block / SM, of kernels with a CTA a row
   /// for V bytes moved by C CTAs, 4 KiB each in a flat grid.
-  [[nodiscard]] Seconds time(const MemoryOp& op) const noexcept;
+  [[nodiscard]] Seconds time(const MemoryOp& op) const noexcept { return explain(op).total; }
+  [[nodiscard]] MemoryTime explain(const MemoryOp& op) const noexcept;
 
  private:
   [[nodiscard]] double value(MemoryParameter p) const noexcept { return curve_[static_cast<std::size_t>(p)]; }

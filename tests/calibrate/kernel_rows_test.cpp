@@ -5,9 +5,11 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
 #include <sstream>
 
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -36,7 +38,7 @@ TEST_CASE("a file's kind follows from its columns, of attention from its name") 
   CHECK(gemm.kind == KernelKind::gemm);
   REQUIRE(gemm.rows.size() == 1);
   CHECK(gemm.rows[0].shape[2] == 64.0);
-  CHECK(gemm.rows[0].latency.raw() == doctest::Approx(2.5e-6).epsilon(1e-9));
+  CHECK(gemm.rows[0].latency.raw() == near(2.5e-6));
   CHECK(gemm.rows[0].line == 2);
   const std::string row = "vllm,1,bfloat16,fp8,1,128,32,8,128,0,20\n";
   CHECK(read(attention_header + row, "attn_context_x.csv").kind == KernelKind::prefill);

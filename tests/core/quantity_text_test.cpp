@@ -4,10 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
 #include <cmath>
 #include <map>
 
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -50,19 +52,19 @@ TEST_CASE("every prefix has its factor") {
     const double factor = expected.at(prefix.symbol);
     const std::string symbol{prefix.symbol};
     if (prefix.symbol.size() == 2 || factor > 1.0) {
-      CHECK(value<Bytes>("2 " + symbol + "B") == doctest::Approx(2 * factor));
-      CHECK(value<Bytes>("2 " + symbol + "b") == doctest::Approx(2 * factor / 8));
+      CHECK(value<Bytes>("2 " + symbol + "B") == near(2 * factor));
+      CHECK(value<Bytes>("2 " + symbol + "b") == near(2 * factor / 8));
     }
     if (prefix.symbol.size() == 1 && factor > 1.0) {
-      CHECK(value<Flops>("3 " + symbol + "FLOP") == doctest::Approx(3 * factor));
-      CHECK(value<FlopsPerSecond>("3 " + symbol + "OP/s") == doctest::Approx(3 * factor));
-      CHECK(value<Hertz>("3 " + symbol + "Hz") == doctest::Approx(3 * factor));
-      CHECK(value<Watts>("3 " + symbol + "W") == doctest::Approx(3 * factor));
-      CHECK(value<Dollars>("3 " + symbol + "$") == doctest::Approx(3 * factor));
-      CHECK(value<Joules>("3 " + symbol + "Wh") == doctest::Approx(3 * factor * 3600));
+      CHECK(value<Flops>("3 " + symbol + "FLOP") == near(3 * factor));
+      CHECK(value<FlopsPerSecond>("3 " + symbol + "OP/s") == near(3 * factor));
+      CHECK(value<Hertz>("3 " + symbol + "Hz") == near(3 * factor));
+      CHECK(value<Watts>("3 " + symbol + "W") == near(3 * factor));
+      CHECK(value<Dollars>("3 " + symbol + "$") == near(3 * factor));
+      CHECK(value<Joules>("3 " + symbol + "Wh") == near(3 * factor * 3600));
     }
     if (factor < 1.0) {
-      CHECK(value<Seconds>("5 " + symbol + "s") == doctest::Approx(5 * factor));
+      CHECK(value<Seconds>("5 " + symbol + "s") == near(5 * factor));
     }
   }
 }
@@ -73,8 +75,8 @@ TEST_CASE("every unit stands for itself") {
   CHECK(value<Seconds>("2 h") == 7200.0);
   CHECK(value<Seconds>("2 d") == 172800.0);
   CHECK(value<Joules>("7 J") == 7.0);
-  CHECK(value<DollarsPerSecond>("3.6 $/h") == doctest::Approx(0.001));
-  CHECK(value<DollarsPerJoule>("0.36 $/kWh") == doctest::Approx(1e-7));
+  CHECK(value<DollarsPerSecond>("3.6 $/h") == near(0.001));
+  CHECK(value<DollarsPerJoule>("0.36 $/kWh") == near(1e-7));
 }
 
 TEST_CASE("GB is not GiB, Gb/s is not GB/s, and TFLOP/s is 1e12") {
@@ -82,8 +84,8 @@ TEST_CASE("GB is not GiB, Gb/s is not GB/s, and TFLOP/s is 1e12") {
   CHECK(value<Bytes>("80 GiB") == 80.0 * 1073741824.0);
   CHECK(value<BytesPerSecond>("400 Gb/s") == 50e9);
   CHECK(value<BytesPerSecond>("400 GB/s") == 400e9);
-  CHECK(value<BytesPerSecond>("3.35 TB/s") == doctest::Approx(3.35e12));
-  CHECK(value<FlopsPerSecond>("989 TFLOP/s") == doctest::Approx(989e12));
+  CHECK(value<BytesPerSecond>("3.35 TB/s") == near(3.35e12));
+  CHECK(value<FlopsPerSecond>("989 TFLOP/s") == near(989e12));
 }
 
 TEST_CASE("blanks around number and unit do not matter, a missing one neither") {

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include "../near.hpp"
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -17,6 +18,7 @@ EmbeddedIndex embedded_catalog() noexcept;
 }
 
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -343,12 +345,12 @@ price = { value = "3.6 $/h", source = "S" }
   const Cluster& cluster = catalog.cluster("hall");
   CHECK(cluster.rail_optimised);
   REQUIRE(cluster.tiers.size() == 2);
-  CHECK(cluster.tiers[0].hop_latency->value.raw() == doctest::Approx(0.6e-6));
+  CHECK(cluster.tiers[0].hop_latency->value.raw() == near(0.6e-6));
   CHECK(cluster.tiers[1].oversubscription == doctest::Approx(7.0));
   const PriceList& prices = catalog.prices("shop");
   REQUIRE(prices.offers.size() == 1);
   CHECK(prices.offers[0].market == Market::spot);
-  CHECK(prices.offers[0].price.value.raw() == doctest::Approx(0.001));
+  CHECK(prices.offers[0].price.value.raw() == near(0.001));
 }
 
 TEST_CASE("the reference node is the vendor's own board first, then the larger, then the lower id") {

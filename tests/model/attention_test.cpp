@@ -6,9 +6,11 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
 #include <cmath>
 
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -86,7 +88,7 @@ TEST_CASE("blocks of keys are those that tiles of queries visit") {
   CHECK(attention_blocks({1, 256, 256, 1, 1, 128, 0, true}, 8.0, 32.0).all == doctest::Approx(20.0).epsilon(0.02));
 }
 
-TEST_CASE("a long prompt runs at the norm of the tensor cores' and the exponentials' time") {
+TEST_CASE("a long prompt's loop runs at the norm of the tensor cores' and the exponentials' time") {
   PrefillCurve curve = prefill_curve();
   set(curve, PrefillParameter::compute, 0.8);
   set(curve, PrefillParameter::exponential, 1e-12);
@@ -94,13 +96,13 @@ TEST_CASE("a long prompt runs at the norm of the tensor cores' and the exponenti
   const AttentionShape long_prompt = prompt(4, 32768, 32, 8);
   const double flop_time = attention_flops(long_prompt).raw() / (0.8 * 1e15);
   const PrefillModel compute{curve, round_device(), bf16()};
-  CHECK(compute.time(long_prompt).raw() == doctest::Approx(flop_time).epsilon(0.02));
+  CHECK(compute.explain(long_prompt).loop.raw() == near(flop_time, 0.02));
   CHECK(compute.explain(long_prompt).bound == AttentionBound::compute);
   // 0.1 ns a score and SM, one SM in a hundred: 1 ps a score against 0.64 ps of products.
   set(curve, PrefillParameter::exponential, 0.1e-9);
   const double scores = 4.0 * 32.0 * attention_pairs(long_prompt);
   const PrefillModel both{curve, round_device(), bf16()};
-  CHECK(both.time(long_prompt).raw() == doctest::Approx(norm3(flop_time, 1e-12 * scores)).epsilon(0.02));
+  CHECK(both.explain(long_prompt).loop.raw() == near(norm3(flop_time, 1e-12 * scores), 0.02));
   CHECK(both.explain(long_prompt).bound == AttentionBound::softmax);
 }
 
@@ -128,9 +130,8 @@ TEST_CASE("one CTA's blocks are the critical path until every SM has one") {
   CHECK(one.loop.raw() >= 128.0 * block);
   CHECK(one.loop.raw() < 128.0 * block * 1.1);
   // Half the keys, half the path; a batch that still fits costs nothing more.
-  CHECK(model.explain(prompt(1, 4096, 1, 1)).loop.raw() == doctest::Approx(0.5 * one.loop.raw()).epsilon(0.1));
-  CHECK(model.explain(prompt(3, 4096, 1, 1)).loop.raw() ==
-        doctest::Approx(model.explain(prompt(1, 4096, 1, 1)).loop.raw()).epsilon(0.1));
+  CHECK(model.explain(prompt(1, 4096, 1, 1)).loop.raw() == near(0.5 * one.loop.raw(), 0.1));
+  CHECK(model.explain(prompt(3, 4096, 1, 1)).loop.raw() == near(model.explain(prompt(1, 4096, 1, 1)).loop.raw(), 0.1));
 }
 
 TEST_CASE("a cached prefix costs its pairs and its bytes, a window saves them") {
@@ -169,7 +170,7 @@ TEST_CASE("the bound is the larger of products and bytes over the launch") {
   const AttentionShape s = prompt(4, 2048, 32, 32);
   const double products = attention_flops(s).raw() / (0.7 * 1e15);
   const double bytes = attention_bytes(s, bf16()).raw() / (0.85 * 1e12);
-  CHECK(model.bound(s).raw() == doctest::Approx(12e-6 + std::max(products, bytes)));
+  CHECK(model.bound(s).raw() == near(12e-6 + std::max(products, bytes)));
   // Queries, keys, values and output of two bytes each; in fp8 the output alone keeps its two.
   CHECK(attention_bytes(s, bf16()).raw() == 4.0 * 2048 * 128 * 32 * 8);
   CHECK(attention_bytes(s, *find_attention_format("fp8/fp8")).raw() == 4.0 * 2048 * 128 * 32 * 5);
@@ -181,12 +182,12 @@ TEST_CASE("a large cache streams at the share of the bandwidth, in 8 bits in hal
   const DecodeModel model{curve, round_device(), bf16()};
   const AttentionShape s = step(128, 8192, 64, 8);
   const double cache = 2.0 * 128 * 8 * 8192 * 128 * 2;
-  CHECK(model.explain(s).memory.raw() == doctest::Approx(cache / 0.9e12).epsilon(0.01));
-  CHECK(model.time(s).raw() == doctest::Approx(cache / 0.9e12).epsilon(0.05));
+  CHECK(model.explain(s).memory.raw() == near(cache / 0.9e12, 0.01));
+  CHECK(model.time(s).raw() == near(cache / 0.9e12, 0.05));
   const DecodeModel half{curve, round_device(), *find_attention_format("bf16/fp8")};
-  CHECK(half.time(s).raw() == doctest::Approx(0.5 * model.time(s).raw()).epsilon(0.02));
+  CHECK(half.time(s).raw() == near(0.5 * model.time(s).raw(), 0.02));
   // Query heads share the keys of their KV head: twice as many cost their own queries alone.
-  CHECK(model.time(step(128, 8192, 128, 8)).raw() == doctest::Approx(model.time(s).raw()).epsilon(0.02));
+  CHECK(model.time(step(128, 8192, 128, 8)).raw() == near(model.time(s).raw(), 0.02));
 }
 
 TEST_CASE("splits fill the SMs that a small batch leaves idle") {
@@ -225,7 +226,7 @@ TEST_CASE("a benchmark finds a small cache in L2, a model's step never") {
   CHECK(model.explain(small).hit == 0.0);
   CHECK(benchmark.time(small) < model.time(small));
   const AttentionShape large = step(512, 8192, 32, 8);
-  CHECK(benchmark.time(large).raw() == doctest::Approx(model.time(large).raw()).epsilon(1e-6));
+  CHECK(benchmark.time(large).raw() == near(model.time(large).raw(), 1e-6));
 }
 
 TEST_CASE("attention's curves are read, chosen and borrowed") {

@@ -111,7 +111,7 @@ TEST_CASE("across hosts the NICs of all ranks of a host carry a ring together") 
   CHECK(t.transfer.raw() == doctest::Approx(31.0 / 32.0 * 0x1p34 / 200e9));
   // 28 steps inside, 3 between hosts.
   CHECK(t.latency.raw() == doctest::Approx(28 * 4e-6 + 3 * 10e-6));
-  view.tier = 2;
+  view.binding_tier = 1;
   CHECK(GroupCollectives{plain_curves(), plain_network(), view}.time(Collective::all_gather, Bytes{0x1p34}).bound ==
         CollectiveBound::tier);
   // All-to-all: 7/32 of the buffer inside, 24/32 over the rank's own NIC.

@@ -6,9 +6,11 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
 #include <cmath>
 
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -45,11 +47,11 @@ TEST_CASE("a large product runs at the sustained share of the peak, a thin one a
   // 32 768 x 32 768 outputs: 16 384 tiles of 256 x 256 over 100 SMs, so that waves no longer matter.
   const GemmShape large{32768, 32768, 32768};
   const double ideal = gemm_flops(32768, 32768, 32768).raw() / (0.8 * 1e15);
-  CHECK(model.time(large).raw() == doctest::Approx(ideal).epsilon(0.03));
+  CHECK(model.time(large).raw() == near(ideal, 0.03));
   CHECK(model.time(large).raw() > ideal);
   // One row against 32 768 x 32 768 weights of 2 bytes: 2.147 GB at 0.9 TB/s.
   const double stream = 2.0 * 32768.0 * 32768.0 / 0.9e12;
-  CHECK(model.time({1, 32768, 32768}).raw() == doctest::Approx(stream).epsilon(0.03));
+  CHECK(model.time({1, 32768, 32768}).raw() == near(stream, 0.03));
   CHECK(model.explain(large).bound == GemmBound::compute);
   CHECK(model.explain({1, 32768, 32768}).bound == GemmBound::memory);
 }
@@ -97,7 +99,7 @@ TEST_CASE("a benchmark that reuses small operands is faster than a step that rea
   const GemmModel once{plain_curve(), round_device(), bf16(), Residency::benchmark, 1.0};
   const GemmModel rotated{plain_curve(), round_device(), bf16(), Residency::benchmark, 1000.0};
   CHECK(once.time(small) < step.time(small));
-  CHECK(rotated.time(small).raw() == doctest::Approx(step.time(small).raw()));
+  CHECK(rotated.time(small).raw() == near(step.time(small).raw()));
   CHECK(once.explain(small).hit > 0.5);
   CHECK(step.explain(small).hit == 0.0);
 }
@@ -121,7 +123,7 @@ TEST_CASE("explain adds up to the time that time() gives") {
     const GemmTime t = model.explain(s);
     CHECK(t.total.raw() == model.time(s).raw());
     const double parts = t.launch.raw() + t.quantise.raw() + norm3(t.loop.raw(), t.memory.raw()) + t.reduce.raw();
-    CHECK(t.total.raw() == doctest::Approx(parts).epsilon(1e-12));
+    CHECK(t.total.raw() == near(parts, 1e-12));
   }
 }
 
@@ -156,11 +158,41 @@ TEST_CASE("each measured SKU has curves of its own, and every SKU that names a s
 TEST_CASE("a borrowed curve says whose it is, a missing one what there is") {
   const Catalog catalog = Catalog::standard();
   const Device& pcie = catalog.device("h100-pcie-80gb");
-  CHECK(choose_gemm(find_curve_set(pcie), pcie, bf16()).why.find("no kernel of its own") != std::string::npos);
+  const CurveSet lent = find_curve_set(pcie);
+  CHECK(choose_gemm(lent, pcie, bf16()).why.find("no kernel of its own") != std::string::npos);
   const Device& own = catalog.device("h100-sxm-80gb");
-  CHECK(choose_gemm(find_curve_set(own), own, *find_gemm_format("fp16")).why.find("none in fp16") != std::string::npos);
+  const CurveSet set = find_curve_set(own);
+  CHECK(choose_gemm(set, own, *find_gemm_format("fp16")).why.find("none in fp16") != std::string::npos);
   CHECK_THROWS_WITH_AS(static_cast<void>(find_curve_set(catalog.device("mi300x"))), doctest::Contains("cdna3"),
                        ConfigError);
-  CHECK_THROWS_AS(static_cast<void>(choose_gemm(find_curve_set(own), own, bf16(), "nobody")), ConfigError);
+  CHECK_THROWS_AS(static_cast<void>(choose_gemm(set, own, bf16(), "nobody")), ConfigError);
   CHECK_THROWS_WITH_AS(static_cast<void>(kernel_device(own, Rate::fp4)), doctest::Contains("fp4"), ConfigError);
+}
+
+namespace {
+
+/// Whether every choice from a set of this value category compiles.
+template <class Set>
+concept chooses_any = requires(Set&& set, const Device& device, const GemmFormat& format) {
+  choose_gemm(std::forward<Set>(set), device, format);
+}
+|| requires(Set&& set, const Device& device, const GemmFormat& format) {
+  choose_moe(std::forward<Set>(set), device, format);
+}
+|| requires(Set&& set, const Device& device, const AttentionFormat& format) {
+  choose_prefill(std::forward<Set>(set), device, format);
+}
+|| requires(Set&& set, const Device& device, const AttentionFormat& format) {
+  choose_decode(std::forward<Set>(set), device, format);
+}
+|| requires(Set&& set, const Device& device, const AttentionImplementation& implementation) {
+  choose_training_attention(std::forward<Set>(set), device, implementation);
+};
+
+}  // namespace
+
+TEST_CASE("no curve outlives its set") {
+  static_assert(chooses_any<const CurveSet&>);
+  static_assert(chooses_any<CurveSet&>);
+  static_assert(!chooses_any<CurveSet>);
 }

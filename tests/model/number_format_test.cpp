@@ -4,10 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
 #include <algorithm>
 #include <cmath>
 
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -26,8 +28,8 @@ TEST_CASE(
   CHECK(format_named("bf16").largest() == doctest::Approx(3.39e38).epsilon(1e-3));
   CHECK(format_named("e4m3").largest() == 448.0);
   CHECK(format_named("e5m2").largest() == 57344.0);
-  CHECK(format_named("fp16").epsilon() == doctest::Approx(9.77e-4).epsilon(1e-3));
-  CHECK(format_named("bf16").epsilon() == doctest::Approx(7.81e-3).epsilon(1e-3));
+  CHECK(format_named("fp16").epsilon() == near(9.77e-4, 1e-3));
+  CHECK(format_named("bf16").epsilon() == near(7.81e-3, 1e-3));
 }
 
 TEST_CASE("Q3: the smallest values of the 8-bit formats are those of table 1 of Micikevicius et al. 2022") {

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/kernel_files.hpp>
+#include <headroom/cli/table.hpp>
+#include <headroom/core/quantity_text.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace headroom::cli {
+
+std::vector<KernelFile> read_kernel_files(const std::vector<std::string>& paths, std::optional<KernelKind> kind) {
+  Diagnostics diagnostics;
+  std::vector<KernelFile> files;
+  for (const std::string& path : paths) {
+    std::error_code status;
+    std::ifstream stream{path, std::ios::binary};
+    if (std::filesystem::is_directory(path, status)) {
+      diagnostics.add(path, {}, "is a folder, not a file");
+    } else if (!stream) {
+      diagnostics.add(path, {}, std::filesystem::exists(path, status) ? "cannot be read" : "no such file");
+    } else {
+      files.push_back(read_kernel_rows(stream, path, kind, diagnostics));
+    }
+  }
+  diagnostics.throw_if_any();
+  return files;
+}
+
+std::string too_fast_text(const std::vector<TooFast>& kernels) {
+  if (kernels.empty()) {
+    return {};
+  }
+  constexpr std::size_t shown = 5;
+  std::string text = "\n" + std::to_string(kernels.size()) + " kernels are faster than the datasheet allows\n";
+  Table table{{"kernel", "engine", "format", "measured us", "least us"}};
+  for (std::size_t i = 0; i < std::min(shown, kernels.size()); ++i) {
+    const TooFast& k = kernels[i];
+    table.row({k.id, k.engine, k.format, format_number(k.measured_us, 4), format_number(k.roofline_us, 4)});
+  }
+  return text + table.text(0);
+}
+
+}  // namespace headroom::cli
