@@ -44,7 +44,7 @@ std::string link_name(const GroupView& view) {
 Seconds time_over(const CollectiveQuestion& q, const Device& device, const GroupView& view, CollectiveOptions options) {
   const ChosenCollectives chosen = choose_collectives(device, view);
   const NetworkCurve network = q.transport ? q.transport->curve : NetworkCurve{};
-  return collective_time(q.collective, q.bytes, view, chosen.set.curves(), network, options).time +
+  return collective_time(q.collective, q.bytes, view, chosen.curves(), network, options).time +
          (q.eager ? chosen.set.eager_launch : Seconds{});
 }
 
@@ -126,7 +126,7 @@ CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestio
   const ChosenCollectives chosen = choose_collectives(device, question.view);
   a.why = chosen.why;
   const NetworkCurve network = question.transport ? question.transport->curve : NetworkCurve{};
-  const GroupCollectives group{chosen.set.curves(), network, question.view, question.options};
+  const GroupCollectives group{chosen.curves(), network, question.view, question.options};
   a.time = group.time(question.collective, question.bytes);
   if (question.eager && a.time.time > Seconds{}) {
     a.time.launch += chosen.set.eager_launch;

@@ -80,6 +80,12 @@ CollectiveCurves CollectiveSet::curves(std::string_view version) const {
   return c;
 }
 
+CollectiveCurves ChosenCollectives::curves(std::string_view version) const {
+  CollectiveCurves c = set.curves(version);
+  c.link = link;
+  return c;
+}
+
 CollectiveSet read_collective_set(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {
   ConfigTable root{document, "", diagnostics};
   require_schema(root);
@@ -159,6 +165,9 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
   if (!pcie && measured_over_pcie) {
     throw ConfigError{device.id + " borrows the collectives of " + chosen.set.id +
                       ", which has no NVLink; nobody measured NVLink on this generation"};
+  }
+  if (pcie && device.pcie.rate) {
+    chosen.link = device.pcie.rate->value;
   }
   if (pcie && (!measured_over_pcie || (view.staged && !chosen.set.staged_shares))) {
     chosen.set = load_collective_set(view.staged ? staged_box : peer_box);

@@ -84,10 +84,15 @@ struct CollectiveCurves {
   PairCurve all_to_all{};
   NcclGraphs graphs;
   bool staged_shares = false;  ///< shares between more than two ranks are of copies staged in the host
+  /// What the shares are of, where that is not what the group sees: of PCIe the GPU's own link. Measured shares hold
+  /// what GPUs of a box share above their links, and so does a placed group's view; the slower of both counts.
+  BytesPerSecond link{};
 };
 
-/// The share of the link that a ring of Simple blocks sustains among the ranks of one domain.
-[[nodiscard]] double ring_share(const CollectiveCurves& curves, const RingCurve& curve, const GroupView& view) noexcept;
+/// What a ring of Simple blocks sustains among the ranks of one domain.
+[[nodiscard]] BytesPerSecond ring_rate(const CollectiveCurves& curves,
+                                       const RingCurve& curve,
+                                       const GroupView& view) noexcept;
 
 /// What the time of a collective waits for.
 enum class CollectiveBound : std::uint8_t { latency, inside_link, nic, tier };
@@ -169,12 +174,12 @@ class GroupCollectives {
 
   void build(std::size_t which, Collective collective) noexcept;
   [[nodiscard]] Parts tree_parts(const RingCurve& curve,
-                                 double share,
+                                 BytesPerSecond simple,
                                  double buffer,
                                  nccl::Algorithm algorithm,
                                  nccl::Protocol protocol) const noexcept;
   [[nodiscard]] Parts ring_parts(const RingCurve& curve,
-                                 double share,
+                                 BytesPerSecond simple,
                                  Collective collective,
                                  double buffer,
                                  nccl::Algorithm algorithm,
@@ -200,8 +205,8 @@ class GroupCollectives {
   NetworkCurve network_;
   GroupView view_;
   std::array<Plan, plans> plans_{};
-  std::array<double, plans> share_{};  ///< of the link, for Simple
-  double pair_share_ = 1.0;
+  std::array<BytesPerSecond, plans> rate_{};  ///< inside a domain, of Simple
+  BytesPerSecond pair_rate_{};                ///< of all-to-all inside a domain
 };
 
 /// One question: builds the group and asks it.
