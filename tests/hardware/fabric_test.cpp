@@ -123,7 +123,7 @@ TEST_CASE("eight data-parallel groups share eight NICs, four NICs halve them") {
 
 TEST_CASE("groups that fill domains unevenly are seen where they have neighbours") {
   // Pairs twelve apart on hosts of eight: some hosts hold both ranks of no pair.
-  const FabricGraph graph{full_mesh_host(), 3, NetworkPlan::non_blocking(3)};
+  const FabricGraph graph{full_mesh_host(), 3, NetworkTiers::non_blocking(3)};
   const GroupView view = Fabric{graph, 24}.view(4, 6);
   CHECK(view.per_domain == 2);
   CHECK(view.fewest == 1);
