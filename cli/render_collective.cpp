@@ -111,10 +111,13 @@ std::string group_text(const CollectiveAnswer& a) {
   const GroupView& v = a.question.view;
   std::string text = std::to_string(v.ranks) + " x " + a.gpu;
   if (v.domains > 1) {
-    text += " in " + std::to_string(v.domains) + " hosts, " +
+    text += " in " + std::to_string(v.domains) + (v.nodes > v.domains ? " domains, " : " hosts, ") +
             (a.question.transport ? a.question.transport->name + " " : "") + format(v.outside_ring) + " a GPU";
   }
-  return text + ", " + link_name(v) + " " + format(v.inside_ring) + (v.staged ? ", no peer access" : "");
+  if (v.per_domain > 1) {
+    text += ", " + link_name(v) + " " + format(v.inside_ring) + (v.staged ? ", no peer access" : "");
+  }
+  return text;
 }
 
 }  // namespace
@@ -152,8 +155,8 @@ CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestio
 
 std::string collective_text(const CollectiveAnswer& a) {
   const CollectiveTime& t = a.time;
-  std::string text =
-      std::string{name_of(a.question.collective)} + " of " + format(a.question.bytes) + " on " + group_text(a) + "\n\n";
+  std::string text = std::string{name_of(a.question.collective)} + " of " + format(a.question.bytes) + " on " +
+                     group_text(a) + "\n" + (a.question.placed.empty() ? "" : a.question.placed + "\n") + "\n";
   Table table{{"", ""}};
   table.left(1);
   table.row({"time", format(t.time) + "  (" + format(a.low) + " to " + format(a.high) + ")"});
@@ -194,6 +197,11 @@ std::string collective_json(const CollectiveAnswer& a) {
   json.member("bytes", q.bytes.raw());
   json.member("gpus", q.view.ranks);
   json.member("hosts", q.view.domains);
+  if (!q.placed.empty()) {
+    json.member("placed", std::string_view{q.placed});
+    json.member("stride", q.view.stride);
+    json.member("outside_ring_bytes_per_s", q.view.outside_ring.raw());
+  }
   json.member("time_s", a.time.time.raw());
   json.member("low_s", a.low.raw());
   json.member("high_s", a.high.raw());

@@ -84,6 +84,14 @@ double crowded(double bytes, double ranks) noexcept {
   return filled * filled / (1.0 + filled * filled);
 }
 
+/// `tier`: the one whose uplinks bind what leaves a domain, 0 where NICs do.
+CollectiveBound bound_of(const CollectiveTime& t, double inside, double outside, std::int64_t tier) noexcept {
+  return t.latency + t.launch > t.transfer ? CollectiveBound::latency
+         : outside <= inside               ? CollectiveBound::inside_link
+         : tier > 0                        ? CollectiveBound::tier
+                                           : CollectiveBound::nic;
+}
+
 double log2_of(std::int64_t count) noexcept {
   return std::log2(static_cast<double>(std::max<std::int64_t>(count, 1)));
 }
@@ -261,13 +269,6 @@ GroupCollectives::Parts GroupCollectives::ring_parts(const RingCurve& curve,
   return parts;
 }
 
-CollectiveBound GroupCollectives::bound_of(const CollectiveTime& t, double inside, double outside) const noexcept {
-  return t.latency + t.launch > t.transfer ? CollectiveBound::latency
-         : outside <= inside               ? CollectiveBound::inside_link
-         : view_.binding_tier > 0          ? CollectiveBound::tier
-                                           : CollectiveBound::nic;
-}
-
 CollectiveTime GroupCollectives::priced(
     std::size_t which, Collective collective, Bytes bytes, Algorithm algorithm, Protocol protocol) const noexcept {
   const RingCurve& curve = curve_of(which);
@@ -283,7 +284,7 @@ CollectiveTime GroupCollectives::priced(
   t.latency = Seconds{parts.hops + parts.network_hops};
   t.transfer = Seconds{x};
   t.time = Seconds{t.launch.raw() + parts.network_hops + overlapped(parts.hops, x)};
-  t.bound = bound_of(t, parts.inside, parts.outside);
+  t.bound = bound_of(t, parts.inside, parts.outside, view_.binding_tier);
   return t;
 }
 
@@ -339,7 +340,7 @@ CollectiveTime GroupCollectives::pairs_by(Protocol protocol, Bytes bytes, const 
   t.latency = Seconds{hops + network_hop};
   t.transfer = Seconds{moved};
   t.time = t.launch + Seconds{network_hop + (ll ? hops + moved : overlapped(hops, moved))};
-  t.bound = bound_of(t, links, nics);
+  t.bound = bound_of(t, links, nics, view_.all_binding_tier);
   t.channels = curves_.graphs.ring_channels;
   return t;
 }

@@ -184,7 +184,6 @@ class GroupCollectives {
                                  double buffer,
                                  nccl::Algorithm algorithm,
                                  nccl::Protocol protocol) const noexcept;
-  [[nodiscard]] CollectiveBound bound_of(const CollectiveTime& time, double inside, double outside) const noexcept;
   [[nodiscard]] const RingCurve& curve_of(std::size_t which) const noexcept;
   [[nodiscard]] CollectiveTime ring(std::size_t which, Collective collective, Bytes bytes) const noexcept;
   [[nodiscard]] CollectiveTime priced(std::size_t which,
