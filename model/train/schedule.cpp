@@ -92,9 +92,10 @@ double zb_h1(const PipelineShape& s, const Lengths& x) noexcept {
   const double ramp = round_trips(std::min(s.micro_batches, s.stages + 1) - 1, s.stages);
   const double steady = round_trips(s.micro_batches - 1, s.stages);
   const double steady_weights = s.micro_batches > s.stages ? m - steady : 1.0;
-  const double filled = m > p ? 1.5 * (p - 1.0) : p - 2.5 + 0.5 * m;
+  const double filled = m > p ? p - 1.0 : at_least(p - 2.0, 0.0);
   return std::max({Chain{m + p - 1.0, m + p - 1.0, m - delayed, p - 1.0 + ramp}.length(x),
-                   Chain{m + p - 1.0, m + few, m, filled}.length(x), Chain{m + few, m + p - 1.0, m, p - 1.0}.length(x),
+                   Chain{m + p - 1.0, m + few, m, filled}.length(x) + (std::min(m, p) - 1.0) * x.there,
+                   Chain{m + few, m + p - 1.0, m, p - 1.0}.length(x),
                    Chain{m + p - 1.0, m + p - 1.0, steady_weights, p - 1.0 + steady}.length(x)});
 }
 
@@ -156,11 +157,12 @@ double dualpipe(const PipelineShape& s, const Lengths& x) noexcept {
   const double p = s.stages;
   const double m = s.micro_batches;
   const double h = p / 2.0;
-  const double trips = 0.5 * (m - real(s.micro_batches / s.stages) + p - (s.stages == 2 ? 1.0 : 2.0));
-  const double pairs = (m - h - 2.0) * x.pair;
-  return pairs + std::max({Chain{3.0 * h, h + 2.0, h + 2.0, trips}.length(x),
-                           Chain{3.0 * h, p + 1.0, 3.0, trips + 0.5 * (h - 1.0)}.length(x),
-                           Chain{p, 3.0 * h, 3.0, trips + h - 1.0}.length(x)});
+  // Pairs pass on in either direction alone, along the slower sends.
+  const double alone = m - real(s.micro_batches / s.stages) - std::min(2.0, h);
+  const double pairs = (m - h - 2.0) * x.pair + alone * std::max(x.there, x.back);
+  return pairs +
+         std::max({Chain{3.0 * h, h + 2.0, h + 2.0, h}.length(x), Chain{3.0 * h, p + 1.0, 3.0, 1.5 * h - 0.5}.length(x),
+                   Chain{p, 3.0 * h, 3.0, 2.0 * h - 1.0}.length(x)});
 }
 
 double closed_form(const PipelineShape& s, const Lengths& x) noexcept {
