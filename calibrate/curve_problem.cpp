@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/collective_problem.hpp>
 #include <headroom/calibrate/curve_problem.hpp>
 #include <headroom/calibrate/moe_problem.hpp>
 #include <headroom/calibrate/probe_plan.hpp>
@@ -287,7 +288,7 @@ std::vector<KernelGroup> group_kernels(std::span<const KernelFile> files) {
   return sorted;
 }
 
-CurveProblem curve_problem(const KernelGroup& group, const Device& device) {
+CurveProblem curve_problem(const KernelGroup& group, const Device& device, const Node* node) {
   CurveProblem problem;
   switch (group.kind) {
     case KernelKind::gemm: problem = gemm_problem(group, device); break;
@@ -296,6 +297,9 @@ CurveProblem curve_problem(const KernelGroup& group, const Device& device) {
     case KernelKind::training_attention: problem = training_attention_problem(group, device); break;
     case KernelKind::moe: problem = moe_problem(group, device); break;
     case KernelKind::quantize: problem = quantise_problem(group, device); break;
+    case KernelKind::nccl: problem = nccl_problem(group, device, node); break;
+    case KernelKind::custom_all_reduce: problem = custom_all_reduce_problem(group, device, node); break;
+    case KernelKind::moe_all_to_all: problem = moe_all_to_all_problem(group, device, node); break;
     case KernelKind::count:
       throw ConfigError{"kernels of kind " + std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]} +
                         " cannot be fitted yet"};

@@ -4,7 +4,7 @@
 
 #include <headroom/calibrate/fit_curve.hpp>
 #include <headroom/calibrate/kernel_rows.hpp>
-#include <headroom/hardware/device.hpp>
+#include <headroom/hardware/catalog.hpp>
 #include <headroom/model/cost/gemm.hpp>
 
 #include <array>
@@ -33,8 +33,8 @@ struct KernelGroup {
 [[nodiscard]] std::vector<KernelGroup> group_kernels(std::span<const KernelFile> files);
 
 /// The problem of one group on a device. The group must outlive the problem. ConfigError for a format that no model
-/// knows or a device that lacks its rate.
-[[nodiscard]] CurveProblem curve_problem(const KernelGroup& group, const Device& device);
+/// knows or a device that lacks its rate. Collectives need the node that joins the GPUs.
+[[nodiscard]] CurveProblem curve_problem(const KernelGroup& group, const Device& device, const Node* node = nullptr);
 
 /// The same group made of its kernels beyond the range of the fit.
 [[nodiscard]] KernelGroup outside_of(const KernelGroup& group);

@@ -20,7 +20,19 @@ struct Form {
   std::size_t text_count = 0;
   std::array<std::string_view, KernelRow::most_sizes> sizes;
   std::size_t size_count = 0;
+  bool engine = true;  ///< has an engine; NCCL is its own
 };
+
+/// What stands before the columns of texts: "engine" and "version", or "nccl_version".
+std::vector<std::string_view> head_of(const Form& form) {
+  return form.engine ? std::vector<std::string_view>{"engine", "version"}
+                     : std::vector<std::string_view>{"nccl_version"};
+}
+
+/// Sizes that a file leaves empty where a kernel has none.
+bool may_be_empty(std::string_view size) {
+  return size == "nodes" || size == "ep" || size == "sms";
+}
 
 constexpr std::array forms{
     Form{KernelKind::gemm, {"dtype"}, 1, {"m", "n", "k"}, 3},
@@ -45,6 +57,9 @@ constexpr std::array forms{
          2,
          {"batch", "seq", "heads", "kv_heads", "head_dim", "causal"},
          6},
+    Form{KernelKind::nccl, {"op", "dtype"}, 2, {"gpus", "bytes"}, 2, false},
+    Form{KernelKind::custom_all_reduce, {"implementation", "dtype"}, 2, {"gpus", "bytes"}, 2},
+    Form{KernelKind::moe_all_to_all, {"op"}, 1, {"nodes", "ep", "hidden", "tokens", "topk", "experts", "sms"}, 7},
 };
 
 const Form& form_of(KernelKind kind) noexcept {
@@ -55,7 +70,7 @@ const Form& form_of(KernelKind kind) noexcept {
 std::vector<KernelKind> kinds_of(const CsvReader& csv) {
   std::vector<KernelKind> kinds;
   for (const Form& form : forms) {
-    bool all = true;
+    bool all = form.engine || csv.column(head_of(form).front()).has_value();
     for (std::size_t i = 0; i < form.text_count; ++i) {
       all = all && csv.column(form.texts[i]).has_value();
     }
@@ -97,11 +112,12 @@ std::optional<KernelKind> kind_of(const CsvReader& csv, const std::string& path,
 
 KernelRow row_of(CsvColumns& columns, const Form& form) {
   KernelRow row;
-  row.engine = columns.text(0);
-  row.version = columns.text(1);
+  const std::size_t head = form.engine ? 2 : 1;
+  row.engine = form.engine ? columns.text(0) : "nccl";
+  row.version = columns.text(head - 1);
   std::array<std::string, 3> texts;
   for (std::size_t i = 0; i < form.text_count; ++i) {
-    texts[i] = columns.text(2 + i);
+    texts[i] = columns.text(head + i);
   }
   switch (form.kind) {
     case KernelKind::gemm: row.format = texts[0]; break;
@@ -115,6 +131,12 @@ KernelRow row_of(CsvColumns& columns, const Form& form) {
       row.format = texts[1];
       row.variant = texts[0];
       break;
+    case KernelKind::nccl:
+    case KernelKind::custom_all_reduce:
+    case KernelKind::moe_all_to_all:
+      row.format = texts[0];
+      row.variant = texts[1];
+      break;
     case KernelKind::quantize:
     case KernelKind::count:
       row.format = texts[2];
@@ -122,11 +144,15 @@ KernelRow row_of(CsvColumns& columns, const Form& form) {
       break;
   }
   for (std::size_t i = 0; i < form.size_count; ++i) {
-    const std::size_t column = 2 + form.text_count + i;
+    const std::size_t column = head + form.text_count + i;
+    if (may_be_empty(form.sizes[i])) {
+      row.shape[i] = columns.maybe(column).value_or(0.0);
+      continue;
+    }
     row.shape[i] = static_cast<double>(
         form.sizes[i] == "window" || form.sizes[i] == "causal" ? columns.count(column) : columns.integer(column));
   }
-  const std::size_t latency = 2 + form.text_count + form.size_count;
+  const std::size_t latency = head + form.text_count + form.size_count;
   const bool difference = form.kind == KernelKind::quantize;
   row.latency = Seconds{(difference ? columns.amount(latency) : columns.number(latency)) * micro};
   row.line = columns.line();
@@ -175,7 +201,7 @@ KernelFile read_kernel_rows(std::istream& stream,
     file.kind = *found;
   }
   const Form& form = form_of(file.kind);
-  std::vector<std::string_view> names{"engine", "version"};
+  std::vector<std::string_view> names = head_of(form);
   names.insert(names.end(), form.texts.begin(), form.texts.begin() + static_cast<std::ptrdiff_t>(form.text_count));
   names.insert(names.end(), form.sizes.begin(), form.sizes.begin() + static_cast<std::ptrdiff_t>(form.size_count));
   names.emplace_back("latency_us");

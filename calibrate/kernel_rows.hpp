@@ -16,13 +16,30 @@
 
 namespace headroom {
 
-enum class KernelKind : std::uint8_t { gemm, prefill, decode, moe, quantize, training_attention, count };
+enum class KernelKind : std::uint8_t {
+  gemm,
+  prefill,
+  decode,
+  moe,
+  quantize,
+  training_attention,
+  nccl,
+  custom_all_reduce,
+  moe_all_to_all,
+  count
+};
+inline constexpr std::size_t kernel_kind_count = static_cast<std::size_t>(KernelKind::count);
 /// As the command line spells them.
-inline constexpr std::array<std::string_view, 6> kernel_kind_names{"gemm", "attention-prefill", "attention-decode",
-                                                                   "moe",  "quantize",          "attention-training"};
+inline constexpr std::array<std::string_view, kernel_kind_count> kernel_kind_names{
+    "gemm", "attention-prefill", "attention-decode", "moe", "quantize", "attention-training",
+    "nccl", "custom-all-reduce", "moe-all-to-all"};
+/// Collectives of several GPUs rather than kernels of one.
+[[nodiscard]] constexpr bool is_collective(KernelKind kind) noexcept {
+  return kind == KernelKind::nccl || kind == KernelKind::custom_all_reduce || kind == KernelKind::moe_all_to_all;
+}
 
-/// The columns that make a shape, in the order of KernelRow::shape. Besides them a file has engine, version,
-/// latency_us and the text columns of text_columns.
+/// The columns that make a shape, in the order of KernelRow::shape. Besides them a file has engine and version (of NCCL
+/// nccl_version), latency_us and the text columns of text_columns. Cells of nodes, ep and sms may be empty: 0.
 [[nodiscard]] std::span<const std::string_view> shape_columns(KernelKind kind) noexcept;
 [[nodiscard]] std::span<const std::string_view> text_columns(KernelKind kind) noexcept;
 
@@ -30,9 +47,11 @@ inline constexpr std::array<std::string_view, 6> kernel_kind_names{"gemm", "atte
 struct KernelRow {
   static constexpr std::size_t most_sizes = 7;
   std::string engine, version;
-  std::string format;   ///< "bfloat16"; of attention "bfloat16/fp8": queries / cache
+  std::string format;  ///< "bfloat16"; of attention "bfloat16/fp8": queries / cache; of NCCL and MoE all-to-all the op,
+                       ///< of custom all-reduce the implementation
   std::string variant;  ///< of MoE "kernel, distribution", of quantize "op, kernel", of training
-                        ///< attention "forward", "backward" or "forward+backward"; else empty
+                        ///< attention "forward", "backward" or "forward+backward", of all-reduces the element's
+                        ///< type; else empty
   std::array<double, most_sizes> shape{};
   Seconds latency{};
   int line = 0;

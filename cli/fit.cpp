@@ -17,7 +17,9 @@ namespace {
 constexpr std::array options{
     Option{"--stack", OptionKind::one, "NAME", "the stack to fit: rough-train (default) or tensorrt-llm (memory)"},
     Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"},
-    Option{"--kind", OptionKind::one, "gemm|attention-prefill|attention-decode|moe|quantize|attention-training",
+    Option{"--kind", OptionKind::one,
+           "gemm|attention-prefill|attention-decode|moe|quantize|attention-training|nccl|custom-all-reduce|"
+           "moe-all-to-all",
            "with --gpu: the kind of kernels, where the columns do not tell"},
     Option{"--engine", OptionKind::one, "NAME", "with --gpu: only kernels of this engine"},
     Option{"--dtype", OptionKind::one, "NAME", "with --gpu: only kernels of this format"},
@@ -131,7 +133,8 @@ constexpr std::string_view examples =
     "  headroom fit train_*.csv\n"
     "  headroom fit train_*.csv --format toml\n"
     "  headroom fit serve_kvcap.csv --stack tensorrt-llm\n"
-    "  headroom fit gemm.csv --gpu h100-sxm-80gb --cross-validate 5\n";
+    "  headroom fit gemm.csv --gpu h100-sxm-80gb --cross-validate 5\n"
+    "  headroom fit nccl.csv --gpu h100-sxm-80gb --kind nccl --cross-validate 5\n";
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/collective_problem.hpp>
 #include <headroom/calibrate/curve_problem.hpp>
 #include <headroom/cli/fit_kernels.hpp>
 #include <headroom/cli/kernel_files.hpp>
@@ -29,7 +30,9 @@ struct Fitted {
 
 /// Fewer than two kernels a parameter are not a curve.
 std::size_t fewest_kernels(KernelKind kind) {
-  return kind == KernelKind::moe ? 2 * moe_parameter_count : 2 * memory_parameter_count;
+  return kind == KernelKind::moe ? 2 * moe_parameter_count
+         : is_collective(kind)   ? moe_exchange_parameter_count
+                                 : 2 * memory_parameter_count;
 }
 
 /// What the fit leaves out, in words.
@@ -66,6 +69,9 @@ std::string digits(double value) {
 std::string value_text(const CurveParameter& parameter, double value) {
   if (parameter.unit == CurveUnit::share) {
     return digits(value);
+  }
+  if (parameter.unit == CurveUnit::bytes) {
+    return digits(value / 1024.0) + " KiB";
   }
   return value < 1e-7   ? digits(value * 1e9) + " ns"
          : value < 1e-3 ? digits(value * 1e6) + " us"
@@ -122,6 +128,28 @@ std::string correlations(const Fitted& f) {
   return text;
 }
 
+/// Errors of collectives by the ranks or nodes, and by bytes or tokens.
+template <class Region>
+void add_collective_regions(const Fitted& f, const Region& region) {
+  const bool exchange = f.group.kind == KernelKind::moe_all_to_all;
+  const std::size_t groups = exchange && f.group.rows.front()->shape[1] > 0.0 ? 1 : 0;
+  const std::string name = exchange ? (groups == 1 ? "ep " : "nodes ") : "gpus ";
+  for (const double ranks : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0}) {
+    region(name + format_number(ranks), [&](const KernelRow& r) { return r.shape[groups] == ranks; });
+  }
+  const std::size_t size = exchange ? 3 : 1;
+  constexpr std::array<double, 5> byte_steps{0, 0x1p15, 0x1p20, 0x1p24, 1e15};
+  constexpr std::array<std::string_view, 4> byte_names{"below 32 KiB", "to 1 MiB", "to 16 MiB", "from 16 MiB"};
+  constexpr std::array<double, 5> token_steps{0, 17, 129, 1025, 1e12};
+  constexpr std::array<std::string_view, 4> token_names{"tokens 1 to 16", "17 to 128", "129 to 1024", "above 1024"};
+  for (std::size_t i = 0; i < byte_names.size(); ++i) {
+    const double low = exchange ? token_steps[i] : byte_steps[i];
+    const double high = exchange ? token_steps[i + 1] : byte_steps[i + 1];
+    region(std::string{exchange ? token_names[i] : byte_names[i]},
+           [&](const KernelRow& r) { return r.shape[size] >= low && r.shape[size] < high; });
+  }
+}
+
 /// Errors by the first size of the shape (m, batch, tokens) and by measured time.
 void add_regions(const Fitted& f, Table& table) {
   const std::vector<double>& errors = f.fit.held_out_errors.empty() ? f.fit.fitted_errors : f.fit.held_out_errors;
@@ -137,6 +165,10 @@ void add_regions(const Fitted& f, Table& table) {
       table.row({name, std::to_string(e.n), percent(e.mape), percent(e.median), percent(e.p90), percent(e.bias)});
     }
   };
+  if (is_collective(f.group.kind)) {
+    add_collective_regions(f, region);
+    return;
+  }
   const std::string first{shape_columns(f.group.kind).front()};
   constexpr std::array<double, 5> sizes{1, 17, 129, 1025, 1e12};
   constexpr std::array<std::string_view, 4> size_names{" 1 to 16", " 17 to 128", " 129 to 1024", " above 1024"};
@@ -198,13 +230,17 @@ std::string text_of(const Fitted& f) {
 // ---- TOML and JSON --------------------------------------------------------------------------------------------------
 
 /// The table of a curve file that holds curves of a kind: any pass over memory shares that of quantise passes.
-std::string table_name(KernelKind kind) {
-  return kind == KernelKind::quantize ? "memory" : std::string{kernel_kind_names[static_cast<std::size_t>(kind)]};
+std::string table_name(const KernelGroup& group) {
+  if (is_collective(group.kind)) {
+    return std::string{collective_table(group)};
+  }
+  return group.kind == KernelKind::quantize ? "memory"
+                                            : std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]};
 }
 
 std::string toml_of(const Fitted& f, const std::string& source) {
   const CurveErrors& e = judged(f);
-  std::string text = "[[" + table_name(f.group.kind) + "]]\n";
+  std::string text = "[[" + table_name(f.group) + "]]\n";
   text += "engine = \"" + f.group.engine + "\"\nversion = \"" + f.group.version + "\"\nformat = \"" + f.group.format +
           "\"\n";
   text += f.group.kernel.empty() ? "" : "kernel = \"" + f.group.kernel + "\"\n";
@@ -212,12 +248,12 @@ std::string toml_of(const Fitted& f, const std::string& source) {
   text += "source = \"" + source + "\"\ndate = \"" + today() + "\"\nrows = " + std::to_string(f.group.rows.size()) +
           "\nfolds = " + std::to_string(f.folds) + "\n";
   text += "mape = " + format_number(e.mape) + "\nmedian = " + format_number(e.median) +
-          "\np90 = " + format_number(e.p90) + "\nbias = " + format_number(e.bias) + "\n[" + table_name(f.group.kind) +
+          "\np90 = " + format_number(e.p90) + "\nbias = " + format_number(e.bias) + "\n[" + table_name(f.group) +
           ".values]\n";
   for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
     const CurveParameter& p = f.problem.parameters[i];
     const std::string value = value_text(p, f.fit.result.parameters[i].value);
-    text += std::string{p.name} + " = " + (p.unit == CurveUnit::seconds ? "\"" + value + "\"" : value) + "\n";
+    text += std::string{p.name} + " = " + (p.unit == CurveUnit::share ? value : "\"" + value + "\"") + "\n";
   }
   return text;
 }
@@ -273,7 +309,7 @@ CurveErrors errors_outside(const Fitted& f, const Device& device) {
   if (group.rows.empty()) {
     return {};
   }
-  const CurveProblem problem = curve_problem(group, device);
+  const CurveProblem problem = curve_problem(group, device, nullptr);
   std::vector<std::size_t> all(group.rows.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   std::vector<double> errors(all.size());
@@ -287,6 +323,7 @@ CurveErrors errors_outside(const Fitted& f, const Device& device) {
 std::vector<Fitted> fit_all(const Arguments& arguments,
                             const std::vector<KernelFile>& files,
                             const Device& device,
+                            const Node* node,
                             Remarks& left_out) {
   const int folds = folds_of(arguments);
   std::vector<Fitted> all;
@@ -305,7 +342,7 @@ std::vector<Fitted> fit_all(const Arguments& arguments,
     }
   }
   for (Fitted& f : all) {
-    f.problem = curve_problem(f.group, device);
+    f.problem = curve_problem(f.group, device, node);
     if (f.probe_only) {
       const std::vector<std::size_t> probes = probe_kernels(f.group);
       if (probes.empty()) {
@@ -336,7 +373,7 @@ Outcome fit_kernels(const Arguments& arguments) {
   const Device& device = catalog.device(arguments.one("--gpu"));
   const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind_of(arguments));
   Remarks left_out;
-  const std::vector<Fitted> all = fit_all(arguments, files, device, left_out);
+  const std::vector<Fitted> all = fit_all(arguments, files, device, catalog.reference_node(device), left_out);
   const std::string format = arguments.one("--format", "text");
   if (format == "json") {
     JsonWriter json;

@@ -64,6 +64,7 @@ extern const Verb catalog_verb;
 extern const Verb fabric_verb;
 extern const Verb fit_verb;
 extern const Verb op_verb;
+extern const Verb collective_verb;
 extern const Verb roofline_verb;
 extern const Verb replay_verb;
 extern const Verb probe_verb;

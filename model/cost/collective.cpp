@@ -12,8 +12,12 @@ double traffic_factor(Collective collective, std::int64_t ranks) noexcept {
     case Collective::all_reduce: return 2.0 * (n - 1.0) / n;
     case Collective::reduce_scatter:
     case Collective::all_gather:
-    case Collective::all_to_all: return (n - 1.0) / n;
-    case Collective::broadcast: return 1.0;
+    case Collective::all_to_all:
+    case Collective::dispatch:
+    case Collective::combine: return (n - 1.0) / n;
+    case Collective::broadcast:
+    case Collective::reduce:
+    case Collective::send_recv: return 1.0;
     case Collective::count: break;
   }
   return 0.0;

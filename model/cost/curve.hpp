@@ -15,6 +15,7 @@ namespace headroom {
 enum class CurveUnit : std::uint8_t {
   share,    ///< of a datasheet value, or any other pure number
   seconds,  ///< held in seconds, written as "2.5 us"
+  bytes,    ///< written as "512 KiB"
 };
 
 /// One parameter of a curve: positive, with a log-normal prior that holds it where the data cannot.

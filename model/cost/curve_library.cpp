@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
 #include <headroom/model/cost/curve_library.hpp>
+#include <headroom/model/cost/curve_reader.hpp>
 
 #include <algorithm>
 
@@ -10,53 +11,6 @@ EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
 }
 
 namespace {
-
-constexpr Range<double> fraction{0.0, 100.0};
-constexpr Range<double> signed_fraction{-100.0, 100.0};
-
-CurveProvenance read_provenance(ConfigTable& table) {
-  CurveProvenance p;
-  p.engine = table.text("engine");
-  p.version = table.text("version");
-  p.format = table.text("format");
-  p.kernel = table.maybe_text("kernel").value_or("");
-  p.routing = table.maybe_text("routing").value_or("");
-  p.source = table.text("source");
-  p.date = table.text("date");
-  p.rows = table.integer("rows");
-  p.folds = table.integer("folds");
-  p.mape = table.number("mape", fraction);
-  p.median = table.number("median", fraction);
-  p.p90 = table.number("p90", fraction);
-  p.bias = table.number("bias", signed_fraction);
-  return p;
-}
-
-double read_value(ConfigTable& table, const CurveParameter& parameter) {
-  const double value = parameter.unit == CurveUnit::seconds ? table.quantity<Seconds>(parameter.name).raw()
-                                                            : table.number(parameter.name, {1e-12, 1e12});
-  return value;
-}
-
-/// Every [[key]] of the document: provenance and a table of values.
-template <std::size_t N>
-std::vector<FittedCurve<N>> read_curves(ConfigTable& root,
-                                        std::string_view key,
-                                        const std::array<CurveParameter, N>& parameters) {
-  std::vector<FittedCurve<N>> curves;
-  for (ConfigTable& table : root.tables(key)) {
-    FittedCurve<N> curve;
-    curve.provenance = read_provenance(table);
-    ConfigTable values = table.table("values");
-    for (std::size_t i = 0; i < N; ++i) {
-      curve.values[i] = read_value(values, parameters[i]);
-    }
-    values.finish();
-    table.finish();
-    curves.push_back(std::move(curve));
-  }
-  return curves;
-}
 
 /// The curve of one engine and format; an empty engine takes the first of the set.
 template <std::size_t N>

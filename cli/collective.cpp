@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom collective`: one collective answered, or a file of measured ones scored against the committed curves.
+#include <headroom/calibrate/score_collectives.hpp>
+#include <headroom/cli/render.hpp>
+#include <headroom/cli/render_collective.hpp>
+#include <headroom/cli/render_op.hpp>
+#include <headroom/cli/verb.hpp>
+#include <headroom/core/csv.hpp>
+#include <headroom/hardware/catalog.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::array options{
+    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog"},
+    Option{"--bytes", OptionKind::one, "SIZE", "buffer as nccl-tests counts it, e.g. \"1 GiB\": gathered, unscattered"},
+    Option{"--gpus", OptionKind::one, "N", "ranks; default all GPUs of the reference node"},
+    Option{"--nodes", OptionKind::one, "N", "hosts they are spread over, on one rail; default 1"},
+    Option{"--network", OptionKind::one, "ID", "with --nodes: efa, infiniband, roce"},
+    Option{"--nvls", OptionKind::one, "on|off", "reductions in the NVSwitch (NCCL_NVLS_ENABLE), on by default"},
+    Option{"--dtype", OptionKind::one, "NAME", "bf16 (default), fp16, fp32; int8 cannot be reduced in the switch"},
+    Option{"--eager", OptionKind::flag, "", "called from Python, outside a graph"},
+    Option{"--measured-busbw", OptionKind::one, "RATE", "\"12 GB/s\": is this the transport you think it is?"},
+    Option{"--kind", OptionKind::one, "nccl|custom-all-reduce|moe-all-to-all",
+           "with a file: the kind of collectives, where the columns do not tell"},
+    Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"},
+    Option{"--format", OptionKind::one, "text|json|csv", "text (default), json, csv (rows of a file)"},
+};
+
+/// "all-reduce", "all_reduce", "allreduce".
+std::optional<Collective> collective_named(std::string text) {
+  const auto plain = [](std::string_view word) {
+    std::string letters;
+    for (const char c : word) {
+      if (c != '-' && c != '_') {
+        letters += c;
+      }
+    }
+    return letters;
+  };
+  for (std::size_t i = 0; i < collective_count; ++i) {
+    if (plain(collective_names[i]) == plain(text)) {
+      return static_cast<Collective>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+template <class Q>
+Q quantity_option(const Arguments& arguments, std::string_view option) {
+  const std::string text = arguments.one(option);
+  const std::variant<double, TextError> parsed = parse_quantity(text, dimension_of<Q>);
+  if (const auto* error = std::get_if<TextError>(&parsed)) {
+    throw ConfigError{std::string{option} + " " + error->message};
+  }
+  if (std::get<double>(parsed) <= 0.0) {
+    throw ConfigError{std::string{option} + " " + quoted(text) + " must be positive"};
+  }
+  return Q{std::get<double>(parsed)};
+}
+
+std::int64_t count_option(const Arguments& arguments, std::string_view option, std::int64_t fallback) {
+  if (!arguments.has(option)) {
+    return fallback;
+  }
+  const std::string text = arguments.one(option);
+  const std::optional<std::int64_t> value = integer_of(text);
+  if (!value || *value <= 0 || *value > (std::int64_t{1} << 24)) {
+    throw ConfigError{std::string{option} + " " + quoted(text) + " must be a positive integer"};
+  }
+  return *value;
+}
+
+/// What the ranks see: hosts of the reference node, spread evenly.
+GroupView view_of(const Arguments& arguments, const Catalog& catalog, const Device& device) {
+  const Node* node = catalog.reference_node(device);
+  const std::int64_t nodes = count_option(arguments, "--nodes", 1);
+  const std::int64_t all = nodes * (node != nullptr ? node->gpus : device.scale_up.domain);
+  const std::int64_t ranks = count_option(arguments, "--gpus", all);
+  if (ranks < 2 || ranks < nodes || ranks % nodes != 0) {
+    throw ConfigError{"--gpus " + std::to_string(ranks) + " must be at least 2 and divide evenly over --nodes " +
+                      std::to_string(nodes)};
+  }
+  return hosts_view(device, node, ranks, nodes);
+}
+
+Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Device& device, Collective collective) {
+  if (!arguments.has("--bytes")) {
+    throw ConfigError{
+        "a collective needs --bytes, e.g. 'headroom collective all-reduce --bytes \"1 GiB\" --gpu "
+        "h100-sxm-80gb --gpus 8'"};
+  }
+  CollectiveQuestion q;
+  q.collective = collective;
+  q.bytes = quantity_option<Bytes>(arguments, "--bytes");
+  q.view = view_of(arguments, catalog, device);
+  if (q.view.domains > 1) {
+    if (!arguments.has("--network")) {
+      throw ConfigError{"--nodes " + std::to_string(q.view.domains) +
+                        " needs --network: which class joins the hosts (efa, infiniband, roce)"};
+    }
+    q.transport = find_transport(arguments.one("--network"));
+  } else if (arguments.has("--network")) {
+    throw ConfigError{"--network says how hosts are joined; ask for several with --nodes"};
+  }
+  q.options.nvls = arguments.one("--nvls", "on") == "on";
+  q.options.floating = arguments.one("--dtype", "bf16").find("int") == std::string::npos;
+  q.eager = arguments.has("--eager");
+  if (arguments.has("--measured-busbw")) {
+    q.measured = quantity_option<BytesPerSecond>(arguments, "--measured-busbw");
+  }
+  const CollectiveAnswer answer = answer_collective(device, q);
+  return {arguments.one("--format", "text") == "json" ? collective_json(answer) : collective_text(answer), "", 0};
+}
+
+Outcome score_files(const Arguments& arguments, const Catalog& catalog, const Device& device) {
+  std::optional<KernelKind> kind;
+  if (arguments.has("--kind")) {
+    const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
+    kind = static_cast<KernelKind>(at - kernel_kind_names.begin());
+  }
+  std::vector<BudgetBar> bars;
+  if (arguments.has("--budget")) {
+    const ConfigSource source = read_file(arguments.one("--budget"));
+    bars = read_budget(parse_toml(source.text, source.file), source.file);
+  }
+  const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind);
+  const Validation validation = score_collectives(files, device, catalog.reference_node(device));
+  Outcome outcome;
+  const std::string format = arguments.one("--format", "text");
+  outcome.out = format == "json"  ? validation_json(validation)
+                : format == "csv" ? validation_csv(validation)
+                                  : validation_text(validation);
+  for (const std::string& missed : missed_bars(validation, bars)) {
+    outcome.err += "headroom: budget missed: " + missed + "\n";
+    outcome.code = 1;
+  }
+  return outcome;
+}
+
+Outcome run(const Arguments& arguments) {
+  const std::vector<std::string> what = arguments.many("");
+  if (what.empty() || !arguments.has("--gpu")) {
+    throw ConfigError{
+        "name a collective or a file of measured collectives, and --gpu; e.g. 'headroom collective all-reduce --bytes "
+        "\"1 GiB\" --gpu h100-sxm-80gb --gpus 8'"};
+  }
+  const Catalog catalog = Catalog::standard();
+  const Device& device = catalog.device(arguments.one("--gpu"));
+  if (what.size() == 1) {
+    if (const std::optional<Collective> collective = collective_named(what.front())) {
+      return answer_one(arguments, catalog, device, *collective);
+    }
+    if (what.front().find('.') == std::string::npos && what.front().find('/') == std::string::npos) {
+      throw ConfigError{"collective " + quoted(what.front()) + " is not known" +
+                        suggestion(what.front(), collective_names)};
+    }
+  }
+  return score_files(arguments, catalog, device);
+}
+
+constexpr std::string_view examples =
+    "  headroom collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --gpus 8\n"
+    "  headroom collective all-reduce --bytes \"256 MiB\" --gpu b200-sxm-180gb --nodes 4 --network efa\n"
+    "  headroom collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --measured-busbw \"12 GB/s\"\n"
+    "  headroom collective nccl_mine.csv --kind nccl --gpu h200-sxm-141gb\n";
+
+}  // namespace
+
+const Verb collective_verb{"collective",
+                           "the time of one collective, what NCCL picks, what binds it; or a file of them scored",
+                           "all-reduce|FILE.csv",
+                           10000,
+                           options,
+                           examples,
+                           run};
+
+}  // namespace headroom::cli
