@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom collective`: one collective answered, or a file of measured ones scored against the committed curves.
 #include <headroom/calibrate/score_collectives.hpp>
+#include <headroom/cli/kernel_files.hpp>
+#include <headroom/cli/op_answer.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_collective.hpp>
-#include <headroom/cli/render_op.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/hardware/catalog.hpp>

@@ -295,7 +295,7 @@ void fill(const Arguments& arguments, FabricReport& r) {
     r.nodes = hosts;
   }
   if (!named_network && r.nodes > 1) {
-    r.network = NetworkPlan::non_blocking(r.nodes);
+    r.network = SwitchingPlan::non_blocking(r.nodes);
     r.assumed.emplace_back("one switch without oversubscription joins the hosts; name a cluster for its tiers");
   }
   r.assumed.insert(r.assumed.begin(), r.wiring.assumed.begin(), r.wiring.assumed.end());

@@ -18,7 +18,7 @@ using test::tier;
 struct Cluster {
   NodeWiring host;
   std::int64_t nodes = 1;
-  NetworkPlan network;
+  SwitchingPlan network;
 };
 
 Cluster any_cluster() {

@@ -17,7 +17,7 @@ using test::Message;
 struct Case {
   NodeWiring host;
   std::int64_t nodes = 1;
-  NetworkPlan network;
+  SwitchingPlan network;
   std::int64_t ranks = 2, stride = 1;
   Bytes buffer{};
   MessageCost cost;
