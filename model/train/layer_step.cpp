@@ -254,7 +254,7 @@ Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups) const {
   const double copies = domains * (1.0 - std::pow(1.0 - 1.0 / domains, experts_chosen)) * (domains - 1.0) / domains;
   const Seconds inside =
       local > 1.0 ? Bytes{tokens * experts_chosen * row * (local - 1.0) / local} / view.inside_all : Seconds{};
-  const Seconds outside = Bytes{tokens * copies * row} / (recipe_.stack.nic * view.outside_all);
+  const Seconds outside = Bytes{tokens * copies * row} / (recipe_.physics.nic * recipe_.stack.nic * view.outside_all);
   return recipe_.physics.exchange + std::max(inside, outside);
 }
 
@@ -297,7 +297,7 @@ void LayerPricer::add_collectives(LayerTimes& t, const Block& block, const Sizes
   if (const GroupCollectives* tp = groups.find(z.key.tp, 1)) {
     const Bytes buffer{element_ * z.tokens * z.hidden};
     const bool leaves = tp->view().domains > 1;
-    const double reach = leaves ? r.stack.nic : r.stack.link;
+    const double reach = leaves ? r.physics.nic * r.stack.nic : r.stack.link;
     const Seconds once = z.key.sequence_parallel ? tp->time(Collective::all_gather, buffer).time +
                                                        tp->time(Collective::reduce_scatter, buffer).time
                                                  : tp->time(Collective::all_reduce, buffer).time;

@@ -66,6 +66,7 @@ constexpr std::array physics_fields{
     PhysicsField{"cast", &StepPhysics::cast, factor},
     PhysicsField{"fp8_host", &StepPhysics::fp8_host, factor},
     PhysicsField{"fp4_time", &StepPhysics::fp4_time, {0.05, 2.0}},
+    PhysicsField{"nic", &StepPhysics::nic, {0.01, 1.5}},
     PhysicsField{"tp_host", &StepPhysics::tp_host, factor},
     PhysicsField{"cp_overlap", &StepPhysics::cp_overlap, share},
     PhysicsField{"optimizer_bytes", &StepPhysics::optimizer_bytes, bytes_a_number},

@@ -56,6 +56,7 @@ struct StepPhysics {
   double fp8_host = 0.85;       ///< host time with 8-bit recipes over that with 16 bit
   double fp4_time = 0.5;        ///< time of 4-bit products over that of 8-bit ones
   double tp_host = 0.29;        ///< share that tensor parallelism adds to the host time
+  double nic = 0.9;             ///< share of the measured scale-out bandwidth that training reaches
   double cp_overlap = 0.51;     ///< share of context-parallel traffic beside compute
   Seconds exchange{15e-6};      ///< latency of an exchange between experts on several nodes
   double optimizer_bytes = 40;  ///< moved per local parameter in the update

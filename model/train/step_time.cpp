@@ -16,11 +16,12 @@ Seconds overlapped(Seconds c, Seconds x, double o, double sig) noexcept {
 }
 
 /// What a group's traffic takes on a stack that reaches a share of the measured rates.
-Seconds reached(const GroupCollectives* group, Collective collective, double bytes, const StepStack& stack) noexcept {
+Seconds reached(const GroupCollectives* group, Collective collective, double bytes, const StepRecipe& r) noexcept {
   if (group == nullptr || bytes <= 0.0) {
     return {};
   }
-  return group->time(collective, Bytes{bytes}).time / (group->view().domains > 1 ? stack.nic : stack.link);
+  return group->time(collective, Bytes{bytes}).time /
+         (group->view().domains > 1 ? r.physics.nic * r.stack.nic : r.stack.link);
 }
 
 /// GPUs from which stragglers are felt.
@@ -144,12 +145,12 @@ void StepModel::shard_layers(const StepTable& table, const Strategy& s, StepTime
   const double weight = std::min(2.0, row_of(r.precision).compute_bytes);
   const RankParameters& p = table.of_layer;
   if (s.zero >= 3) {
-    t.gather = reached(table.shard, Collective::all_gather, weight * p.dense, r.stack) +
-               reached(table.experts, Collective::all_gather, weight * p.experts, r.stack);
+    t.gather = reached(table.shard, Collective::all_gather, weight * p.dense, r) +
+               reached(table.experts, Collective::all_gather, weight * p.experts, r);
   }
   const double gradient = r.physics.sharded_gradient_bytes;
-  t.scatter = reached(table.shard, Collective::reduce_scatter, gradient * p.trained_dense, r.stack) +
-              reached(table.experts, Collective::reduce_scatter, gradient * p.trained_experts, r.stack);
+  t.scatter = reached(table.shard, Collective::reduce_scatter, gradient * p.trained_dense, r) +
+              reached(table.experts, Collective::reduce_scatter, gradient * p.trained_experts, r);
 }
 
 /// Fills the terms of the slowest stage, of the pipeline around it, and of what ZeRO 2 and 3 add to each layer.
@@ -197,7 +198,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   if (on(Term::pp_comm)) {
     // Between hosts where the next stage lies outside the scale-up domain.
     const GroupCollectives* stage_group = groups_->find(s.pp, std::int64_t{s.tp} * s.cp * s.dp);
-    t.send = reached(stage_group, Collective::send_recv, table.boundary, r.stack);
+    t.send = reached(stage_group, Collective::send_recv, table.boundary, r);
     t.time[Term::pp_comm] = 2.0 * ((stages - 1.0) + m * s.vpp * r.stack.p2p_exposed) * t.send;
   }
 }
@@ -215,11 +216,11 @@ void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, Ste
   const double dense = per_stage * table.of_layer.trained_dense + ends;
   const double experts = per_stage * table.of_layer.trained_experts;
   const auto all_reduce = [&](const GroupCollectives* group, double parameters) {
-    return reached(group, Collective::all_reduce, r.stack.gradient_bytes * parameters, r.stack);
+    return reached(group, Collective::all_reduce, r.stack.gradient_bytes * parameters, r);
   };
   const auto sharded = [&](const GroupCollectives* group, double parameters) {
-    return reached(group, Collective::reduce_scatter, r.stack.gradient_bytes * parameters, r.stack) +
-           reached(group, Collective::all_gather, weight * parameters, r.stack);
+    return reached(group, Collective::reduce_scatter, r.stack.gradient_bytes * parameters, r) +
+           reached(group, Collective::all_gather, weight * parameters, r);
   };
   if (s.zero == 0) {
     t.reduction = all_reduce(table.data, dense) + all_reduce(table.experts, experts);
@@ -229,7 +230,7 @@ void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, Ste
     // Layers are scattered as they come; what is left are the ends, ZeRO 2's weights and the replicas of a shard.
     t.reduction = sharded(table.shard, ends);
     if (s.zero == 2) {
-      t.reduction += reached(table.shard, Collective::all_gather, weight * (dense - ends), r.stack);
+      t.reduction += reached(table.shard, Collective::all_gather, weight * (dense - ends), r);
     }
     if (s.shard_ranks > 0) {
       t.reduction += all_reduce(table.replicas, dense / s.shard_ranks);
