@@ -16,7 +16,7 @@ NodeWiring host() {
   return wire(node, catalog.device(node.gpu));
 }
 
-SwitchingPlan three_tiers() {
+NetworkTiers three_tiers() {
   return {{{"leaf", 32, 1.0, std::nullopt}, {"spine", 256, 1.0, std::nullopt}, {"core", hosts, 2.0, std::nullopt}},
           true};
 }

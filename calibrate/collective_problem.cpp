@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numbers>
 #include <utility>
 
 namespace headroom {
@@ -13,6 +14,7 @@ namespace {
 template <class Parameters>
 std::vector<double> priors(const Parameters& parameters) {
   std::vector<double> values;
+  values.reserve(parameters.size());
   for (const CurveParameter& p : parameters) {
     values.push_back(p.prior);
   }
@@ -79,7 +81,7 @@ std::vector<std::vector<double>> ring_starts() {
 /// one left too early.
 std::vector<std::vector<double>> custom_starts() {
   std::vector<std::vector<double>> starts;
-  constexpr double between = 1.4142135623730951;  // limits lie between measured powers of two
+  constexpr double between = std::numbers::sqrt2;  // limits lie between measured powers of two
   for (const double limit : {0x1p36, 0x1p27, 0x1p25, 0x1p24, 0x1p23, 0x1p22, 0x1p21, 0x1p20, 0x1p19, 0x1p18, 0x1p17}) {
     for (const double fall : {1.0, 2.0, 4.0, 3e4}) {
       starts.push_back(priors(custom_parameters()));

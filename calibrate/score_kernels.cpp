@@ -64,6 +64,9 @@ CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device
   if (own) {
     return *own;
   }
+  if (is_collective(group.kind)) {
+    throw ConfigError{"collectives are scored with 'headroom collective FILE.csv --gpu " + device.id + "'"};
+  }
   throw ConfigError{"kernels of kind " + std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]} +
                     " in format " + group.format + (group.kernel.empty() ? "" : " by " + group.kernel) +
                     (group.routing.empty() ? "" : " with " + group.routing + " routing") + " have no curve of " +

@@ -2,7 +2,6 @@
 // `headroom collective`: one collective answered, or a file of measured ones scored against the committed curves.
 #include <headroom/calibrate/score_collectives.hpp>
 #include <headroom/cli/kernel_files.hpp>
-#include <headroom/cli/op_answer.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_collective.hpp>
 #include <headroom/cli/verb.hpp>
@@ -21,6 +20,10 @@ constexpr std::array options{
     Option{"--gpus", OptionKind::one, "N", "ranks; default all GPUs of the reference node"},
     Option{"--nodes", OptionKind::one, "N", "hosts they are spread over, on one rail; default 1"},
     Option{"--network", OptionKind::one, "ID", "with --nodes: efa, infiniband, roce"},
+    Option{"--cluster", OptionKind::one, "ID", "a cluster of the catalog: its hosts, its network, its GPUs"},
+    Option{"--stride", OptionKind::one, "N", "with --cluster: ranks between neighbours of the group, default 1"},
+    Option{"--job", OptionKind::one, "N",
+           "with --cluster: ranks of the job, all of whose groups of this form move at once"},
     Option{"--nvls", OptionKind::one, "on|off", "reductions in the NVSwitch (NCCL_NVLS_ENABLE), on by default"},
     Option{"--dtype", OptionKind::one, "NAME", "bf16 (default), fp16, fp32; int8 cannot be reduced in the switch"},
     Option{"--eager", OptionKind::flag, "", "called from Python, outside a graph"},
@@ -32,7 +35,7 @@ constexpr std::array options{
 };
 
 /// "all-reduce", "all_reduce", "allreduce".
-std::optional<Collective> collective_named(std::string text) {
+std::optional<Collective> collective_named(std::string_view text) {
   const auto plain = [](std::string_view word) {
     std::string letters;
     for (const char c : word) {
@@ -88,15 +91,13 @@ GroupView view_of(const Arguments& arguments, const Catalog& catalog, const Devi
   return hosts_view(device, node, ranks, nodes);
 }
 
-Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Device& device, Collective collective) {
-  if (!arguments.has("--bytes")) {
-    throw ConfigError{
-        "a collective needs --bytes, e.g. 'headroom collective all-reduce --bytes \"1 GiB\" --gpu "
-        "h100-sxm-80gb --gpus 8'"};
+/// The group on hosts of the SKU's reference node.
+void place_on_hosts(const Arguments& arguments, const Catalog& catalog, const Device& device, CollectiveQuestion& q) {
+  for (const std::string_view option : {"--stride", "--job"}) {
+    if (arguments.has(option)) {
+      throw ConfigError{std::string{option} + " places the group in a job: name the machine with --cluster"};
+    }
   }
-  CollectiveQuestion q;
-  q.collective = collective;
-  q.bytes = quantity_option<Bytes>(arguments, "--bytes");
   q.view = view_of(arguments, catalog, device);
   if (q.view.domains > 1) {
     if (!arguments.has("--network")) {
@@ -106,6 +107,64 @@ Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Dev
     q.transport = find_transport(arguments.one("--network"));
   } else if (arguments.has("--network")) {
     throw ConfigError{"--network says how hosts are joined; ask for several with --nodes"};
+  }
+}
+
+/// Every rank sends to every other alike.
+bool uniform(Collective collective) {
+  return collective == Collective::all_to_all || collective == Collective::dispatch ||
+         collective == Collective::combine;
+}
+
+/// The group among all of its form that tile a job on a cluster.
+void place_on_cluster(const Arguments& arguments, const Catalog& catalog, CollectiveQuestion& q) {
+  Diagnostics problems;
+  for (const std::string_view option : {"--nodes", "--network", "--gpu"}) {
+    if (arguments.has(option)) {
+      problems.add("", {}, std::string{option} + " and --cluster: the cluster says it; give one of them");
+    }
+  }
+  if (!arguments.has("--gpus")) {
+    problems.add("", {}, "--cluster needs --gpus, the ranks of the group");
+  }
+  problems.throw_if_any();
+  const Cluster& cluster = catalog.cluster(arguments.one("--cluster"));
+  const std::int64_t ranks = count_option(arguments, "--gpus", 0);
+  const std::int64_t stride = count_option(arguments, "--stride", 1);
+  const std::int64_t job = count_option(arguments, "--job", ranks * stride);
+  if (ranks < 2) {
+    throw ConfigError{"--gpus 1: a group needs at least two ranks"};
+  }
+  const FabricGraph graph = graph_of(catalog, cluster, job);
+  q.view = Fabric{graph, job}.view(ranks, stride);
+  if (q.view.domains > 1) {
+    q.transport = find_transport(cluster.transport);
+  }
+  q.placed = std::to_string(stride) + (stride == 1 ? " rank" : " ranks") + " apart in a job of " + std::to_string(job) +
+             " on " + cluster.id;
+  if (q.view.tier > 0) {
+    const std::size_t tier = static_cast<std::size_t>(q.view.tier) - 1;
+    q.placed += ", up to its tier '" + cluster.tiers[tier].name + "'";
+    q.placed += q.view.one_rail ? ", on one rail" : "";
+    const std::int64_t binds = uniform(q.collective) ? q.view.all_binding_tier : q.view.binding_tier;
+    q.placed +=
+        binds > 0 ? ", bound by the uplinks of '" + cluster.tiers[static_cast<std::size_t>(binds) - 1].name + "'" : "";
+  }
+}
+
+Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Device& device, Collective collective) {
+  if (!arguments.has("--bytes")) {
+    throw ConfigError{
+        "a collective needs --bytes, e.g. 'headroom collective all-reduce --bytes \"1 GiB\" --gpu "
+        "h100-sxm-80gb --gpus 8'"};
+  }
+  CollectiveQuestion q;
+  q.collective = collective;
+  q.bytes = quantity_option<Bytes>(arguments, "--bytes");
+  if (arguments.has("--cluster")) {
+    place_on_cluster(arguments, catalog, q);
+  } else {
+    place_on_hosts(arguments, catalog, device, q);
   }
   q.options.nvls = arguments.one("--nvls", "on") == "on";
   q.options.floating = arguments.one("--dtype", "bf16").find("int") == std::string::npos;
@@ -144,13 +203,16 @@ Outcome score_files(const Arguments& arguments, const Catalog& catalog, const De
 
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> what = arguments.many("");
-  if (what.empty() || !arguments.has("--gpu")) {
+  const bool placed = arguments.has("--cluster");
+  if (what.empty() || (!placed && !arguments.has("--gpu"))) {
     throw ConfigError{
-        "name a collective or a file of measured collectives, and --gpu; e.g. 'headroom collective all-reduce --bytes "
+        "name a collective or a file of measured collectives, and --gpu or --cluster; e.g. 'headroom collective "
+        "all-reduce --bytes "
         "\"1 GiB\" --gpu h100-sxm-80gb --gpus 8'"};
   }
   const Catalog catalog = Catalog::standard();
-  const Device& device = catalog.device(arguments.one("--gpu"));
+  const Device& device = catalog.device(placed ? catalog.node(catalog.cluster(arguments.one("--cluster")).node).gpu
+                                               : arguments.one("--gpu"));
   if (what.size() == 1) {
     if (const std::optional<Collective> collective = collective_named(what.front())) {
       return answer_one(arguments, catalog, device, *collective);
@@ -160,12 +222,17 @@ Outcome run(const Arguments& arguments) {
                         suggestion(what.front(), collective_names)};
     }
   }
+  if (placed) {
+    throw ConfigError{"a file of measured collectives is scored for a SKU: --gpu, not --cluster"};
+  }
   return score_files(arguments, catalog, device);
 }
 
 constexpr std::string_view examples =
     "  headroom collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --gpus 8\n"
     "  headroom collective all-reduce --bytes \"256 MiB\" --gpu b200-sxm-180gb --nodes 4 --network efa\n"
+    "  headroom collective reduce-scatter --bytes \"2 GiB\" --cluster dgx-superpod-h100 --gpus 16 --stride 8 --job "
+    "512\n"
     "  headroom collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --measured-busbw \"12 GB/s\"\n"
     "  headroom collective nccl_mine.csv --kind nccl --gpu h200-sxm-141gb\n";
 

@@ -186,21 +186,6 @@ void take_entry(const Arguments& arguments, const Catalog& catalog, const std::s
   r.id = node.id, r.name = node.name;
 }
 
-/// Hosts that a job fills when every scale-up domain takes as many ranks, the largest such number.
-std::int64_t hosts_for(const NodeWiring& w, std::int64_t ranks) {
-  const std::int64_t domain = w.planes.planes > 0 ? w.planes.domain : w.gpus;
-  const std::int64_t hosts = std::max<std::int64_t>(domain / w.gpus, 1);
-  if (ranks <= domain) {
-    return (ranks + w.gpus - 1) / w.gpus;
-  }
-  for (std::int64_t each = domain; each >= w.gpus; each -= w.gpus) {
-    if (ranks % each == 0) {
-      return ranks / each * hosts;
-    }
-  }
-  return (ranks + domain - 1) / domain * hosts;
-}
-
 std::vector<GpuPorts> ports_of(const FabricGraph& graph) {
   const NodeWiring& w = graph.wiring();
   std::vector<GpuPorts> ports(static_cast<std::size_t>(w.gpus));
@@ -295,7 +280,7 @@ void fill(const Arguments& arguments, FabricReport& r) {
     r.nodes = hosts;
   }
   if (!named_network && r.nodes > 1) {
-    r.network = SwitchingPlan::non_blocking(r.nodes);
+    r.network = NetworkTiers::non_blocking(r.nodes);
     r.assumed.emplace_back("one switch without oversubscription joins the hosts; name a cluster for its tiers");
   }
   r.assumed.insert(r.assumed.begin(), r.wiring.assumed.begin(), r.wiring.assumed.end());

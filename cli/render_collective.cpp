@@ -44,7 +44,7 @@ std::string link_name(const GroupView& view) {
 Seconds time_over(const CollectiveQuestion& q, const Device& device, const GroupView& view, CollectiveOptions options) {
   const ChosenCollectives chosen = choose_collectives(device, view);
   const NetworkCurve network = q.transport ? q.transport->curve : NetworkCurve{};
-  return collective_time(q.collective, q.bytes, view, chosen.set.curves(), network, options).time +
+  return collective_time(q.collective, q.bytes, view, chosen.curves(), network, options).time +
          (q.eager ? chosen.set.eager_launch : Seconds{});
 }
 
@@ -91,7 +91,7 @@ std::string verdict_of(const std::vector<TransportGuess>& guesses, BytesPerSecon
     return share + ": " + guesses.front().name +
            ", but slow; look for other traffic, a failed link, or too few channels";
   }
-  if (nearest->name.find(guesses.front().name) == 0) {
+  if (nearest->name.starts_with(guesses.front().name)) {
     return share + ": " + nearest->name + " as it should be (" + format(nearest->busbw) + ")";
   }
   const bool fallback = nearest->name.find("PCIe") != std::string::npos;
@@ -111,10 +111,13 @@ std::string group_text(const CollectiveAnswer& a) {
   const GroupView& v = a.question.view;
   std::string text = std::to_string(v.ranks) + " x " + a.gpu;
   if (v.domains > 1) {
-    text += " in " + std::to_string(v.domains) + " hosts, " +
+    text += " in " + std::to_string(v.domains) + (v.nodes > v.domains ? " domains, " : " hosts, ") +
             (a.question.transport ? a.question.transport->name + " " : "") + format(v.outside_ring) + " a GPU";
   }
-  return text + ", " + link_name(v) + " " + format(v.inside_ring) + (v.staged ? ", no peer access" : "");
+  if (v.per_domain > 1) {
+    text += ", " + link_name(v) + " " + format(v.inside_ring) + (v.staged ? ", no peer access" : "");
+  }
+  return text;
 }
 
 }  // namespace
@@ -126,7 +129,7 @@ CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestio
   const ChosenCollectives chosen = choose_collectives(device, question.view);
   a.why = chosen.why;
   const NetworkCurve network = question.transport ? question.transport->curve : NetworkCurve{};
-  const GroupCollectives group{chosen.set.curves(), network, question.view, question.options};
+  const GroupCollectives group{chosen.curves(), network, question.view, question.options};
   a.time = group.time(question.collective, question.bytes);
   if (question.eager && a.time.time > Seconds{}) {
     a.time.launch += chosen.set.eager_launch;
@@ -152,8 +155,8 @@ CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestio
 
 std::string collective_text(const CollectiveAnswer& a) {
   const CollectiveTime& t = a.time;
-  std::string text =
-      std::string{name_of(a.question.collective)} + " of " + format(a.question.bytes) + " on " + group_text(a) + "\n\n";
+  std::string text = std::string{name_of(a.question.collective)} + " of " + format(a.question.bytes) + " on " +
+                     group_text(a) + "\n" + (a.question.placed.empty() ? "" : a.question.placed + "\n") + "\n";
   Table table{{"", ""}};
   table.left(1);
   table.row({"time", format(t.time) + "  (" + format(a.low) + " to " + format(a.high) + ")"});
@@ -194,6 +197,11 @@ std::string collective_json(const CollectiveAnswer& a) {
   json.member("bytes", q.bytes.raw());
   json.member("gpus", q.view.ranks);
   json.member("hosts", q.view.domains);
+  if (!q.placed.empty()) {
+    json.member("placed", std::string_view{q.placed});
+    json.member("stride", q.view.stride);
+    json.member("outside_ring_bytes_per_s", q.view.outside_ring.raw());
+  }
   json.member("time_s", a.time.time.raw());
   json.member("low_s", a.low.raw());
   json.member("high_s", a.high.raw());

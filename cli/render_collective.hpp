@@ -17,6 +17,7 @@ struct CollectiveQuestion {
   Collective collective = Collective::all_reduce;
   Bytes bytes{};
   GroupView view;
+  std::string placed;                  ///< in words, of a group on a cluster
   std::optional<Transport> transport;  ///< of groups that span hosts
   CollectiveOptions options;
   bool eager = false;  ///< called outside a graph

@@ -40,7 +40,7 @@ struct FabricReport {
   std::string id, name, gpu, node;  ///< node: of a cluster, else empty
   NodeWiring wiring;
   std::int64_t nodes = 1;
-  SwitchingPlan network;
+  NetworkTiers network;
   std::vector<GpuPorts> gpus;
   std::vector<FabricTier> tiers;  ///< none where there is one host
   BytesPerSecond host_bisection{};

@@ -194,7 +194,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   text += notes_text(plan);
   if (whole) {
     text +=
-        price_text(plan) + "\nrough: intervals of time hold 80 % of past errors of this form; " + plan.interval_source;
+        price_text(plan) + "\nintervals of time hold 80 % of past errors of this form; " + plan.interval_source;
   }
   return text + "\nmemory: " + t.software.name + "; " + t.software.interval_source + "\n";
 }

@@ -2,6 +2,7 @@
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/fabric.hpp>
 #include <headroom/hardware/max_min.hpp>
+#include <headroom/hardware/node_wiring.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -29,19 +30,48 @@ std::int64_t even_share(std::int64_t ranks, std::int64_t domain, std::int64_t ho
   return 0;
 }
 
+[[noreturn]] void refuse_ranks(std::int64_t ranks, std::int64_t host) {
+  throw ConfigError(counts(ranks, host) + " do not fill hosts; take " +
+                    (ranks < host ? "1" : std::to_string(ranks / host * host)) + " or " +
+                    std::to_string((std::max<std::int64_t>(ranks, 0) / host + 1) * host));
+}
+
+std::int64_t domain_of(const NodeWiring& wiring) {
+  return wiring.planes.planes > 0 ? wiring.planes.domain : wiring.gpus;
+}
+
 void keep_least(BytesPerSecond& least, BytesPerSecond rate) {
   least = std::min(least, rate);
 }
 
 }  // namespace
 
+std::int64_t hosts_for(const NodeWiring& wiring, std::int64_t ranks) {
+  const std::int64_t domain = domain_of(wiring);
+  const std::int64_t share = ranks < 1 ? 0 : even_share(ranks, domain, wiring.gpus);
+  if (share == 0) {
+    refuse_ranks(ranks, wiring.gpus);
+  }
+  // A rack-scale domain comes whole, whatever part of it the job takes.
+  return ranks <= domain ? (ranks + wiring.gpus - 1) / wiring.gpus : ranks / share * (domain / wiring.gpus);
+}
+
+FabricGraph graph_of(const Catalog& catalog, const Cluster& cluster, std::int64_t ranks) {
+  const Node& node = catalog.node(cluster.node);
+  NodeWiring wiring = wire(node, catalog.device(node.gpu));
+  const std::int64_t hosts = hosts_for(wiring, ranks);
+  if (cluster.nodes && hosts > cluster.nodes->value) {
+    throw ConfigError(std::to_string(ranks) + " ranks need " + std::to_string(hosts) + " hosts; " + cluster.id +
+                      " has " + std::to_string(cluster.nodes->value));
+  }
+  return {std::move(wiring), hosts, {cluster.tiers, cluster.rail_optimised}};
+}
+
 Fabric::Fabric(const FabricGraph& graph, std::int64_t ranks) : graph_(&graph), ranks_(ranks) {
   const std::int64_t host = graph.wiring().gpus;
   per_domain_ = ranks < 1 ? 0 : even_share(ranks, graph.domain_gpus(), host);
   if (per_domain_ == 0) {
-    throw ConfigError(counts(ranks, host) + " do not fill hosts; take " +
-                      (ranks < host ? "1" : std::to_string(ranks / host * host)) + " or " +
-                      std::to_string((std::max<std::int64_t>(ranks, 0) / host + 1) * host));
+    refuse_ranks(ranks, host);
   }
   const std::int64_t domains = ranks / per_domain_;
   const std::int64_t last = (domains - 1) * graph.domain_gpus() + per_domain_;
@@ -164,6 +194,9 @@ class GroupSight {
       }
     }
     const SlowestFlow around = slowest_flow(graph_.links(), ring);
+    if (around.link < 0) {
+      return;  // where groups do not fill domains alike, one may hold a single rank of each
+    }
     const FabricLink& slow = graph_.links()[static_cast<std::size_t>(around.link)];
     BytesPerSecond ring_rate = around.rate;
     view_.inside = slow.kind;
@@ -410,7 +443,7 @@ class GroupSight {
     std::int64_t ignored = 0;
     view_.outside = fabric_.host_binds_;
     view_.outside_ring = share(ring, view_.binding_tier);
-    view_.outside_all = share(all, ignored);
+    view_.outside_all = share(all, view_.all_binding_tier);
     view_.outside_pair = share(pair, ignored);
     view_.outside_latency = hops(view_.tier);
   }

@@ -24,18 +24,27 @@ struct GroupView {
 
   LinkKind inside = LinkKind::nvlink;    ///< the kind of link that binds a ring within a domain
   LinkKind outside = LinkKind::network;  ///< and between domains: pcie or socket where NICs are not what binds
-  std::int64_t binding_tier = 0;  ///< the tier whose uplinks bind a ring between domains; 0: the hosts' own links
-  bool in_switch = false;         ///< ranks of a domain meet in switches that can reduce (NVLS)
-  bool staged = false;            ///< ranks of a domain copy through host memory: no peer access
-  BytesPerSecond inside_ring{};   ///< a rank's sends to its ring neighbour within the domain
-  BytesPerSecond inside_all{};    ///< a rank's sends to all others of the domain, uniformly
-  BytesPerSecond inside_pair{};   ///< a rank's sends to one other rank of the domain
-  BytesPerSecond outside_ring{};  ///< a rank's share of the network while each group's ring passes every domain
-  BytesPerSecond outside_all{};   ///< a rank's sends to all ranks of other domains, uniformly
-  BytesPerSecond outside_pair{};  ///< a rank's sends to the next rank of another domain
-  Seconds inside_latency{};       ///< of links and switches, one way between neighbours
+  std::int64_t binding_tier = 0;      ///< the tier whose uplinks bind a ring between domains; 0: the hosts' own links
+  std::int64_t all_binding_tier = 0;  ///< and of uniform sends
+  bool in_switch = false;             ///< ranks of a domain meet in switches that can reduce (NVLS)
+  bool staged = false;                ///< ranks of a domain copy through host memory: no peer access
+  BytesPerSecond inside_ring{};       ///< a rank's sends to its ring neighbour within the domain
+  BytesPerSecond inside_all{};        ///< a rank's sends to all others of the domain, uniformly
+  BytesPerSecond inside_pair{};       ///< a rank's sends to one other rank of the domain
+  BytesPerSecond outside_ring{};      ///< a rank's share of the network while each group's ring passes every domain
+  BytesPerSecond outside_all{};       ///< a rank's sends to all ranks of other domains, uniformly
+  BytesPerSecond outside_pair{};      ///< a rank's sends to the next rank of another domain
+  Seconds inside_latency{};           ///< of links and switches, one way between neighbours
   Seconds outside_latency{};
 };
+
+/// Hosts that a job of `ranks` needs where every scale-up domain takes the same number of them, in whole domains.
+/// ConfigError where no number of hosts is filled.
+[[nodiscard]] std::int64_t hosts_for(const NodeWiring& wiring, std::int64_t ranks);
+
+/// The part of a cluster that a job of `ranks` occupies. ConfigError: more hosts than the cluster has, and what
+/// FabricGraph refuses.
+[[nodiscard]] FabricGraph graph_of(const Catalog& catalog, const Cluster& cluster, std::int64_t ranks);
 
 /// A job's ranks on a fabric: rank r is GPU r, host after host; where the job is larger than a scale-up domain, each
 /// domain takes the same number of ranks, the largest divisor of the job that fills hosts (64 of an NVL72's 72 GPUs for

@@ -50,7 +50,7 @@ void check_wiring(const NodeWiring& wiring, Diagnostics& problems) {
   }
 }
 
-void check_network(const NodeWiring& wiring, std::int64_t nodes, const SwitchingPlan& network, Diagnostics& problems) {
+void check_network(const NodeWiring& wiring, std::int64_t nodes, const NetworkTiers& network, Diagnostics& problems) {
   const auto problem = [&](const std::string& message) { problems.add("", {}, wiring.name + ": " + message); };
   if (nodes < 1) {
     problem("a fabric of " + std::to_string(nodes) + " hosts; it needs at least one");
@@ -130,7 +130,7 @@ std::vector<std::vector<std::int32_t>> deal_nics(const NodeWiring& wiring) {
 
 }  // namespace
 
-SwitchingPlan SwitchingPlan::non_blocking(std::int64_t nodes) {
+NetworkTiers NetworkTiers::non_blocking(std::int64_t nodes) {
   return {{{"network", std::max<std::int64_t>(nodes, 1), 1.0, std::nullopt}}, false};
 }
 
@@ -217,7 +217,7 @@ struct FabricGraph::Builder {
     }
     for (std::int32_t gpu = 0; gpu < gpus; ++gpu) {
       const auto g = static_cast<std::size_t>(gpu);
-      link(host + gpu, parent(host, wiring.gpu_switch[g], wiring.gpu_socket[g]), LinkKind::pcie, wiring.gpu_pcie, {},
+      link(host + gpu, parent(host, wiring.gpu_switch[g], wiring.gpu_socket[g]), wiring.host_link, wiring.gpu_pcie, {},
            {});
     }
     for (std::int32_t s = 0; s < switches; ++s) {
@@ -337,7 +337,7 @@ struct FabricGraph::Builder {
   }
 };
 
-FabricGraph::FabricGraph(NodeWiring wiring, std::int64_t nodes, SwitchingPlan network)
+FabricGraph::FabricGraph(NodeWiring wiring, std::int64_t nodes, NetworkTiers network)
     : wiring_(std::move(wiring)), network_(std::move(network)), nodes_(nodes) {
   Diagnostics problems;
   check_wiring(wiring_, problems);

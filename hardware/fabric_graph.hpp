@@ -43,12 +43,12 @@ struct RouteStep {
 };
 
 /// Switching levels above the hosts, and whether NIC i of every host under a leaf goes to leaf i.
-struct SwitchingPlan {
+struct NetworkTiers {
   std::vector<ClusterTier> tiers;
   bool rail_optimised = false;
 
   /// One switch without oversubscription: what is assumed of hosts of which no cluster is named.
-  [[nodiscard]] static SwitchingPlan non_blocking(std::int64_t nodes);
+  [[nodiscard]] static NetworkTiers non_blocking(std::int64_t nodes);
 };
 
 class FabricGraph {
@@ -56,10 +56,10 @@ class FabricGraph {
   /// `nodes` hosts wired alike under `network`. ConfigError naming every problem: no GPU, a link without rate or to
   /// nothing, several hosts without NICs or tiers, more hosts than the tiers hold, tiers that do not nest, a GPU that
   /// nothing reaches.
-  FabricGraph(NodeWiring wiring, std::int64_t nodes, SwitchingPlan network);
+  FabricGraph(NodeWiring wiring, std::int64_t nodes, NetworkTiers network);
 
   [[nodiscard]] const NodeWiring& wiring() const noexcept { return wiring_; }
-  [[nodiscard]] const SwitchingPlan& network() const noexcept { return network_; }
+  [[nodiscard]] const NetworkTiers& network() const noexcept { return network_; }
   [[nodiscard]] std::int64_t nodes() const noexcept { return nodes_; }
   [[nodiscard]] std::int64_t gpus() const noexcept { return nodes_ * wiring_.gpus; }
   [[nodiscard]] std::span<const FabricElement> elements() const noexcept { return elements_; }
@@ -97,7 +97,7 @@ class FabricGraph {
   struct Builder;
 
   NodeWiring wiring_;
-  SwitchingPlan network_;
+  NetworkTiers network_;
   std::int64_t nodes_ = 1;
   std::int64_t domain_ = 1;
   std::int64_t rails_ = 1;

@@ -144,26 +144,25 @@ class Assembly {
 
   void put_tree() {
     w_.sockets = sockets_.count();
-    const std::int64_t generation = facts_->pcie_generation.value_or(device_->pcie.generation);
-    const std::int64_t of_slot =
-        device_->pcie.generation > 0 ? std::min(generation, device_->pcie.generation) : generation;
-    const auto slot = pcie_rate(of_slot, device_->pcie.lanes > 0 ? device_->pcie.lanes : 16);
+    const auto of_sku = pcie_rate(device_->pcie.generation, device_->pcie.lanes > 0 ? device_->pcie.lanes : 16);
     for (const FoundHost::Gpu& gpu : found_->gpus) {
       w_.gpu_socket.push_back(sockets_.of(gpu.numa));
       w_.gpu_switch.push_back(gpu.pcie_switch);
-      if (!gpu.c2c && !gpu.pcie && !slot) {
+      const auto& c2c = gpu.c2c ? gpu.c2c : facts_->c2c;
+      const auto& slot = gpu.pcie ? gpu.pcie : facts_->gpu_pcie ? facts_->gpu_pcie : of_sku;
+      const auto& rate = c2c ? c2c : slot;
+      if (!rate) {
         problem(gpu.at, "no PCIe rate of " + gpu.name + ": neither the text nor " + device_->id +
                             " has a generation from 1 to 6");
         continue;
       }
-      const BytesPerSecond rate = gpu.c2c ? *gpu.c2c : gpu.pcie ? *gpu.pcie : *slot;
-      w_.host_link = gpu.c2c ? LinkKind::c2c : LinkKind::pcie;
-      w_.gpu_pcie = slowest(w_.gpu_pcie, rate, "GPUs");
+      w_.host_link = c2c ? LinkKind::c2c : LinkKind::pcie;
+      w_.gpu_pcie = slowest(w_.gpu_pcie, *rate, "GPUs");
     }
+    const BytesPerSecond up = facts_->switch_pcie ? *facts_->switch_pcie : of_sku.value_or(w_.gpu_pcie);
     for (const FoundHost::Switch& pcie_switch : found_->switches) {
       w_.switch_socket.push_back(sockets_.of(pcie_switch.numa));
-      w_.switch_pcie =
-          slowest(w_.switch_pcie, pcie_switch.pcie.value_or(pcie_rate(generation).value_or(w_.gpu_pcie)), "switches");
+      w_.switch_pcie = slowest(w_.switch_pcie, pcie_switch.pcie.value_or(up), "switches");
     }
     if (w_.sockets > 1) {
       const std::optional<BytesPerSecond>& rate = facts_->socket_link ? facts_->socket_link : found_->socket_link;
@@ -233,6 +232,10 @@ HostFacts facts_of(const NodeWiring& like) {
   HostFacts facts;
   facts.sockets = like.sockets;
   facts.peer_access = like.peer_access;
+  (like.host_link == LinkKind::c2c ? facts.c2c : facts.gpu_pcie) = like.gpu_pcie;
+  if (!like.switch_socket.empty()) {
+    facts.switch_pcie = like.switch_pcie;
+  }
   if (like.planes.planes > 0) {
     facts.planes = like.planes.planes;
     facts.domain = like.planes.domain;

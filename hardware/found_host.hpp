@@ -13,14 +13,16 @@ namespace headroom {
 
 /// What the text of a tool does not say of a host. Unset: the host must not need it, else it is an error.
 struct HostFacts {
-  std::optional<std::int64_t> sockets;          ///< NUMA nodes are shared out over them; unset: one socket each
-  std::optional<std::int64_t> planes;           ///< of NVSwitches; unset: one, which carries the sum
-  std::optional<std::int64_t> domain;           ///< GPUs that the switches join; unset: the host's
-  std::optional<std::int64_t> pcie_generation;  ///< of the host; unset: the SKU's
+  std::optional<std::int64_t> sockets;  ///< NUMA nodes are shared out over them; unset: one socket each
+  std::optional<std::int64_t> planes;   ///< of NVSwitches; unset: one, which carries the sum
+  std::optional<std::int64_t> domain;   ///< GPUs that the switches join; unset: the host's
   std::optional<BytesPerSecond> nic_rate;
   std::optional<BytesPerSecond> socket_link;
-  std::optional<bool> peer_access;  ///< over PCIe; unset: there
-  std::vector<std::string> nics;    ///< names of those that collectives use; empty: all
+  std::optional<BytesPerSecond> gpu_pcie;     ///< unset: what the SKU can do
+  std::optional<BytesPerSecond> switch_pcie;  ///< unset: as the SKU's
+  std::optional<BytesPerSecond> c2c;          ///< instead of gpu_pcie
+  std::optional<bool> peer_access;            ///< over PCIe; unset: there
+  std::vector<std::string> nics;              ///< names of those that collectives use; empty: all
 };
 /// The facts of a node type that the host is like.
 [[nodiscard]] HostFacts facts_of(const NodeWiring& like);

@@ -99,7 +99,7 @@ Placement place(const AxisOrder& order, const Degrees& d) {
         expert *= edp;
         break;
       }
-      default:
+      case Axis::pp:
         if (d.pp > 1 && d.ep * d.etp > 1 && dense != expert) {
           throw ConfigError(
               "order " + quoted(to_text(order)) + " puts pp at stride " + std::to_string(dense) +
@@ -110,6 +110,10 @@ Placement place(const AxisOrder& order, const Degrees& d) {
         dense *= d.pp;
         expert *= d.pp;
         break;
+      case Axis::etp:
+      case Axis::edp:
+      case Axis::dp_cp:
+      case Axis::count: break;  // follow from the others
     }
   }
   const AxisGroup dp = group(placement, Axis::dp), cp = group(placement, Axis::cp);

@@ -80,6 +80,12 @@ CollectiveCurves CollectiveSet::curves(std::string_view version) const {
   return c;
 }
 
+CollectiveCurves ChosenCollectives::curves(std::string_view version) const {
+  CollectiveCurves c = set.curves(version);
+  c.link = link;
+  return c;
+}
+
 CollectiveSet read_collective_set(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {
   ConfigTable root{document, "", diagnostics};
   require_schema(root);
@@ -160,6 +166,9 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
     throw ConfigError{device.id + " borrows the collectives of " + chosen.set.id +
                       ", which has no NVLink; nobody measured NVLink on this generation"};
   }
+  if (pcie && device.pcie.rate) {
+    chosen.link = device.pcie.rate->value;
+  }
   if (pcie && (!measured_over_pcie || (view.staged && !chosen.set.staged_shares))) {
     chosen.set = load_collective_set(view.staged ? staged_box : peer_box);
     chosen.why = std::string{"measured over PCIe "} +
@@ -196,8 +205,8 @@ Transport find_transport(std::string_view spelling) {
 GroupView hosts_view(const Device& device, const Node* node, std::int64_t ranks, std::int64_t nodes) {
   const std::int64_t each = (ranks + nodes - 1) / nodes;
   const LinkTopology topology = node != nullptr ? node->topology : device.scale_up.topology;
-  const std::int64_t domain = std::max<std::int64_t>(
-      {device.scale_up.domain, node != nullptr && topology != LinkTopology::bridge ? node->gpus : 1, 1});
+  const std::int64_t hosted = node != nullptr && topology != LinkTopology::bridge ? node->gpus : 1;
+  const std::int64_t domain = std::max(device.scale_up.domain, hosted);
   if (each > domain) {
     throw ConfigError{std::to_string(each) + " GPUs do not fit one domain of " + device.id + ", which joins " +
                       std::to_string(domain)};

@@ -64,6 +64,10 @@ struct Transport {
 struct ChosenCollectives {
   CollectiveSet set;
   std::string why;
+  BytesPerSecond link{};  ///< the SKU's PCIe, of groups joined by it
+
+  /// The set's curves with the link that their shares are of.
+  [[nodiscard]] CollectiveCurves curves(std::string_view version = {}) const;
 };
 [[nodiscard]] ChosenCollectives choose_collectives(const Device& device, const GroupView& view);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 namespace headroom {
 namespace {
@@ -83,6 +84,14 @@ double crowded(double bytes, double ranks) noexcept {
   return filled * filled / (1.0 + filled * filled);
 }
 
+/// `tier`: the one whose uplinks bind what leaves a domain, 0 where NICs do.
+CollectiveBound bound_of(const CollectiveTime& t, double inside, double outside, std::int64_t tier) noexcept {
+  return t.latency + t.launch > t.transfer ? CollectiveBound::latency
+         : outside <= inside               ? CollectiveBound::inside_link
+         : tier > 0                        ? CollectiveBound::tier
+                                           : CollectiveBound::nic;
+}
+
 double log2_of(std::int64_t count) noexcept {
   return std::log2(static_cast<double>(std::max<std::int64_t>(count, 1)));
 }
@@ -96,6 +105,15 @@ double share_of(const CollectiveCurves& curves, const GroupView& view, double at
   const double first = std::clamp(doublings, 0.0, 1.0);
   const double second = std::clamp(doublings - 1.0, 0.0, 1.0);
   return std::exp2((1.0 - first) * std::log2(at_2) + (first - second) * std::log2(at_4) + second * std::log2(at_8));
+}
+
+/// A share of the link that it was measured on, no more than the group sees.
+BytesPerSecond sustained(const CollectiveCurves& curves,
+                         const GroupView& view,
+                         BytesPerSecond seen,
+                         double share) noexcept {
+  const bool shared = curves.link > BytesPerSecond{} && view.inside != LinkKind::nvlink;
+  return shared ? std::min(share * curves.link, seen) : share * seen;
 }
 
 /// What NCCL would know of the group.
@@ -137,21 +155,30 @@ const std::array<CurveParameter, pair_parameter_count>& pair_parameters() noexce
   return pair_table;
 }
 
-double ring_share(const CollectiveCurves& curves, const RingCurve& curve, const GroupView& view) noexcept {
-  return share_of(curves, view, at(curve, RingParameter::share_2), at(curve, RingParameter::share_4),
-                  at(curve, RingParameter::share_8));
+BytesPerSecond ring_rate(const CollectiveCurves& curves, const RingCurve& curve, const GroupView& view) noexcept {
+  return sustained(curves, view, view.inside_ring,
+                   share_of(curves, view, at(curve, RingParameter::share_2), at(curve, RingParameter::share_4),
+                            at(curve, RingParameter::share_8)));
 }
 
 GroupCollectives::GroupCollectives(const CollectiveCurves& curves,
                                    const NetworkCurve& network,
                                    const GroupView& view,
                                    CollectiveOptions options) noexcept
-    : curves_{curves}, network_{network}, view_{view} {
+    : curves_{curves},
+      network_{network},
+      view_{view},
+      pair_rate_{sustained(curves,
+                           view,
+                           view.inside_all,
+                           share_of(curves,
+                                    view,
+                                    at(curves.all_to_all, PairParameter::share_2),
+                                    at(curves.all_to_all, PairParameter::share_4),
+                                    at(curves.all_to_all, PairParameter::share_8)))} {
   constexpr std::array kinds{Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter};
-  pair_share_ = share_of(curves_, view_, at(curves.all_to_all, PairParameter::share_2),
-                         at(curves.all_to_all, PairParameter::share_4), at(curves.all_to_all, PairParameter::share_8));
   for (std::size_t i = 0; i < plans && view.ranks > 1; ++i) {
-    share_[i] = ring_share(curves_, curve_of(i), view_);
+    rate_[i] = ring_rate(curves_, curve_of(i), view_);
     plans_[i].communicator = communicator_of(curves, view, kinds[i], options);
     plans_[i].table = nccl::tune(plans_[i].communicator, kinds[i]);
     build(i, kinds[i]);
@@ -169,7 +196,7 @@ void GroupCollectives::build(std::size_t which, Collective collective) noexcept 
   };
   constexpr double smallest = 64.0;
   constexpr double largest = 0x1p40;
-  constexpr double step = 1.4142135623730951;
+  constexpr double step = std::numbers::sqrt2;
   nccl::Choice now = choose(smallest);
   Seconds least{};
   const auto close = [&](double below) {
@@ -194,16 +221,20 @@ void GroupCollectives::build(std::size_t which, Collective collective) noexcept 
   close(0x1p62);
 }
 
-GroupCollectives::Parts GroupCollectives::tree_parts(
-    const RingCurve& curve, double share, double buffer, Algorithm algorithm, Protocol protocol) const noexcept {
+GroupCollectives::Parts GroupCollectives::tree_parts(const RingCurve& curve,
+                                                     BytesPerSecond simple,
+                                                     double buffer,
+                                                     Algorithm algorithm,
+                                                     Protocol protocol) const noexcept {
   const auto g = static_cast<double>(view_.per_domain);
   const auto k = static_cast<double>(std::max<std::int64_t>(view_.domains, 1));
   const bool in_switch = algorithm != Algorithm::tree;
   const double through = in_switch ? 1.0 + 1.0 / g : 2.0 * (g - 1.0) / g;
-  const double rate = in_switch ? at(curve, RingParameter::nvls_rate) : share * rate_of(curve, protocol);
+  const BytesPerSecond rate =
+      in_switch ? at(curve, RingParameter::nvls_rate) * view_.inside_ring : rate_of(curve, protocol) * simple;
   Parts parts;
   parts.hops = in_switch ? at(curve, RingParameter::nvls_latency) : 2.0 * (g - 1.0) * hop_of(curve, protocol);
-  parts.inside = g > 1.0 ? buffer * through / (rate * view_.inside_ring.raw()) : 0.0;
+  parts.inside = g > 1.0 ? buffer * through / rate.raw() : 0.0;
   parts.segment = at(curve, in_switch ? RingParameter::nvls_pipeline : RingParameter::pipeline);
   if (k > 1.0) {
     parts.network_hops = 2.0 * std::floor(log2_of(view_.domains)) * hop_of(network_, protocol);
@@ -213,7 +244,7 @@ GroupCollectives::Parts GroupCollectives::tree_parts(
 }
 
 GroupCollectives::Parts GroupCollectives::ring_parts(const RingCurve& curve,
-                                                     double share,
+                                                     BytesPerSecond simple,
                                                      Collective collective,
                                                      double buffer,
                                                      Algorithm algorithm,
@@ -232,25 +263,18 @@ GroupCollectives::Parts GroupCollectives::ring_parts(const RingCurve& curve,
   Parts parts;
   parts.hops = steps * hop_of(curve, protocol) * (1.0 + crowd);
   parts.network_hops = between * hop_of(network_, protocol);
-  parts.inside = g > 1.0 ? volume / (share * rate_of(curve, protocol) * view_.inside_ring.raw()) : 0.0;
+  parts.inside = g > 1.0 ? volume / (rate_of(curve, protocol) * simple.raw()) : 0.0;
   parts.outside = k > 1.0 ? volume / (g * network_.ring_share * view_.outside_ring.raw()) : 0.0;
   parts.segment = ll ? 0.0 : at(curve, RingParameter::pipeline);
   return parts;
-}
-
-CollectiveBound GroupCollectives::bound_of(const CollectiveTime& t, double inside, double outside) const noexcept {
-  return t.latency + t.launch > t.transfer ? CollectiveBound::latency
-         : outside <= inside               ? CollectiveBound::inside_link
-         : view_.tier > 1                  ? CollectiveBound::tier
-                                           : CollectiveBound::nic;
 }
 
 CollectiveTime GroupCollectives::priced(
     std::size_t which, Collective collective, Bytes bytes, Algorithm algorithm, Protocol protocol) const noexcept {
   const RingCurve& curve = curve_of(which);
   const bool tree = algorithm == Algorithm::tree || algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree;
-  const Parts parts = tree ? tree_parts(curve, share_[which], bytes.raw(), algorithm, protocol)
-                           : ring_parts(curve, share_[which], collective, bytes.raw(), algorithm, protocol);
+  const Parts parts = tree ? tree_parts(curve, rate_[which], bytes.raw(), algorithm, protocol)
+                           : ring_parts(curve, rate_[which], collective, bytes.raw(), algorithm, protocol);
   const double x = std::max(pipelined(parts.inside, parts.segment),
                             pipelined(parts.outside, parts.segment + network_.pipeline.raw()));
   CollectiveTime t;
@@ -260,7 +284,7 @@ CollectiveTime GroupCollectives::priced(
   t.latency = Seconds{parts.hops + parts.network_hops};
   t.transfer = Seconds{x};
   t.time = Seconds{t.launch.raw() + parts.network_hops + overlapped(parts.hops, x)};
-  t.bound = bound_of(t, parts.inside, parts.outside);
+  t.bound = bound_of(t, parts.inside, parts.outside, view_.binding_tier);
   return t;
 }
 
@@ -297,7 +321,7 @@ CollectiveTime GroupCollectives::pairs(Bytes bytes, const Spread& spread) const 
 CollectiveTime GroupCollectives::pairs_by(Protocol protocol, Bytes bytes, const Spread& spread) const noexcept {
   const PairCurve& curve = curves_.all_to_all;
   const double ranks = spread.ranks;
-  const double links = spread.inside > 0.0 ? spread.inside * bytes.raw() / (pair_share_ * view_.inside_all.raw()) : 0.0;
+  const double links = spread.inside > 0.0 ? spread.inside * bytes.raw() / pair_rate_.raw() : 0.0;
   const double nics =
       spread.outside > 0.0 ? spread.outside * bytes.raw() / (network_.pair_share * view_.outside_all.raw()) : 0.0;
   constexpr double chunk = 16384.0;
@@ -316,7 +340,7 @@ CollectiveTime GroupCollectives::pairs_by(Protocol protocol, Bytes bytes, const 
   t.latency = Seconds{hops + network_hop};
   t.transfer = Seconds{moved};
   t.time = t.launch + Seconds{network_hop + (ll ? hops + moved : overlapped(hops, moved))};
-  t.bound = bound_of(t, links, nics);
+  t.bound = bound_of(t, links, nics, view_.all_binding_tier);
   t.channels = curves_.graphs.ring_channels;
   return t;
 }

@@ -84,10 +84,15 @@ struct CollectiveCurves {
   PairCurve all_to_all{};
   NcclGraphs graphs;
   bool staged_shares = false;  ///< shares between more than two ranks are of copies staged in the host
+  /// What the shares are of, where that is not what the group sees: of PCIe the GPU's own link. Measured shares hold
+  /// what GPUs of a box share above their links, and so does a placed group's view; the slower of both counts.
+  BytesPerSecond link{};
 };
 
-/// The share of the link that a ring of Simple blocks sustains among the ranks of one domain.
-[[nodiscard]] double ring_share(const CollectiveCurves& curves, const RingCurve& curve, const GroupView& view) noexcept;
+/// What a ring of Simple blocks sustains among the ranks of one domain.
+[[nodiscard]] BytesPerSecond ring_rate(const CollectiveCurves& curves,
+                                       const RingCurve& curve,
+                                       const GroupView& view) noexcept;
 
 /// What the time of a collective waits for.
 enum class CollectiveBound : std::uint8_t { latency, inside_link, nic, tier };
@@ -153,7 +158,10 @@ class GroupCollectives {
     std::array<Segment, most_segments> segments{};
     std::size_t count = 0;
   };
-  enum : std::size_t { all_reduce, all_gather, reduce_scatter, plans };
+  static constexpr std::size_t all_reduce = 0;
+  static constexpr std::size_t all_gather = 1;
+  static constexpr std::size_t reduce_scatter = 2;
+  static constexpr std::size_t plans = 3;
 
   /// Steps and bytes of one call, in seconds.
   struct Parts {
@@ -166,17 +174,16 @@ class GroupCollectives {
 
   void build(std::size_t which, Collective collective) noexcept;
   [[nodiscard]] Parts tree_parts(const RingCurve& curve,
-                                 double share,
+                                 BytesPerSecond simple,
                                  double buffer,
                                  nccl::Algorithm algorithm,
                                  nccl::Protocol protocol) const noexcept;
   [[nodiscard]] Parts ring_parts(const RingCurve& curve,
-                                 double share,
+                                 BytesPerSecond simple,
                                  Collective collective,
                                  double buffer,
                                  nccl::Algorithm algorithm,
                                  nccl::Protocol protocol) const noexcept;
-  [[nodiscard]] CollectiveBound bound_of(const CollectiveTime& time, double inside, double outside) const noexcept;
   [[nodiscard]] const RingCurve& curve_of(std::size_t which) const noexcept;
   [[nodiscard]] CollectiveTime ring(std::size_t which, Collective collective, Bytes bytes) const noexcept;
   [[nodiscard]] CollectiveTime priced(std::size_t which,
@@ -197,8 +204,8 @@ class GroupCollectives {
   NetworkCurve network_;
   GroupView view_;
   std::array<Plan, plans> plans_{};
-  std::array<double, plans> share_{};  ///< of the link, for Simple
-  double pair_share_ = 1.0;
+  std::array<BytesPerSecond, plans> rate_{};  ///< inside a domain, of Simple
+  BytesPerSecond pair_rate_{};                ///< of all-to-all inside a domain
 };
 
 /// One question: builds the group and asks it.

@@ -49,7 +49,7 @@ Seconds CustomAllReduceModel::time(Bytes bytes, const GroupView& view, Seconds l
                                : n <= 4.0 ? CustomParameter::library_4
                                           : CustomParameter::library_8);
   } else {
-    const double link = view.inside_ring.raw() * ring_share(library_, library_.all_reduce, view);
+    const double link = ring_rate(library_, library_.all_reduce, view).raw();
     const double start = p(CustomParameter::launch) + (n - 1.0) * p(CustomParameter::hop);
     const double one = start + (n - 1.0) * bytes.raw() / (p(CustomParameter::one_shot) * link);
     const double two =

@@ -91,7 +91,7 @@ struct JobGroups::Hosts {
   NetworkCurve network;
 
   Hosts(NodeWiring wiring, std::int64_t nodes, std::int64_t ranks)
-      : graph{std::move(wiring), nodes, nodes > 1 ? SwitchingPlan::non_blocking(nodes) : SwitchingPlan{}},
+      : graph{std::move(wiring), nodes, nodes > 1 ? NetworkTiers::non_blocking(nodes) : NetworkTiers{}},
         fabric{graph, ranks} {}
 };
 

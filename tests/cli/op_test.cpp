@@ -187,14 +187,21 @@ TEST_CASE("an answer's numbers agree with each other") {
   }
 }
 
-TEST_CASE("--kind of a file lists every kind of kernels") {
-  const auto options = cli::op_verb.options;
-  const auto kind =
-      std::find_if(options.begin(), options.end(), [](const cli::Option& o) { return o.name == "--kind"; });
-  REQUIRE(kind != options.end());
+TEST_CASE("--kind of a file lists every kind: kernels of op, collectives of collective, both of fit") {
+  const auto choices = [](const cli::Verb& verb) {
+    const auto kind =
+        std::find_if(verb.options.begin(), verb.options.end(), [](const cli::Option& o) { return o.name == "--kind"; });
+    return kind == verb.options.end() ? std::string{} : std::string{kind->value};
+  };
   std::string all;
-  for (const std::string_view name : kernel_kind_names) {
-    all += (all.empty() ? "" : "|") + std::string{name};
+  std::string kernels;
+  std::string collectives;
+  for (std::size_t i = 0; i < kernel_kind_count; ++i) {
+    std::string& some = is_collective(static_cast<KernelKind>(i)) ? collectives : kernels;
+    some += (some.empty() ? "" : "|") + std::string{kernel_kind_names[i]};
+    all += (all.empty() ? "" : "|") + std::string{kernel_kind_names[i]};
   }
-  CHECK(kind->value == all);
+  CHECK(choices(cli::op_verb) == kernels);
+  CHECK(choices(cli::collective_verb) == collectives);
+  CHECK(choices(cli::fit_verb) == all);
 }

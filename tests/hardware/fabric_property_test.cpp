@@ -18,7 +18,7 @@ using test::tier;
 struct Cluster {
   NodeWiring host;
   std::int64_t nodes = 1;
-  SwitchingPlan network;
+  NetworkTiers network;
 };
 
 Cluster any_cluster() {

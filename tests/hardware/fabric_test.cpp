@@ -31,7 +31,7 @@ std::size_t crossed(const FabricGraph& graph, std::int64_t from, std::int64_t to
   return count;
 }
 
-const SwitchingPlan superpod{{tier("leaf", 4, 1.0), tier("spine", 16, 1.0)}, true};
+const NetworkTiers superpod{{tier("leaf", 4, 1.0), tier("spine", 16, 1.0)}, true};
 
 TEST_CASE("a route is a path, and its shares at each end are one") {
   const FabricGraph graph{switched_host(), 8, superpod};
@@ -114,16 +114,25 @@ TEST_CASE("eight data-parallel groups share eight NICs, four NICs halve them") {
   CHECK(view.one_rail);
   CHECK(view.tier == 1);
   CHECK(gigabytes(view.outside_ring) == doctest::Approx(50.0));
-  const FabricGraph four{switched_host(8, 12.5, 4), 4, SwitchingPlan::non_blocking(4)};
+  const FabricGraph four{switched_host(8, 12.5, 4), 4, NetworkTiers::non_blocking(4)};
   CHECK(gigabytes(Fabric{four, 32}.view(4, 8).outside_ring) == doctest::Approx(6.25));
   // Four NICs a GPU, as on an AWS p5 host.
-  const FabricGraph many{switched_host(8, 12.5, 32), 4, SwitchingPlan::non_blocking(4)};
+  const FabricGraph many{switched_host(8, 12.5, 32), 4, NetworkTiers::non_blocking(4)};
   CHECK(gigabytes(Fabric{many, 32}.view(4, 8).outside_ring) == doctest::Approx(50.0));
+}
+
+TEST_CASE("groups that fill domains unevenly are seen where they have neighbours") {
+  // Pairs twelve apart on hosts of eight: some hosts hold both ranks of no pair.
+  const FabricGraph graph{full_mesh_host(), 3, NetworkTiers::non_blocking(3)};
+  const GroupView view = Fabric{graph, 24}.view(4, 6);
+  CHECK(view.per_domain == 2);
+  CHECK(view.fewest == 1);
+  CHECK(gigabytes(view.inside_ring) == doctest::Approx(64.0));
 }
 
 TEST_CASE("oversubscription meets all-to-all and not a ring that passes a pod once") {
   // Llama 3: pods at full bisection, joined at 1:7 (Llama Team 2024, section 3.3.1); here pods of 8 hosts.
-  const SwitchingPlan clos{{tier("tor", 2, 1.0), tier("pod", 8, 1.0), tier("aggregation", 32, 7.0)}, false};
+  const NetworkTiers clos{{tier("tor", 2, 1.0), tier("pod", 8, 1.0), tier("aggregation", 32, 7.0)}, false};
   const FabricGraph graph{switched_host(), 32, clos};
   const GroupView view = Fabric{graph, 256}.view(32, 8);
   CHECK(view.tier == 3);
@@ -170,12 +179,12 @@ TEST_CASE("max-min fairness fills links one after the other") {
 TEST_CASE("bisection is a cut") {
   CHECK(gigabytes(FabricGraph(switched_host(), 1, {}).bisection()) == doctest::Approx(4 * 450.0 + 40.0));
   CHECK(gigabytes(FabricGraph(switched_host(), 16, superpod).bisection()) == doctest::Approx(64 * 50.0));
-  const SwitchingPlan clos{{tier("pod", 4, 1.0), tier("aggregation", 16, 4.0)}, false};
+  const NetworkTiers clos{{tier("pod", 4, 1.0), tier("aggregation", 16, 4.0)}, false};
   CHECK(gigabytes(FabricGraph(switched_host(), 16, clos).bisection()) == doctest::Approx(64 * 50.0 / 4));
 }
 
 TEST_CASE("a table answers as the fabric does") {
-  const FabricGraph graph{switched_host(), 6, SwitchingPlan::non_blocking(6)};
+  const FabricGraph graph{switched_host(), 6, NetworkTiers::non_blocking(6)};
   const Fabric fabric{graph, 48};
   const GroupTable table{fabric};
   REQUIRE(table.find(6, 8) != nullptr);
@@ -185,7 +194,7 @@ TEST_CASE("a table answers as the fabric does") {
 }
 
 TEST_CASE("what cannot be built is named, all at once") {
-  const auto message = [](NodeWiring host, std::int64_t nodes, SwitchingPlan plan) -> std::string {
+  const auto message = [](NodeWiring host, std::int64_t nodes, NetworkTiers plan) -> std::string {
     try {
       const FabricGraph graph{std::move(host), nodes, std::move(plan)};
       return "";
@@ -208,11 +217,11 @@ TEST_CASE("what cannot be built is named, all at once") {
   alone.nics.clear();
   alone.pairs.erase(alone.pairs.begin() + 1, alone.pairs.end());
   CHECK(has(message(alone, 1, {}), "no link joins GPU 2 of host 0 to GPU 0"));
-  CHECK(has(message(alone, 2, SwitchingPlan::non_blocking(2)), "2 hosts without NICs"));
+  CHECK(has(message(alone, 2, NetworkTiers::non_blocking(2)), "2 hosts without NICs"));
   CHECK(has(message(switched_host(), 4, {{tier("leaf", 2, 1.0), tier("spine", 5, 1.0)}, false}), "whole blocks"));
   CHECK(has(message(switched_host(), 4, {}), "at least one [[tier]]"));
 
-  const FabricGraph graph{switched_host(), 4, SwitchingPlan::non_blocking(4)};
+  const FabricGraph graph{switched_host(), 4, NetworkTiers::non_blocking(4)};
   CHECK_THROWS_WITH_AS(Fabric(graph, 12), doctest::Contains("take 8 or 16"), ConfigError);
   CHECK_THROWS_WITH_AS(Fabric(graph, 64), doctest::Contains("need 64 GPUs; the fabric has 32"), ConfigError);
   CHECK_THROWS_AS(static_cast<void>(Fabric(graph, 32).view(3, 1)), ConfigError);

@@ -279,3 +279,16 @@ TEST_CASE("NICs that collectives do not use are left out by name, and peer acces
   nothing.peer_access = false;
   CHECK_FALSE(import_topo(two_cards, "host", catalog().device("l40s"), nothing).peer_access);
 }
+
+TEST_CASE("a host like another takes its slots and its C2C from there, where the text has none") {
+  HostFacts facts;
+  facts.nic_rate = BytesPerSecond{12.5e9};
+  const Device& l40s = catalog().device("l40s");
+  CHECK(import_topo(two_cards, "host", l40s, facts).gpu_pcie == BytesPerSecond{31.5e9});
+  facts.gpu_pcie = BytesPerSecond{15.75e9};
+  CHECK(import_topo(two_cards, "host", l40s, facts).gpu_pcie == BytesPerSecond{15.75e9});
+  const NodeWiring tray =
+      import_topo(two_cards, "host", catalog().device("gb200-nvl72"), facts_of(wired("gb200-nvl72-tray")));
+  CHECK(tray.host_link == LinkKind::c2c);
+  CHECK(tray.gpu_pcie == BytesPerSecond{450e9});
+}

@@ -74,6 +74,32 @@ TEST_CASE("more bytes never take less time") {
   }));
 }
 
+// Random sizes seldom straddle the sizes at which NCCL changes protocol; a fine scan meets them all.
+TEST_CASE("a protocol that NCCL leaves too late is held at its last time") {
+  const Catalog catalog = Catalog::standard();
+  for (std::size_t which = 0; which < skus.size(); ++which) {
+    const Device& device = catalog.device(skus[which]);
+    const Node* node = catalog.reference_node(device);
+    const CollectiveCurves curves = sets()[which].curves();
+    for (std::int64_t ranks = 2; ranks <= node->gpus; ++ranks) {
+      const GroupCollectives group{curves, {}, hosts_view(device, node, ranks), {true, false}};
+      for (const Collective collective : collectives) {
+        Seconds before{};
+        bool falls = false;
+        for (double bytes = 64.0; bytes < 1e10; bytes *= 1.01) {
+          const Seconds now = group.time(collective, Bytes{bytes}).time;
+          falls = falls || now < before;
+          before = now;
+        }
+        CAPTURE(skus[which]);
+        CAPTURE(ranks);
+        CAPTURE(std::string{name_of(collective)});
+        CHECK(!falls);
+      }
+    }
+  }
+}
+
 TEST_CASE("no collective is faster than the link that carries its bytes") {
   CHECK(rc::check([] {
     const Group g = any_group();

@@ -53,7 +53,7 @@ TEST_CASE("N5: 14 GB of gradients over 8 GPUs take 66 ms at 370 GB/s and 1.23 s 
 }
 
 TEST_CASE("N6: eight hosts of eight put 0.21875 D on a NIC in two levels, a flat ring 1.96875 D") {
-  const FabricGraph graph{test::switched_host(), 8, SwitchingPlan::non_blocking(8)};
+  const FabricGraph graph{test::switched_host(), 8, NetworkTiers::non_blocking(8)};
   const GroupView group = Fabric{graph, 64}.view(64, 1);
   CHECK(hierarchical_bytes_per_nic(Bytes{1.0}, group).raw() == doctest::Approx(0.21875));
   CHECK(flat_ring_bytes_per_nic(Bytes{1.0}, group).raw() == doctest::Approx(1.96875));

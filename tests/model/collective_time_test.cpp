@@ -111,7 +111,7 @@ TEST_CASE("across hosts the NICs of all ranks of a host carry a ring together") 
   CHECK(t.transfer.raw() == doctest::Approx(31.0 / 32.0 * 0x1p34 / 200e9));
   // 28 steps inside, 3 between hosts.
   CHECK(t.latency.raw() == doctest::Approx(28 * 4e-6 + 3 * 10e-6));
-  view.tier = 2;
+  view.binding_tier = 1;
   CHECK(GroupCollectives{plain_curves(), plain_network(), view}.time(Collective::all_gather, Bytes{0x1p34}).bound ==
         CollectiveBound::tier);
   // All-to-all: 7/32 of the buffer inside, 24/32 over the rank's own NIC.
@@ -133,6 +133,22 @@ TEST_CASE("boxes whose shares are of staged copies are not believed where peers 
   view.staged = true;
   const Seconds staged = GroupCollectives{curves, {}, view}.time(Collective::all_reduce, Bytes{0x1p30}).time;
   CHECK(staged.raw() == doctest::Approx(10.0 * peers.raw()).epsilon(0.01));
+}
+
+TEST_CASE("what GPUs of a PCIe box share above their links is not charged twice") {
+  const Catalog catalog = Catalog::standard();
+  const Device& device = catalog.device("rtx-pro-6000-server");
+  const GroupView alone = hosts_view(device, catalog.reference_node(device), 8);  // every link whole
+  GroupView placed = alone;
+  placed.inside = LinkKind::socket;
+  placed.inside_ring = placed.inside_all = BytesPerSecond{40 * gigabyte};  // what a fabric with two sockets shows
+  const auto time = [&](const GroupView& view) {
+    return collective_time(Collective::all_reduce, Bytes{0x1p30}, view, choose_collectives(device, view).curves(), {})
+        .time;
+  };
+  CHECK(time(placed).raw() == doctest::Approx(time(alone).raw()));
+  placed.inside_ring = BytesPerSecond{10 * gigabyte};  // slower than the measured box
+  CHECK(time(placed).raw() == doctest::Approx(1.75 * 0x1p30 / 10e9).epsilon(0.02));
 }
 
 TEST_CASE("published sweeps are met within 15 % from 1 MiB on, and NCCL switches where its trace does") {

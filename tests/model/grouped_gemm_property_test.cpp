@@ -105,7 +105,8 @@ TEST_CASE("a benchmark that finds its operands in L2 is never slower than a mode
     const ExpertLoad load = expert_load(layer.shape, draw_routing());
     const MoeModel step{layer.curve->values, layer.limits, *layer.format};
     const MoeModel benchmark{layer.curve->values, layer.limits, *layer.format, Residency::benchmark};
-    RC_ASSERT(benchmark.time(layer.shape, load) <= step.time(layer.shape, load));
+    // What a huge layer finds in L2 is below the last digit: rounding may then go either way.
+    RC_ASSERT(benchmark.time(layer.shape, load) <= (1.0 + 1e-12) * step.time(layer.shape, load));
   }));
 }
 

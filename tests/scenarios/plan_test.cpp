@@ -97,7 +97,7 @@ TEST_CASE("the interval decides: it fits, it may not, it does not") {
 }
 
 TEST_CASE("an open axis prefers what fits at the upper end") {
-  const TrainPlan& t = train(plan({"strategy.pp=2", "strategy.recompute=none"}));
+  const TrainPlan t = train(plan({"strategy.pp=2", "strategy.recompute=none"}));
   CHECK(t.estimate.verdict == Verdict::feasible);
   const Plan tight = plan({"hardware.gpus=16", "strategy.pp=1", "training.global_batch=16"});
   if (train(tight).estimate.verdict != Verdict::feasible) {  // then no value of the open axes is sure

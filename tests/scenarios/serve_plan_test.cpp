@@ -52,7 +52,7 @@ TEST_CASE("without an engine a serving plan assumes vLLM and says so, with its d
 TEST_CASE("each engine takes its fraction of something else, and SGLang's default falls with tp") {
   const Plan sglang = memory_of({"serving.engine=sglang"});
   CHECK(told(sglang, "serving.memory_fraction = 0.830 (SGLang's default"));
-  const ServeScenario& one =
+  const ServeScenario one =
       std::get<ServeScenario>(question({"serving.engine=sglang", "strategy.tp=1", "serving.max_num_seqs=8"}).question);
   CHECK(one.work.memory_fraction == 0.88);
   CHECK(one.work.max_num_seqs == 8);

@@ -165,7 +165,8 @@ TEST_CASE("a row's framework decides what its blank ZeRO cell means") {
 }
 
 TEST_CASE("a software's default ZeRO stage is one that it can shard, and no remedy asks for more than it can") {
-  for (const MemoryStack& stack : MemoryStacks::standard().all()) {
+  const MemoryStacks stacks = MemoryStacks::standard();
+  for (const MemoryStack& stack : stacks.all()) {
     CAPTURE(stack.id);
     CHECK(stack.shards(stack.defaults.zero, false));
   }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What feeds a GPU: storage, host cores that decode, copies to the device, and the host that launches its work. Stages
+// run side by side, so that the slowest sets the pace.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace headroom {
+
+enum class InputStage : std::uint8_t { storage, decode, copy, gpu, count };
+inline constexpr std::size_t input_stage_count = static_cast<std::size_t>(InputStage::count);
+inline constexpr std::array<std::string_view, input_stage_count> input_stage_names{"storage", "decode", "copy", "gpu"};
+
+/// One host and what a sample asks of it. A rate or time of zero means that the stage does not take part.
+struct InputPipeline {
+  Bytes stored{};               ///< a sample as it lies in storage
+  Bytes fed{};                  ///< the same as the device takes it: decoded, in the width of the copy
+  Seconds cpu{};                ///< of one core for a sample: decode and augment
+  double cores = 0.0;           ///< loader workers that have a core of their own
+  BytesPerSecond storage{};     ///< of the host
+  BytesPerSecond copy{};        ///< of all its devices together, host to device
+  double gpu_samples = 0.0;     ///< samples a second that its devices would take if nothing held them up
+  bool overlapped_copy = true;  ///< pinned memory and a stream of its own; else the device waits for each copy
+};
+
+struct InputRate {
+  std::array<double, input_stage_count> samples_per_second{};  ///< infinity where the stage does not take part
+  InputStage binds = InputStage::gpu;
+  double rate = 0.0;             ///< samples a second
+  double gpu_utilisation = 0.0;  ///< of the rate that the devices alone would have
+  double cores_needed = 0.0;     ///< that would keep up with the devices
+  BytesPerSecond storage_needed{};
+  BytesPerSecond copy_needed{};
+};
+
+/// Throughput = the slowest stage's; where copies are not overlapped they add to the device's time instead (NVIDIA CUDA
+/// C++ best practices guide, section 10.1.2).
+[[nodiscard]] InputRate input_rate(const InputPipeline& pipeline) noexcept;
+
+/// A step's computation and the copy of the next batch: the longer of both with two buffers and pinned memory, the sum
+/// without.
+[[nodiscard]] constexpr Seconds fed_step(Seconds compute, Seconds copy, bool overlapped) noexcept {
+  return overlapped ? (copy > compute ? copy : compute) : compute + copy;
+}
+
+/// A step whose host launches `dispatch` of work ahead and waits for the device once in `sync_every` steps: the device
+/// then stands idle while the host launches again. 0: it never waits.
+[[nodiscard]] constexpr Seconds dispatched_step(Seconds gpu, Seconds dispatch, double sync_every) noexcept {
+  const Seconds ahead = dispatch > gpu ? dispatch : gpu;
+  const Seconds exposed = dispatch > gpu ? gpu : dispatch;
+  return sync_every > 0.0 ? ahead + exposed / sync_every : ahead;
+}
+
+/// Loader workers that deliver batches in order, each with up to `prefetch` finished or in work (PyTorch's DataLoader:
+/// batch b belongs to worker b mod workers). Load times are lognormal with coefficient of variation `cv`.
+struct LoaderQueue {
+  std::int64_t workers = 1;
+  std::int64_t prefetch = 2;
+  Seconds load{};  ///< mean time of one worker for a batch
+  double cv = 0.0;
+  Seconds gpu{};  ///< of a step
+};
+struct LoaderStalls {
+  double gpu_utilisation = 0.0;
+  Seconds mean_step{};
+  double stalled_steps = 0.0;  ///< share of steps that waited
+};
+/// Event by event over `steps` steps, the first 2 workers x prefetch not counted; the same for the same seed.
+[[nodiscard]] LoaderStalls simulate_loader(const LoaderQueue& queue, std::int64_t steps, std::uint64_t seed);
+
+}  // namespace headroom
