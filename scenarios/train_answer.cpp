@@ -30,15 +30,24 @@ TrainQuestion compile_question(const TrainScenario& t,
                                std::shared_ptr<const JobGroups> groups,
                                TermSet without) {
   TrainQuestion question;
-  if (part == PlanPart::all) {
-    question.untimed = why_untimed(t);
+  question.untimed = why_untimed(t);
+  const bool memory_only = part == PlanPart::memory;
+  if (question.untimed.empty()) {
+    try {
+      question.compiled =
+          compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t), t.software, t.work, without);
+      question.compiled.timed = !memory_only;
+      return question;
+    } catch (const ConfigError&) {
+      if (!memory_only) {
+        throw;
+      }
+    }
   }
-  if (part == PlanPart::memory || !question.untimed.empty()) {
-    question.compiled = compile_for_memory(t.architecture, t.device, t.software, t.work);
-    return question;
+  question.compiled = compile_for_memory(t.architecture, t.device, t.software, t.work);
+  if (memory_only) {
+    question.untimed.clear();
   }
-  question.compiled =
-      compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t), t.software, t.work, without);
   return question;
 }
 

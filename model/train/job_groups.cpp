@@ -39,16 +39,6 @@ std::int64_t largest_divisor(std::int64_t number, std::int64_t most) {
   return divisor;
 }
 
-/// Hosts that hold the job when every scale-up domain takes the same number of ranks, in whole hosts.
-std::int64_t hosts_for(const NodeWiring& host, std::int64_t ranks) {
-  const std::int64_t needed = (ranks + host.gpus - 1) / host.gpus;
-  const std::int64_t in_domain = std::max<std::int64_t>(1, host.planes.domain / host.gpus);
-  if (in_domain == 1 || needed <= in_domain) {
-    return needed;
-  }
-  return needed / largest_divisor(needed, in_domain) * in_domain;
-}
-
 /// One port a GPU, next to it, at the stated rate.
 void set_nics(NodeWiring& host, BytesPerSecond rate) {
   host.nics.clear();

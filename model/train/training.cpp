@@ -122,7 +122,9 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
     e.step = e.time.total();
     e.bubble_fraction = e.time[Term::bubble] / e.step;
     if constexpr (Recorder::records) {
-      record_step(*c.step, t.step, s, time, recorder);
+      if (c.timed) {
+        record_step(*c.step, t.step, s, time, recorder);
+      }
     }
     return e;
   }
