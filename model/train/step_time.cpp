@@ -188,7 +188,9 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   t.time[Term::recompute] = n * l.recompute;
   t.time[Term::host] = n * (l.host_forward + l.host_backward) + m * fixed;
   t.time[Term::head] = m * bound_head;
-  t.time[Term::dp_comm] = n * (t.layer - forward - backward) + t.gather + t.scatter;
+  if (shards) {
+    t.time[Term::dp_comm] = n * (t.layer - forward - backward) + t.gather + t.scatter;
+  }
   if (s.pp == 1) {
     return;
   }

@@ -138,9 +138,8 @@ TEST_CASE("memory alone needs no peak and no measured share, and is the memory o
           sources()),
       true, PlanPart::all);
   CHECK(recurrent.part == PlanPart::memory);
-  CHECK(std::any_of(recurrent.notes.begin(), recurrent.notes.end(), [](const std::string& note) {
-    return note.starts_with("time: not priced: mamba layers");
-  }));
+  CHECK(std::any_of(recurrent.notes.begin(), recurrent.notes.end(),
+                    [](const std::string& note) { return note.starts_with("time: not priced: mamba layers"); }));
   CHECK(train(ask("h100-sxm-80gb", "fp32", PlanPart::all)).memory.mid >
         train(ask("h100-sxm-80gb", "bf16", PlanPart::all)).memory.mid);
   for (const char* precision : {"bf16", "fp8"}) {
