@@ -286,7 +286,8 @@ class GroupSight {
     view_.tier = std::max<std::int64_t>(view_.tier, 1);
     for (std::size_t tier = 0; tier < loads.up.size(); ++tier) {
       const std::size_t a = block(tier, from), b = block(tier, to);
-      if (a == b && !(tier == 0 && rails_part(from, to))) {
+      const bool parted = tier == 0 && rails_part(from, to);
+      if (a == b && !parted) {
         continue;
       }
       add_uplink(loads.up[tier], tier, a, leaves);
@@ -411,8 +412,9 @@ class GroupSight {
     std::int64_t hosts = 1;
     bool one_rail = graph_.rails() > 1;
     for (std::size_t i = 1; i < members.size(); ++i) {
-      hosts += fabric_.node_[static_cast<std::size_t>(members[i])] !=
-               fabric_.node_[static_cast<std::size_t>(members[i - 1])];
+      const bool next = fabric_.node_[static_cast<std::size_t>(members[i])] !=
+                        fabric_.node_[static_cast<std::size_t>(members[i - 1])];
+      hosts += next ? 1 : 0;
       one_rail = one_rail && rail(members[i]) == rail(members[0]);
     }
     view_.nodes = std::max(view_.nodes, hosts);

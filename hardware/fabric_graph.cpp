@@ -261,7 +261,7 @@ struct FabricGraph::Builder {
       rate = rate + nic.rate;
     }
     const auto& tiers = graph.network_.tiers;
-    double share = static_cast<double>(tiers[tier].nodes);
+    auto share = static_cast<double>(tiers[tier].nodes);
     for (std::size_t t = 0; t <= tier + 1; ++t) {
       share /= tiers[t].oversubscription;
     }
@@ -338,12 +338,14 @@ struct FabricGraph::Builder {
 };
 
 FabricGraph::FabricGraph(NodeWiring wiring, std::int64_t nodes, NetworkTiers network)
-    : wiring_(std::move(wiring)), network_(std::move(network)), nodes_(nodes) {
+    : wiring_(std::move(wiring)),
+      network_(std::move(network)),
+      nodes_(nodes),
+      domain_(wiring_.planes.planes > 0 ? wiring_.planes.domain : wiring_.gpus) {
   Diagnostics problems;
   check_wiring(wiring_, problems);
   check_network(wiring_, nodes_, network_, problems);
   problems.throw_if_any();
-  domain_ = wiring_.planes.planes > 0 ? wiring_.planes.domain : wiring_.gpus;
   rails_ = network_.rail_optimised ? std::max<std::int64_t>(1, static_cast<std::int64_t>(wiring_.nics.size())) : 1;
   nics_of_ = deal_nics(wiring_);
   Builder builder{*this};

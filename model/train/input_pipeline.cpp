@@ -68,7 +68,7 @@ LoaderStalls simulate_loader(const LoaderQueue& queue, std::int64_t steps, std::
     if (b == warm) {
       start_of_count = gpu_free;
     }
-    stalled += b >= warm && start > gpu_free * (1.0 + 1e-12);
+    stalled += b >= warm && start > gpu_free * (1.0 + 1e-12) ? 1 : 0;
     taken[static_cast<std::size_t>(b % ahead)] = start;
     gpu_free = start + queue.gpu.raw();
   }

@@ -238,7 +238,7 @@ TEST_CASE("the closed form of a ring is what its messages take on the graph") {
   };
   CHECK(rc::check(ring));
   CHECK(rc::check(ring));  // a hundred cases each
-  CHECK(beyond <= 2);  // of two hundred
+  CHECK(beyond <= 2);      // of two hundred
   MESSAGE("worst " << worst);
 }
 
