@@ -138,6 +138,7 @@ LayerPass& LayerPass::add(const LayerPass& other, double weight) noexcept {
 LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
   forward.add(other.forward, weight);
   backward.add(other.backward, weight);
+  weight_gradients += weight * other.weight_gradients;
   recompute += weight * other.recompute;
   host_forward += weight * other.host_forward;
   host_backward += weight * other.host_backward;
@@ -166,8 +167,10 @@ void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, doubl
   const bool frozen = recipe_.options.method != Method::full;
   t.forward.gemm += share * narrow_factor_ * narrow_.time({m, n, k});
   t.backward.gemm += share * narrow_factor_ * narrow_.time({m, k, n});
-  t.backward.gemm +=
+  const Seconds weights =
       (frozen ? recipe_.physics.lora_wgrad : 1.0) * share * narrow_factor_ * narrow_gradient_.time({n, k, m});
+  t.backward.gemm += weights;
+  t.weight_gradients += weights;
   if (narrow_recipe(recipe_.precision)) {
     // Casts, five bytes an element: inputs and half the weights forward, gradients of outputs backward.
     const double pass = 5.0 * recipe_.physics.cast * share;
@@ -344,6 +347,9 @@ void drop(LayerTimes& t, const TermSet& without) noexcept {
     }
   };
   clear(Term::gemm, &LayerPass::gemm);
+  if (without.has(Term::gemm)) {
+    t.weight_gradients = Seconds{};
+  }
   clear(Term::attention, &LayerPass::attention);
   clear(Term::elementwise, &LayerPass::elementwise);
   clear(Term::tp_comm, &LayerPass::tp);

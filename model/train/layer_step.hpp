@@ -55,8 +55,9 @@ struct LayerPass {
 
 struct LayerTimes {
   LayerPass forward, backward;
-  Seconds recompute{};     ///< formed again before the backward pass
-  Seconds host_forward{};  ///< what the GPU waits for its host
+  Seconds weight_gradients{};  ///< of backward.gemm: what schedules that split the backward pass move
+  Seconds recompute{};         ///< formed again before the backward pass
+  Seconds host_forward{};      ///< what the GPU waits for its host
   Seconds host_backward{};
   Seconds accumulation{};  ///< of weight gradients, where there are several micro-batches
   [[nodiscard]] constexpr Seconds total() const noexcept {
