@@ -67,6 +67,7 @@ constexpr std::array options{
     Option{"--price", OptionKind::one, "MONEY", "price of a GPU, e.g. '2.99 $/h'"},
     Option{"--prices", OptionKind::one, "ID", "price list of the catalog"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
+    Option{"--without", OptionKind::many, "TERM", "training: price the step without a term, e.g. bubble; repeats"},
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"},
     Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
 };
@@ -150,7 +151,8 @@ Outcome answer(const Arguments& arguments, bool explained) {
       return network_outcome(make_network_plan(read_network_scenario(root, file, sources.catalog, networks)), json,
                              explained);
     }
-    const Plan plan = make_plan(read_scenario(root, file, sources), explained, part);
+    const Plan plan =
+        make_plan(read_scenario(root, file, sources), explained, part, parse_terms(arguments.many("--without")));
     return {json ? plan_json(plan) : explained ? explain_text(plan) : plan_text(plan), "", plan.feasible() ? 0 : 1};
   } catch (const ConfigError& error) {
     throw ConfigError{in_option_words(error, arguments)};

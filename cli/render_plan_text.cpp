@@ -87,7 +87,8 @@ namespace {
 std::string time_table(const Estimate& e) {
   Table table{{"time of a step", "", "share"}};
   for (std::size_t i = 0; i < term_count; ++i) {
-    if (e.time.exposed[i].raw() > 0.0) {
+    constexpr double visible = 1e-6;  // of the step
+    if (e.time.exposed[i] > visible * e.step) {
       table.row({std::string{term_names[i]}, format(e.time.exposed[i]), percent(e.time.exposed[i] / e.step)});
     }
   }
@@ -194,7 +195,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   text += notes_text(plan);
   if (whole) {
     text +=
-        price_text(plan) + "\nrough: intervals of time hold 80 % of past errors of this form; " + plan.interval_source;
+        price_text(plan) + "\nintervals of time hold 80 % of past errors of this form; " + plan.interval_source;
   }
   return text + "\nmemory: " + t.software.name + "; " + t.software.interval_source + "\n";
 }

@@ -16,6 +16,8 @@ constexpr std::array options{
     Option{"--weight-by", OptionKind::many, "COLUMNS", "rows that agree in these columns (a,b,c) count as one"},
     Option{"--budget", OptionKind::one, "FILE",
            "TOML with [[bar]] group, metric, coverage, mape, median; exit 1 if missed"},
+    Option{"--without", OptionKind::many, "TERM",
+           "price training steps without a term, e.g. bubble or dp_comm; repeats"},
 };
 
 std::vector<std::string> split_columns(const std::vector<std::string>& lists) {
@@ -58,6 +60,7 @@ Outcome run(const Arguments& arguments) {
   for (const std::string& expression : arguments.many("--where")) {
     filters.push_back(parse_filter(expression));
   }
+  const TermSet without = parse_terms(arguments.many("--without"));
   std::vector<BudgetBar> bars;
   if (arguments.has("--budget")) {
     const ConfigSource source = read_file(arguments.one("--budget"));
@@ -65,7 +68,8 @@ Outcome run(const Arguments& arguments) {
   }
   const std::vector<RunFile> files = read_files(arguments.many(""));
   const Sources sources = Sources::standard();
-  const Validation validation = validate(files, filters, split_columns(arguments.many("--weight-by")), sources);
+  const Validation validation =
+      validate(files, filters, split_columns(arguments.many("--weight-by")), sources, without);
   Outcome outcome;
   const std::string format = arguments.one("--format", "text");
   outcome.out = format == "json"  ? validation_json(validation)

@@ -51,7 +51,7 @@ std::string choice_text(const Estimate& e, std::string_view among) {
                                         : " (the least memory; none surely fits)";
 }
 
-/// What was chosen for the user, and what the rough form does not see.
+/// What was chosen for the user, and what follows from it.
 void note_choices(const TrainScenario& t, const TrainPlan& answer, Plan& plan) {
   const Strategy& s = answer.strategy;
   if (t.micro_batch_open) {
@@ -64,7 +64,7 @@ void note_choices(const TrainScenario& t, const TrainPlan& answer, Plan& plan) {
   }
   if (s.tp > t.domain) {
     plan.notes.push_back("tp " + std::to_string(s.tp) + " leaves the scale-up domain of " + std::to_string(t.domain) +
-                         " GPUs: the rough form does not price what that costs");
+                         " GPUs: its collectives cross the network");
   }
   const std::int64_t stages = std::int64_t{s.pp} * s.vpp;
   if (t.architecture.layers > 0 && t.architecture.layers % stages != 0) {
@@ -175,8 +175,7 @@ void price_run(
 }
 
 TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool explained, Plan& plan) {
-  const RoughStack stack = find_rough_stack("rough-train");
-  const TrainQuestion question = compile_question(t, stack, plan.part);
+  const TrainQuestion question = compile_question(t, plan.part, nullptr, plan.without);
   const CompiledTraining& compiled = question.compiled;
   TrainPlan answer;
   answer.strategy = close_open_axes(compiled, open_strategy(t), FitRule::surely);
@@ -191,7 +190,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   if (!compiled.timed) {
     plan.part = PlanPart::memory;
   }
-  plan.interval_source = compiled.timed ? stack.interval_source : t.software.interval_source;
+  plan.interval_source = compiled.timed ? step_physics().interval_source : t.software.interval_source;
   const Estimate& e = answer.estimate;
   answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
   for (const Legality& rule : broken_rules(t.architecture, t.work.shape, answer.strategy)) {
@@ -216,7 +215,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   judge_memory(scenario, t, compiled.capacity, answer, plan.part);
   if (compiled.timed) {
     answer.binds = what_binds(e);
-    price_run(t, scenario.money, compiled, stack.interval, answer);
+    price_run(t, scenario.money, compiled, compiled.step->interval(), answer);
   }
   return answer;
 }
@@ -232,9 +231,10 @@ bool Plan::feasible() const noexcept {
   return serve != nullptr && answered(serve->estimate.verdict);
 }
 
-Plan make_plan(Scenario scenario, bool explain, PlanPart part) {
+Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without) {
   Plan plan;
   plan.part = part;
+  plan.without = without;
   plan.notes = scenario.assumptions;
   if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {
     plan.answer = plan_training(scenario, *train, explain, plan);

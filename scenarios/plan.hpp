@@ -70,7 +70,8 @@ struct ServePlan {
 
 struct Plan {
   Scenario scenario;
-  PlanPart part = PlanPart::all;  ///< what was answered: memory alone also where nobody measured the recipe's time
+  TermSet without;                ///< terms of the step that were left out
+  PlanPart part = PlanPart::all;  ///< what was answered: memory alone also where no curve describes the layers' kernels
   std::variant<TrainPlan, ServePlan> answer;
   std::vector<std::string> notes;     ///< assumptions of the scenario and of the plan
   std::string interval_source;        ///< where the width of the intervals comes from
@@ -81,7 +82,7 @@ struct Plan {
 
 /// Prices a scenario; with `explain` every term is recorded. ConfigError when a time is asked for and the SKU has no
 /// peak for the recipe.
-[[nodiscard]] Plan make_plan(Scenario scenario, bool explain, PlanPart part = PlanPart::all);
+[[nodiscard]] Plan make_plan(Scenario scenario, bool explain, PlanPart part = PlanPart::all, TermSet without = {});
 
 /// One sentence for a verdict and its two numbers: "heads 64 do not divide by tp 6".
 [[nodiscard]] std::string verdict_text(Verdict verdict, double broke, double limit);

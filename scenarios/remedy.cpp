@@ -146,7 +146,7 @@ class RemedySearch {
       : scenario_{scenario},
         asked_{strategy},
         part_{part},
-        stack_{find_rough_stack("rough-train")},
+        groups_{part == PlanPart::all ? groups_of(std::get<TrainScenario>(scenario.question)) : nullptr},
         dp_is_stated_{states(scenario, "strategy", "dp")},
         sequence_parallel_is_stated_{states(scenario, "strategy", "sequence_parallel")} {
     const auto& t = std::get<TrainScenario>(scenario.question);
@@ -172,7 +172,7 @@ class RemedySearch {
   [[nodiscard]] std::optional<Remedy> confirmed(Remedy remedy) const {
     const Scenario again = changed(scenario_, remedy.changes);
     const auto& t = std::get<TrainScenario>(again.question);
-    const TrainAnswer answer = answer_question(compile_question(t, stack_, part_).compiled, open_strategy(t));
+    const TrainAnswer answer = answer_question(compile_question(t, part_, groups_).compiled, open_strategy(t));
     if (answer.estimate.verdict != Verdict::feasible || !host_has_room(t, answer.estimate)) {
       return std::nullopt;
     }
@@ -214,7 +214,7 @@ class RemedySearch {
     if (!setting.train) {
       const Scenario again = changed(scenario_, setting.changes);
       setting.train = std::make_shared<TrainScenario>(std::get<TrainScenario>(again.question));
-      setting.compiled = compile_question(*setting.train, stack_, part_).compiled;
+      setting.compiled = compile_question(*setting.train, part_, groups_).compiled;
     }
   }
 
@@ -259,7 +259,7 @@ class RemedySearch {
   const Scenario& scenario_;
   Strategy asked_;
   PlanPart part_;
-  RoughStack stack_;
+  std::shared_ptr<const JobGroups> groups_;  ///< remedies keep the GPUs
   bool dp_is_stated_, sequence_parallel_is_stated_;
   std::vector<Change> changes_;
   std::vector<Setting> settings_;

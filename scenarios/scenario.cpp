@@ -161,6 +161,7 @@ class ScenarioReader {
     std::int64_t domain = 1;
     std::optional<BytesPerSecond> scale_out;
     std::string node;
+    std::optional<Node> host;
     std::int64_t gpus_per_node = 1;
     std::optional<Bytes> host_memory;
   };
@@ -201,6 +202,7 @@ class ScenarioReader {
       result.node = node->id;
       result.scale_out = node->scale_out_per_gpu();
       result.domain = std::max(result.domain, node->gpus);
+      result.host = node;
     }
     return result;
   }
@@ -449,6 +451,7 @@ class ScenarioReader {
     train.domain = hardware.domain;
     train.scale_out = hardware.scale_out;
     train.node = hardware.node;
+    train.host = hardware.host;
     train.work.shape.gpus = hardware.gpus;
     train.host_memory = hardware.host_memory;
     train.gpus_per_node = hardware.gpus_per_node;

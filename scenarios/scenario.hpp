@@ -28,6 +28,7 @@ struct TrainScenario {
   std::int64_t domain = 1;  ///< GPUs of one scale-up domain
   std::optional<BytesPerSecond> scale_out;
   std::string node;
+  std::optional<Node> host;  ///< the node type itself
   MemoryStack software;
   std::optional<Bytes> host_memory;  ///< of one node, for offloading
   std::int64_t gpus_per_node = 1;

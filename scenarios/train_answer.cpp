@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/cost/layer_ops.hpp>
 #include <headroom/scenarios/train_answer.hpp>
 
 #include <array>
@@ -6,25 +7,47 @@
 namespace headroom {
 namespace {
 
-/// A device that states a peak for a recipe that nobody measured anywhere.
-std::string why_untimed(const TrainScenario& t, const RoughStack& stack) {
-  if (stack.share(t.device, t.work.precision) != nullptr) {
-    return {};
+/// Layers whose kernels nobody described yet.
+std::string why_untimed(const TrainScenario& t) {
+  for (const CountedBlock& counted : distinct_blocks(t.architecture)) {
+    if (counted.block.mixer != Mixer::attention && counted.block.mixer != Mixer::mla &&
+        counted.block.mixer != Mixer::none) {
+      return std::string{mixer_names[static_cast<std::size_t>(counted.block.mixer)]} +
+             " layers have kernels that no curve describes yet; memory alone is answered";
+    }
   }
-  return "no measured " + std::string{name_of(t.work.precision)} +
-         " run gives a sustained share of the peak; memory alone is answered";
+  return {};
 }
 
 }  // namespace
 
-TrainQuestion compile_question(const TrainScenario& t, const RoughStack& stack, PlanPart part) {
+std::shared_ptr<const JobGroups> groups_of(const TrainScenario& t) {
+  return std::make_shared<const JobGroups>(t.device, JobHosts{t.host, 0, std::nullopt}, t.work.shape.gpus);
+}
+
+TrainQuestion compile_question(const TrainScenario& t,
+                               PlanPart part,
+                               std::shared_ptr<const JobGroups> groups,
+                               TermSet without) {
   TrainQuestion question;
-  if (part == PlanPart::all) {
-    question.untimed = why_untimed(t, stack);
+  question.untimed = why_untimed(t);
+  const bool memory_only = part == PlanPart::memory;
+  if (question.untimed.empty()) {
+    try {
+      question.compiled =
+          compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t), t.software, t.work, without);
+      question.compiled.timed = !memory_only;
+      return question;
+    } catch (const ConfigError&) {
+      if (!memory_only) {
+        throw;
+      }
+    }
   }
-  question.compiled = part == PlanPart::memory || !question.untimed.empty()
-                          ? compile_for_memory(t.architecture, t.device, t.software, t.work)
-                          : compile(t.architecture, t.device, stack, t.software, t.work);
+  question.compiled = compile_for_memory(t.architecture, t.device, t.software, t.work);
+  if (memory_only) {
+    question.untimed.clear();
+  }
   return question;
 }
 
@@ -32,7 +55,7 @@ OpenStrategy open_strategy(const TrainScenario& t) noexcept {
   return {t.strategy, t.micro_batch_open, t.recompute_open};
 }
 
-Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& open, FitRule rule) noexcept {
+Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& open, FitRule rule) {
   constexpr std::array<std::uint16_t, 4> micro_batches{1, 2, 4, 8};
   constexpr std::array modes{Recompute::none, Recompute::selective, Recompute::full};
   Strategy best = open.strategy;
@@ -61,7 +84,7 @@ Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& o
   return best_time.raw() < 1e300 ? best : smallest;
 }
 
-TrainAnswer answer_question(const CompiledTraining& compiled, const OpenStrategy& open) noexcept {
+TrainAnswer answer_question(const CompiledTraining& compiled, const OpenStrategy& open) {
   TrainAnswer answer;
   answer.strategy = close_open_axes(compiled, open, FitRule::surely);
   answer.estimate = evaluate(compiled, tabulate(compiled, key_of(answer.strategy)), answer.strategy);

@@ -5,6 +5,7 @@
 #include <headroom/scenarios/scenario.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace headroom {
@@ -16,9 +17,15 @@ struct TrainQuestion {
   CompiledTraining compiled;
   std::string untimed;  ///< why no time is priced though it was asked for; empty when it is, or was not asked for
 };
-/// For memory alone when that is the part, or when nobody measured the recipe on any generation. ConfigError when the
-/// SKU has no peak for the recipe.
-[[nodiscard]] TrainQuestion compile_question(const TrainScenario& train, const RoughStack& stack, PlanPart part);
+/// Memory alone closes open axes as the whole plan does where that can be priced, else by FLOP. For memory alone when
+/// that is the part, or when the layers have kernels that no curve describes. ConfigError when
+/// the SKU has no peak for the recipe. `groups`: of the same job, built anew when there are none.
+[[nodiscard]] TrainQuestion compile_question(const TrainScenario& train,
+                                             PlanPart part,
+                                             std::shared_ptr<const JobGroups> groups = nullptr,
+                                             TermSet without = {});
+/// The groups of a scenario's GPUs on its hosts.
+[[nodiscard]] std::shared_ptr<const JobGroups> groups_of(const TrainScenario& train);
 
 /// What fits counts as: the central value for runs that are known to have run, the upper end for plans.
 enum class FitRule : std::uint8_t { likely, surely };
@@ -29,15 +36,13 @@ struct OpenStrategy {
   bool micro_batch = false, recompute = false;  ///< open
 };
 [[nodiscard]] OpenStrategy open_strategy(const TrainScenario& train) noexcept;
-[[nodiscard]] Strategy close_open_axes(const CompiledTraining& compiled,
-                                       const OpenStrategy& open,
-                                       FitRule rule) noexcept;
+[[nodiscard]] Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& open, FitRule rule);
 
 /// The closed strategy and its price.
 struct TrainAnswer {
   Strategy strategy;
   Estimate estimate;
 };
-[[nodiscard]] TrainAnswer answer_question(const CompiledTraining& compiled, const OpenStrategy& open) noexcept;
+[[nodiscard]] TrainAnswer answer_question(const CompiledTraining& compiled, const OpenStrategy& open);
 
 }  // namespace headroom

@@ -138,11 +138,14 @@ struct CompiledMemory {
                                             std::int64_t seq_len,
                                             Bytes capacity);
 
-/// The axes that layer tables depend on: one table serves every dp, pp, vpp and ZeRO stage.
+/// The axes that layer tables depend on: one table serves every pp, vpp and ZeRO stage. Memory's part needs no data
+/// ranks; time's part holds the groups that they form.
 struct LayerKey {
   std::uint16_t tp = 1, cp = 1, ep = 1, etp = 1, micro_batch = 1;
   bool sequence_parallel = false;
   Recompute recompute = Recompute::none;
+  std::uint32_t dp = 1;
+  std::uint16_t shard_ranks = 0;
 };
 
 /// Bytes and parameters of one layer of each kind on one rank, and of the ends.

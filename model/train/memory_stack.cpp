@@ -175,6 +175,7 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
   read_buffers(root, stack);
   read_defaults(root, stack);
   read_reserve(root, stack);
+  read_step_stack(root, stack.time);
   ConfigTable interval = root.table("interval");
   stack.interval = interval.number("value", {0.001, 10.0});
   stack.interval_source = interval.text("source");

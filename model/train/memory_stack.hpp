@@ -6,6 +6,7 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/model/train/step_stack.hpp>
 
 #include <array>
 #include <optional>
@@ -120,6 +121,7 @@ struct MemoryStack {
   StackBuffers buffers;
   MemoryKind measured = MemoryKind::reserved;  ///< what the software prints
   StackDefaults defaults;
+  StepStacks time;        ///< what the software adds to a step
   double interval = 0.3;  ///< 80 % of what was measured lies within a factor of 1 + interval
   std::string interval_source;
 

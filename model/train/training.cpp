@@ -57,6 +57,30 @@ void record_time(
   }
 }
 
+/// The rough form: a sustained rate for everything.
+template <class Recorder>
+void rough_step(const CompiledTraining& c, const LayerTable& t, const Strategy& s, Estimate& e, Recorder& recorder) {
+  const double m = e.micro_batches;
+  const StageSpan split = split_layers(c.layers, s.pp);
+  const bool single = s.pp == 1;
+  // The slowest stage sets the pace: the first has the most layers, the last the head.
+  const Seconds layer = t.gemm + t.attention + t.recompute;
+  const bool head_binds = split.last * layer + t.head > split.first * layer;
+  const double layers = head_binds ? split.last : split.first;
+  const Seconds head = head_binds || single ? t.head : Seconds{};
+  const Seconds micro_batch = layers * layer + head;
+  e.time[Term::gemm] = m * layers * t.gemm;
+  e.time[Term::attention] = m * layers * t.attention;
+  e.time[Term::recompute] = m * layers * t.recompute;
+  e.time[Term::head] = m * head;
+  e.time[Term::bubble] = (s.pp - 1.0) / s.vpp * micro_batch;
+  e.step = e.time.total();
+  e.bubble_fraction = e.time[Term::bubble] / e.step;
+  if (c.timed) {
+    record_time(c, t, s, e, layers, recorder);
+  }
+}
+
 /// The interval decides: what fits at its upper end fits, what does not at its lower end does not.
 void judge_memory(Bytes capacity, Estimate& e) noexcept {
   if (e.device.high <= capacity) {
@@ -79,9 +103,7 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
   }
   const double m = real(c.work.shape.global_batch) / (static_cast<double>(s.dp) * s.micro_batch);
   e.micro_batches = static_cast<std::int32_t>(m);
-  const StageSpan split = split_layers(c.layers, s.pp);
 
-  const bool single = s.pp == 1;
   const FullestStage fullest = fullest_stage(c.memory, t.memory, s, m);
   e.memory = fullest.memory.bytes;
   e.stage = fullest.stage;
@@ -94,22 +116,19 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
     record_memory(c.memory, c.sources.architecture, c.sources.capacity, s, fullest, recorder);
   }
 
-  // The slowest stage sets the pace: the first has the most layers, the last the head.
-  const Seconds layer = t.gemm + t.attention + t.recompute;
-  const bool head_binds = split.last * layer + t.head > split.first * layer;
-  const double layers = head_binds ? split.last : split.first;
-  const Seconds head = head_binds || single ? t.head : Seconds{};
-  const Seconds micro_batch = layers * layer + head;
-  e.time[Term::gemm] = m * layers * t.gemm;
-  e.time[Term::attention] = m * layers * t.attention;
-  e.time[Term::recompute] = m * layers * t.recompute;
-  e.time[Term::head] = m * head;
-  e.time[Term::bubble] = (s.pp - 1.0) / s.vpp * micro_batch;
-  e.step = e.time.total();
-  e.bubble_fraction = e.time[Term::bubble] / e.step;
-  if (c.timed) {
-    record_time(c, t, s, e, layers, recorder);
+  if (c.step) {
+    const StepTime time = c.step->time(t.step, s, real(c.work.shape.global_batch));
+    e.time = time.time;
+    e.step = e.time.total();
+    e.bubble_fraction = e.time[Term::bubble] / e.step;
+    if constexpr (Recorder::records) {
+      if (c.timed) {
+        record_step(*c.step, t.step, s, time, recorder);
+      }
+    }
+    return e;
   }
+  rough_step(c, t, s, e, recorder);
   return e;
 }
 
@@ -150,6 +169,34 @@ CompiledTraining compile_for_memory(const Architecture& arch,
 
 CompiledTraining compile(const Architecture& arch,
                          const Device& device,
+                         std::shared_ptr<const JobGroups> groups,
+                         const MemoryStack& software,
+                         const TrainingWorkload& work,
+                         TermSet without) {
+  CompiledTraining c = compile_for_memory(arch, device, software, work);
+  c.timed = true;
+  const Rate rate = row_of(work.precision).rate;
+  c.gemm_peak = device.peak_of(rate);
+  if (const auto& peak = device.peak[static_cast<std::size_t>(rate)]) {
+    c.sources.peak = peak->source;
+  }
+  StepRecipe recipe;
+  recipe.architecture = arch;
+  recipe.device = device;
+  recipe.stack = arch.moe ? software.time.moe : software.time.plain;
+  recipe.physics = step_physics();
+  recipe.level = step_levels().of(device);
+  recipe.selective = software.selective;
+  recipe.precision = work.precision;
+  recipe.options = work.options;
+  recipe.seq_len = c.seq_len;
+  recipe.without = without;
+  c.step = std::make_shared<const StepModel>(std::move(recipe), std::move(groups), work.options.lora_rank);
+  return c;
+}
+
+CompiledTraining compile(const Architecture& arch,
+                         const Device& device,
                          const RoughStack& stack,
                          const MemoryStack& software,
                          const TrainingWorkload& work) {
@@ -173,10 +220,16 @@ CompiledTraining compile(const Architecture& arch,
 }
 
 LayerKey key_of(const Strategy& s) noexcept {
-  return {s.tp, s.cp, s.ep, s.etp, s.micro_batch, s.sequence_parallel, s.recompute};
+  return {s.tp, s.cp, s.ep, s.etp, s.micro_batch, s.sequence_parallel, s.recompute, s.dp, s.shard_ranks};
 }
 
-LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) noexcept {
+LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) {
+  if (c.step) {
+    LayerTable table;
+    table.step = c.step->tabulate(k);
+    table.memory = tabulate_memory(c.memory, k);
+    return table;
+  }
   const double tokens = static_cast<double>(k.micro_batch) * c.seq_len / k.cp;
   const double t = k.tp;
 

@@ -7,8 +7,10 @@
 #include <headroom/model/explain.hpp>
 #include <headroom/model/precision.hpp>
 #include <headroom/model/train/memory.hpp>
+#include <headroom/model/train/step_time.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace headroom {
@@ -39,6 +41,7 @@ struct CompiledTraining {
   // Rates
   FlopsPerSecond gemm_peak{}, gemm_rate{}, wide_rate{};  ///< wide: attention and head, never below 16 bit
   bool timed = false;  ///< false: compiled for memory; at one FLOP/s steps rank strategies and mean nothing else
+  std::shared_ptr<const StepModel> step;  ///< prices steps; none: the rough form, a sustained share of the peak
   Bytes capacity{};
   CompiledMemory memory;
   TrainingWorkload work;
@@ -46,7 +49,17 @@ struct CompiledTraining {
   TrainingSources sources;
 };
 
-/// Throws ConfigError when the SKU lacks the peak, or the stack the sustained share, that the recipe needs.
+/// On a job's groups, with the parameters of the software. ConfigError when the SKU lacks the peak of the recipe or
+/// its bandwidth, or for a recurrent mixer.
+[[nodiscard]] CompiledTraining compile(const Architecture& architecture,
+                                       const Device& device,
+                                       std::shared_ptr<const JobGroups> groups,
+                                       const MemoryStack& software,
+                                       const TrainingWorkload& work,
+                                       TermSet without = {});
+
+/// In the rough form, which `headroom fit` regenerates for serving and networks of ops. Throws ConfigError when the SKU
+/// lacks the peak, or the stack the sustained share, that the recipe needs.
 [[nodiscard]] CompiledTraining compile(const Architecture& architecture,
                                        const Device& device,
                                        const RoughStack& stack,
@@ -63,11 +76,13 @@ struct CompiledTraining {
 
 /// Costs of one layer and one micro-batch on one rank.
 struct LayerTable {
+  StepTable step;
+  // The rough form
   Seconds gemm{}, attention{}, recompute{};  ///< forward and backward together; recompute apart
   Seconds head{};                            ///< on the last stage
   MemoryTable memory;
 };
-[[nodiscard]] LayerTable tabulate(const CompiledTraining& compiled, const LayerKey& key) noexcept;
+[[nodiscard]] LayerTable tabulate(const CompiledTraining& compiled, const LayerKey& key);
 
 /// Prices one strategy: legality first, then memory, then time. Never allocates.
 [[nodiscard]] Estimate evaluate(const CompiledTraining& compiled,

@@ -136,6 +136,7 @@ class RowReader {
           row.run.*column.field = configuration_integer(*index, row.broken);
         }
       }
+      row.run.inter_gbps_per_gpu = positive_number("inter_gbps_per_gpu", "no rate", row.broken);
     } else if (form_ == RowForm::serving) {
       read_serving_cells(row);
     }
@@ -161,14 +162,20 @@ class RowReader {
         serving.*column.field = configuration_integer(*index, serving.broken);
       }
     }
-    const std::string parameters = text("params_b");
+    serving.params_b = positive_number("params_b", "no size", serving.broken);
+  }
+
+  std::optional<double> positive_number(std::string_view name, std::string_view problem, std::string& broken) const {
+    const std::string written = text(name);
     double value = 0.0;
-    const auto [end, status] = std::from_chars(parameters.data(), parameters.data() + parameters.size(), value);
-    if (status == std::errc{} && end == parameters.data() + parameters.size() && value > 0.0) {
-      serving.params_b = value;
-    } else if (!parameters.empty() && serving.broken.empty()) {
-      serving.broken = "'params_b' is " + quoted(parameters) + ", no size";
+    const auto [end, status] = std::from_chars(written.data(), written.data() + written.size(), value);
+    if (status == std::errc{} && end == written.data() + written.size() && value > 0.0) {
+      return value;
     }
+    if (!written.empty() && broken.empty()) {
+      broken = "'" + std::string{name} + "' is " + quoted(written) + ", " + std::string{problem};
+    }
+    return std::nullopt;
   }
 
   std::optional<std::int64_t> configuration_integer(std::size_t index, std::string& broken) const {

@@ -231,8 +231,8 @@ Answer in_unit(const CompiledTraining& c,
 
 }  // namespace
 
-TrainingRowModel::TrainingRowModel(const Sources& sources)
-    : TrainingRowModel{sources, find_rough_stack("rough-train")} {}
+TrainingRowModel::TrainingRowModel(const Sources& sources, TermSet without)
+    : sources_{sources}, without_{without}, devices_{sources.catalog}, software_{MemoryStacks::standard()} {}
 
 TrainingRowModel::TrainingRowModel(const Sources& sources, RoughStack stack)
     : sources_{sources}, stack_{std::move(stack)}, devices_{sources.catalog}, software_{MemoryStacks::standard()} {}
@@ -262,7 +262,9 @@ const Architecture* TrainingRowModel::preset_of(const std::string& model) {
 }
 
 const MemoryStack& TrainingRowModel::software_of(const RunConfiguration& run) const {
-  if (const MemoryStack* known = software_.of_framework(run.framework)) {
+  // A release that ran differently is a stack of its own.
+  const std::string_view release = option(run, "release");
+  if (const MemoryStack* known = software_.of_framework(run.framework + " " + std::string{release})) {
     return *known;
   }
   return software_.find(run.zero.value_or(1) >= 3 ? "pytorch-fsdp" : "megatron-core");
@@ -294,6 +296,26 @@ std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& r
   return std::nullopt;
 }
 
+std::shared_ptr<const JobGroups> TrainingRowModel::groups_of(const RunConfiguration& run, const Device& sku) {
+  const std::int64_t gpus = filled(run.gpus);
+  const std::int64_t stated = run.gpus_per_node.value_or(0);
+  const double nic = run.inter_gbps_per_gpu.value_or(0.0);
+  std::shared_ptr<const JobGroups>& groups = groups_[{sku.id, gpus, stated, nic}];
+  if (!groups) {
+    JobHosts hosts;
+    if (const Node* node = sources_.catalog.reference_node(sku)) {
+      hosts.node = *node;
+    }
+    hosts.gpus_per_node = std::clamp<std::int64_t>(stated, 0, 1024);
+    if (nic > 0.0) {
+      constexpr double bytes_a_gigabit = 1e9 / 8.0;
+      hosts.nic_per_gpu = BytesPerSecond{nic * bytes_a_gigabit};
+    }
+    groups = std::make_shared<const JobGroups>(sku, hosts, gpus);
+  }
+  return groups;
+}
+
 CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precision precision, bool timed) {
   const Architecture* preset = preset_of(run.model);
   const Device& sku = *devices_.find(run.gpu).device;
@@ -307,8 +329,11 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
     architecture.mla = preset->mla;  // the columns have no place for the latent widths
   }
-  return timed ? compile(architecture, sku, stack_, software, work)
-               : compile_for_memory(architecture, sku, software, work);
+  if (!timed) {
+    return compile_for_memory(architecture, sku, software, work);
+  }
+  return stack_ ? compile(architecture, sku, *stack_, software, work)
+                : compile(architecture, sku, groups_of(run, sku), software, work, without_);
 }
 
 RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {
@@ -342,7 +367,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");
   }
   const bool memory = metric == "memory_gib_per_gpu";
-  const double width = 1.0 + (memory ? c.memory.stack.interval : stack_.interval);
+  const double width = 1.0 + (memory ? c.memory.stack.interval : stack_ ? stack_->interval : c.step->interval());
   double low = answer.value;
   if (memory && !c.work.options.fused_loss) {
     low = std::min(low, least_memory_of_row(c, run, s, e).raw() / 0x1p30);

@@ -8,22 +8,24 @@
 #include <headroom/scenarios/validation/run_row.hpp>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace headroom {
 
-/// Keeps what several rows share: devices looked up once, one stack.
+/// Keeps what several rows share: devices, software and groups looked up once.
 class TrainingRowModel {
  public:
-  explicit TrainingRowModel(const Sources& sources);
-  /// With a stack of the caller's, as fitting needs.
+  explicit TrainingRowModel(const Sources& sources, TermSet without = {});
+  /// In the rough form, with a stack of the caller's, as fitting its shares needs.
   TrainingRowModel(const Sources& sources, RoughStack stack);
   void set_share(const std::string& generation_and_family, double share) {
-    stack_.sustained[generation_and_family] = {share, "being fitted"};
+    stack_.value().sustained[generation_and_family] = {share, "being fitted"};
   }
-  void clear_share(const std::string& generation_and_family) { stack_.sustained.erase(generation_and_family); }
+  void clear_share(const std::string& generation_and_family) { stack_.value().sustained.erase(generation_and_family); }
   /// "hopper/8-bit" of a row; empty when its SKU or recipe is unknown.
   [[nodiscard]] std::string share_key(const RunConfiguration& run);
   /// `metric` and `unit` name what is asked; the configuration is all the model sees.
@@ -39,10 +41,16 @@ class TrainingRowModel {
   /// By the column `framework`; without one by the ZeRO stage.
   [[nodiscard]] const MemoryStack& software_of(const RunConfiguration& run) const;
 
+  /// Its job's groups on the reference node's hosts, or on as many GPUs a host and with the NICs that it states.
+  std::shared_ptr<const JobGroups> groups_of(const RunConfiguration& run, const Device& sku);
+
   const Sources& sources_;
-  RoughStack stack_;
+  std::optional<RoughStack> stack_;  ///< of the rough form
+  TermSet without_;
   RowDevices devices_;
   MemoryStacks software_;
+  using JobKey = std::tuple<std::string, std::int64_t, std::int64_t, double>;  ///< SKU, GPUs, per host, NIC
+  std::map<JobKey, std::shared_ptr<const JobGroups>> groups_;
   std::map<std::string, std::optional<Architecture>, std::less<>> presets_;
 };
 

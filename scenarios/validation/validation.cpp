@@ -248,7 +248,8 @@ std::vector<BudgetBar> read_budget(const ConfigValue& root, const std::string& f
 Validation validate(std::span<const RunFile> files,
                     std::span<const RowFilter> filters,
                     std::span<const std::string> weight_by,
-                    const Sources& sources) {
+                    const Sources& sources,
+                    TermSet without) {
   const auto require_column = [&](std::string_view column, std::string_view option) {
     const bool known = column.starts_with("options.") || column == "file" ||
                        std::any_of(files.begin(), files.end(), [&](const RunFile& file) {
@@ -268,7 +269,7 @@ Validation validate(std::span<const RunFile> files,
   for (const std::string& column : weight_by) {
     require_column(column, "--weight-by");
   }
-  RowModels models{TrainingRowModel{sources}, ServingRowModel{sources}};
+  RowModels models{TrainingRowModel{sources, without}, ServingRowModel{sources}};
   Validation result;
   std::vector<std::string> keys;
   for (const RunFile& file : files) {

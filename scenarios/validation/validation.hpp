@@ -65,11 +65,13 @@ struct Validation {
 };
 
 /// Scores every row that passes all filters. Metrics and forms that no model predicts are unsupported, with the reason.
-/// `weight_by`: rows that agree in these columns share one row's weight in the means. ConfigError for unknown columns.
+/// `weight_by`: rows that agree in these columns share one row's weight in the means. `without`: terms that training
+/// steps are priced without. ConfigError for unknown columns.
 [[nodiscard]] Validation validate(std::span<const RunFile> files,
                                   std::span<const RowFilter> filters,
                                   std::span<const std::string> weight_by,
-                                  const Sources& sources);
+                                  const Sources& sources,
+                                  TermSet without = {});
 
 /// Groups and their statistics of rows that were predicted elsewhere.
 [[nodiscard]] Validation score_rows(std::vector<ScoredRow> rows);

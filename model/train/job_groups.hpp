@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The communicating groups of one job: ranks a stride apart on its hosts, with the time of their collectives.
+#pragma once
+
+#include <headroom/hardware/catalog.hpp>
+#include <headroom/hardware/fabric.hpp>
+#include <headroom/model/cost/collective_time.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace headroom {
+
+/// Where a job runs. What is not stated is the reference node's.
+struct JobHosts {
+  std::optional<Node> node;
+  std::int64_t gpus_per_node = 0;             ///< 0: the node's
+  std::optional<BytesPerSecond> nic_per_gpu;  ///< scale-out rate of one GPU, one direction
+  std::string transport = "infiniband";       ///< class of network
+};
+
+/// Groups are built on first use and kept; their addresses stay. Safe to call from several threads.
+class JobGroups {
+ public:
+  /// Hosts under one non-blocking switch. ConfigError when the SKU states no link between the GPUs that the job needs.
+  JobGroups(const Device& device, const JobHosts& hosts, std::int64_t ranks);
+  ~JobGroups();
+
+  [[nodiscard]] std::int64_t ranks() const noexcept { return ranks_; }
+  /// nullptr where ranks x stride does not divide the job, and for a group of one.
+  [[nodiscard]] const GroupCollectives* find(std::int64_t ranks, std::int64_t stride) const;
+  /// What the times stand on: "NCCL 2.26 on h100-sxm-80gb".
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
+
+ private:
+  struct Hosts;
+  std::int64_t ranks_ = 1;
+  std::unique_ptr<const Hosts> hosts_;
+  std::string why_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<const GroupCollectives>> groups_;
+};
+
+}  // namespace headroom

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/cost/curve_library.hpp>
+#include <headroom/model/train/layer_step.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+/// What a measured kernel has and a kernel in a step does not: a launch of its own, for the host runs ahead; droop, for
+/// the step's clock is the SKU's level; casts, which are priced as passes.
+void as_in_a_step(GemmCurve& curve) noexcept {
+  curve[static_cast<std::size_t>(GemmParameter::launch)] = 0.0;
+  curve[static_cast<std::size_t>(GemmParameter::droop)] = 0.0;
+  curve[static_cast<std::size_t>(GemmParameter::quantise)] = 0.0;
+}
+
+/// Medians over the measured SKUs.
+GemmCurve prior_curve() noexcept {
+  GemmCurve curve{};
+  std::transform(gemm_parameters().begin(), gemm_parameters().end(), curve.begin(),
+                 [](const CurveParameter& p) { return p.prior; });
+  return curve;
+}
+
+std::string_view wide_format(const Device& device, Precision precision) noexcept {
+  switch (precision) {
+    case Precision::fp32: return "fp32";
+    case Precision::tf32: return "tf32";
+    case Precision::fp16: return "fp16";
+    default: break;
+  }
+  return device.peak[static_cast<std::size_t>(Rate::bf16)] ? "bf16" : "fp16";
+}
+
+bool narrow_recipe(Precision precision) noexcept {
+  return precision == Precision::fp8 || precision == Precision::mxfp8 || precision == Precision::nvfp4;
+}
+
+std::string_view narrow_format(const Device& device, Precision precision) noexcept {
+  return narrow_recipe(precision) ? "fp8" : wide_format(device, precision);
+}
+
+/// Weight gradients are read and written in fp32.
+GemmFormat gradient_of(GemmFormat format) noexcept {
+  constexpr double accumulated = 8.0;
+  format.output_bytes = accumulated;
+  return format;
+}
+
+/// Parsed once: rows ask for the same SKUs again and again.
+const CurveSet& curve_set_of(const Device& device) {
+  static std::mutex mutex;
+  static std::map<std::string, CurveSet, std::less<>> sets;
+  const std::lock_guard lock{mutex};
+  const auto found = sets.find(device.curves);
+  return found != sets.end() ? found->second : sets.emplace(device.curves, find_curve_set(device)).first->second;
+}
+
+GemmModel make_model(const Device& device, std::string_view name, bool gradient, std::string& why) {
+  const GemmFormat& format = *find_gemm_format(name);
+  const KernelDevice limits = kernel_device(device, format.rate);
+  GemmCurve curve = prior_curve();
+  try {
+    const CurveSet& set = curve_set_of(device);
+    const auto chosen = choose_gemm(set, device, format);
+    curve = chosen.curve->values;
+    why = chosen.why;
+  } catch (const ConfigError&) {
+    why = "no kernels measured for " + device.id + " in " + std::string{name} + ": medians of the measured SKUs";
+  }
+  as_in_a_step(curve);
+  return {curve, limits, gradient ? gradient_of(format) : format};
+}
+
+/// (a^5 + b^5)^(1/5) - a: what waiting for the host adds to the GPU's own time.
+Seconds wait_for_host(Seconds gpu, Seconds host) noexcept {
+  constexpr double order = 5.0;
+  const double larger = std::max(gpu.raw(), host.raw());
+  if (larger <= 0.0) {
+    return {};
+  }
+  const double sum = std::pow(gpu.raw() / larger, order) + std::pow(host.raw() / larger, order);
+  return Seconds{larger * std::pow(sum, 1.0 / order)} - gpu;
+}
+
+/// Keys that a query meets on average.
+double mean_keys(double seq_len, double window, bool causal) noexcept {
+  if (window > 0.0 && window < seq_len) {
+    return causal ? window - 0.5 * window * window / seq_len : std::min(seq_len, 2.0 * window);
+  }
+  return causal ? 0.5 * seq_len : seq_len;
+}
+
+}  // namespace
+
+TermSet parse_terms(std::span<const std::string> names) {
+  TermSet terms;
+  for (const std::string& name : names) {
+    const auto* const found = std::find(term_names.begin(), term_names.end(), name);
+    if (found == term_names.end()) {
+      const std::vector<std::string_view> known{term_names.begin(), term_names.end()};
+      throw ConfigError{"--without: " + quoted(name) + " is no term of a step" + suggestion(name, known)};
+    }
+    terms.add(static_cast<Term>(found - term_names.begin()));
+  }
+  return terms;
+}
+
+/// Widths of one rank's share.
+struct LayerPricer::Sizes {
+  const LayerKey& key;
+  double tokens = 1.0;  ///< a rank's, of its context shard
+  double t = 1.0;       ///< tensor ranks
+  double hidden = 1.0;
+  double queries = 1.0;  ///< width of all heads' queries over t
+  double keys = 1.0;     ///< the same of keys or values
+  double heads = 1.0;    ///< of the rank
+  double sigma = 1.0;    ///< ranks that share passes over the hidden state
+  double expert_rows = 0.0;
+};
+
+LayerPass& LayerPass::add(const LayerPass& other, double weight) noexcept {
+  gemm += weight * other.gemm;
+  attention += weight * other.attention;
+  elementwise += weight * other.elementwise;
+  tp += weight * other.tp;
+  cp += weight * other.cp;
+  ep += weight * other.ep;
+  return *this;
+}
+
+LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
+  forward.add(other.forward, weight);
+  backward.add(other.backward, weight);
+  weight_gradients += weight * other.weight_gradients;
+  recompute += weight * other.recompute;
+  host_forward += weight * other.host_forward;
+  host_backward += weight * other.host_backward;
+  accumulation += weight * other.accumulation;
+  return *this;
+}
+
+LayerPricer::LayerPricer(StepRecipe recipe)
+    : recipe_{std::move(recipe)},
+      narrow_{make_model(recipe_.device, narrow_format(recipe_.device, recipe_.precision), false, why_)},
+      narrow_gradient_{make_model(recipe_.device, narrow_format(recipe_.device, recipe_.precision), true, why_)},
+      wide_{make_model(recipe_.device, wide_format(recipe_.device, recipe_.precision), false, why_)},
+      wide_gradient_{make_model(recipe_.device, wide_format(recipe_.device, recipe_.precision), true, why_)} {
+  const StepRecipe& r = recipe_;
+  wide_factor_ = r.level.wide * r.stack.gemm;
+  narrow_factor_ = narrow_recipe(r.precision) ? r.level.narrow * r.stack.gemm : wide_factor_;
+  if (r.precision == Precision::nvfp4) {
+    narrow_factor_ *= r.physics.fp4_time;
+  }
+  wide_peak_ = r.device.peak_of(find_gemm_format(wide_format(r.device, r.precision))->rate);
+  bandwidth_ = r.physics.bandwidth * r.device.bandwidth();
+  element_ = row_of(r.precision).compute_bytes;
+}
+
+void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share) const noexcept {
+  const bool frozen = recipe_.options.method != Method::full;
+  t.forward.gemm += share * narrow_factor_ * narrow_.time({m, n, k});
+  t.backward.gemm += share * narrow_factor_ * narrow_.time({m, k, n});
+  const Seconds weights =
+      (frozen ? recipe_.physics.lora_wgrad : 1.0) * share * narrow_factor_ * narrow_gradient_.time({n, k, m});
+  t.backward.gemm += weights;
+  t.weight_gradients += weights;
+  if (narrow_recipe(recipe_.precision)) {
+    // Casts, five bytes an element: inputs and half the weights forward, gradients of outputs backward.
+    const double pass = 5.0 * recipe_.physics.cast * share;
+    t.forward.elementwise += Bytes{pass * (m * k + 0.5 * n * k)} / bandwidth_;
+    t.backward.elementwise += Bytes{pass * m * n} / bandwidth_;
+  }
+}
+
+void LayerPricer::add_attention(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
+  const StepRecipe& r = recipe_;
+  const bool causal = r.architecture.kind == ArchitectureKind::decoder;
+  const double rows = z.tokens * z.heads;
+  double width = 0.5 * (real(block.head_dim) + real(block.values()));
+  if (block.mixer == Mixer::mla && r.architecture.mla) {
+    const Mla& mla = *r.architecture.mla;
+    width = 0.5 * (real(mla.nope_dim) + real(mla.rope_dim) + real(mla.value_dim));
+  }
+  if (r.options.flash_attention) {
+    constexpr double softmax = 16.0;  // scores cost as much as so many columns more
+    const double pairs = rows * mean_keys(r.seq_len, real(block.window), causal);
+    const double rate = std::min(1.0, r.stack.attention * r.level.attention);
+    t.forward.attention = Flops{4.0 * pairs * (width + softmax)} / (rate * wide_peak_);
+    t.backward.attention = 2.5 / r.physics.flash_backward * t.forward.attention;
+    return;
+  }
+  // Every score is formed, masked or not.
+  const double pairs = rows * r.seq_len;
+  const bool aligned = block.head_dim % 8 == 0;
+  const Seconds products =
+      (aligned ? 1.0 : r.physics.unaligned) * (Flops{4.0 * pairs * width} / (r.physics.unfused_rate * wide_peak_));
+  const Seconds passes = Bytes{0.5 * element_ * r.physics.score_bytes * pairs} / bandwidth_;
+  t.forward.attention = products + passes;
+  t.backward.attention = 2.0 * products + 1.5 * passes;
+}
+
+void LayerPricer::add_mixer(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
+  const Architecture& arch = recipe_.architecture;
+  if (block.mixer == Mixer::none) {
+    return;
+  }
+  if (block.mixer == Mixer::mla && arch.mla) {
+    // DeepSeek-AI 2024 (DeepSeek-V2), section 2.1: compressed queries and keys, expanded a head.
+    const Mla& mla = *arch.mla;
+    const double qk = real(mla.nope_dim) + real(mla.rope_dim);
+    if (mla.q_rank > 0) {
+      add_product(t, z.tokens, real(mla.q_rank), z.hidden);
+      add_product(t, z.tokens, z.heads * qk, real(mla.q_rank));
+    } else {
+      add_product(t, z.tokens, z.heads * qk, z.hidden);
+    }
+    add_product(t, z.tokens, real(mla.kv_rank + mla.rope_dim), z.hidden);
+    add_product(t, z.tokens, z.heads * real(mla.nope_dim + mla.value_dim), real(mla.kv_rank));
+    add_product(t, z.tokens, z.hidden, z.heads * real(mla.value_dim));
+  } else {
+    add_product(t, z.tokens, z.queries + 2.0 * z.keys, z.hidden);
+    add_product(t, z.tokens, z.hidden, z.queries);
+  }
+  add_attention(t, block, z);
+}
+
+void LayerPricer::add_mlp(LayerTimes& t, double ffn, const Sizes& z) const noexcept {
+  const double first = recipe_.architecture.gated_mlp ? 2.0 : 1.0;
+  add_product(t, z.tokens, first * ffn / z.t, z.hidden);
+  add_product(t, z.tokens, z.hidden, ffn / z.t);
+}
+
+Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups) const {
+  const Moe& moe = *recipe_.architecture.moe;
+  const GroupCollectives* group = groups.find(z.key.ep, z.key.etp);
+  if (group == nullptr) {
+    return {};
+  }
+  const double tokens = z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
+  const double row = element_ * z.hidden;
+  const GroupView& view = group->view();
+  const auto experts_chosen = real(moe.top_k);
+  if (view.domains <= 1) {
+    return group->time(Collective::dispatch, Bytes{tokens * experts_chosen * row}).time / recipe_.stack.link;
+  }
+  // One copy a token and domain that holds one of its experts, sent on inside it (DeepSeek-AI 2024, DeepSeek-V3,
+  // section 3.2.2): of K domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
+  const double domains = static_cast<double>(view.domains);
+  const double local = static_cast<double>(view.per_domain);
+  const double copies = domains * (1.0 - std::pow(1.0 - 1.0 / domains, experts_chosen)) * (domains - 1.0) / domains;
+  const Seconds inside =
+      local > 1.0 ? Bytes{tokens * experts_chosen * row * (local - 1.0) / local} / view.inside_all : Seconds{};
+  const Seconds outside = Bytes{tokens * copies * row} / (recipe_.physics.nic * recipe_.stack.nic * view.outside_all);
+  return recipe_.physics.exchange + std::max(inside, outside);
+}
+
+void LayerPricer::add_experts(LayerTimes& t, const Sizes& z, const JobGroups& groups) const {
+  const StepRecipe& r = recipe_;
+  const Moe& moe = *r.architecture.moe;
+  const double first = r.architecture.gated_mlp ? 2.0 : 1.0;
+  const double local = std::max(1.0, real(moe.experts) / z.key.ep);
+  const double ffn = real(moe.expert_ffn_hidden) / z.key.etp;
+  const double rows = z.expert_rows / local;
+  const double grouped = r.stack.moe_gemm * local;
+  add_product(t, rows, first * ffn, z.hidden, grouped);
+  add_product(t, rows, z.hidden, ffn, grouped);
+  if (moe.shared_ffn_hidden > 0) {
+    add_mlp(t, real(moe.shared_ffn_hidden), z);
+  }
+  const Seconds passes = Bytes{r.stack.elementwise * z.expert_rows *
+                               ((4.0 + 2.0 * (first - 1.0)) * ffn + 12.0 * z.hidden) * 0.5 * element_} /
+                         bandwidth_;
+  t.forward.elementwise += passes;
+  t.backward.elementwise += 2.0 * passes;
+  const Seconds one = r.stack.expert_traffic * exchange(z, groups);
+  t.forward.ep = 2.0 * one;
+  t.backward.ep = 2.0 * one;
+}
+
+void LayerPricer::add_passes(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
+  const double gated = recipe_.architecture.gated_mlp ? 1.0 : 0.0;
+  const double ffn = block.feed_forward == FeedForward::dense ? real(block.ffn_hidden) : 0.0;
+  const double width = 20.0 * z.hidden / z.sigma + (4.0 + 2.0 * gated) * ffn / z.t + 4.0 * (z.queries + 2.0 * z.keys);
+  const Seconds passes = Bytes{recipe_.stack.elementwise * z.tokens * width * 0.5 * element_} / bandwidth_;
+  t.forward.elementwise += passes;
+  t.backward.elementwise += 2.0 * passes;
+}
+
+void LayerPricer::add_collectives(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const {
+  const StepRecipe& r = recipe_;
+  const double blocks =
+      (block.mixer != Mixer::none ? 1.0 : 0.0) + (block.feed_forward == FeedForward::none ? 0.0 : 1.0);
+  if (const GroupCollectives* tp = groups.find(z.key.tp, 1)) {
+    const Bytes buffer{element_ * z.tokens * z.hidden};
+    const bool leaves = tp->view().domains > 1;
+    const double reach = leaves ? r.physics.nic * r.stack.nic : r.stack.link;
+    const Seconds once = z.key.sequence_parallel ? tp->time(Collective::all_gather, buffer).time +
+                                                       tp->time(Collective::reduce_scatter, buffer).time
+                                                 : tp->time(Collective::all_reduce, buffer).time;
+    const double exposed = z.key.sequence_parallel ? 1.0 - r.stack.tp_overlap : 1.0;
+    t.forward.tp = t.backward.tp = blocks * exposed * once / reach;
+  }
+  if (const GroupCollectives* cp = groups.find(z.key.cp, z.key.tp)) {
+    // Keys and values of the other shards: ring or all-gather, the same bytes (Liu et al. 2023, Ring Attention).
+    const Bytes buffer{2.0 * element_ * z.tokens * z.keys * z.key.cp};
+    const Seconds once = cp->time(Collective::all_gather, buffer).time;
+    t.forward.cp = (1.0 - r.physics.cp_overlap) * once;
+    t.backward.cp = 2.0 * t.forward.cp;
+  }
+}
+
+void LayerPricer::add_recompute(LayerTimes& t, const Sizes& z) const noexcept {
+  const StepRecipe& r = recipe_;
+  if (z.key.recompute == Recompute::full) {
+    t.recompute = t.forward.total();
+  } else if (z.key.recompute == Recompute::selective) {
+    t.recompute = !r.options.flash_attention ? t.forward.attention
+                  : r.selective == SelectiveRecompute::every_second_matmul
+                      ? r.stack.selective_recompute * t.forward.total()
+                      : Seconds{};
+  }
+}
+
+void LayerPricer::add_host(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
+  const StepRecipe& r = recipe_;
+  Seconds host = (1.0 + (z.t > 1.0 ? r.physics.tp_host : 0.0)) * r.stack.host;
+  host *= narrow_recipe(r.precision) ? r.physics.fp8_host : 1.0;
+  host *= block.feed_forward == FeedForward::moe ? r.stack.moe_host : 1.0;
+  const double again = z.key.recompute == Recompute::full ? 1.1 : 0.0;
+  t.host_forward = wait_for_host(t.forward.total(), host);
+  t.host_backward = wait_for_host(t.backward.total() + t.recompute, (2.0 + again) * host);
+}
+
+namespace {
+
+void drop(LayerTimes& t, const TermSet& without) noexcept {
+  const auto clear = [&](Term term, Seconds LayerPass::*part) {
+    if (without.has(term)) {
+      t.forward.*part = t.backward.*part = Seconds{};
+    }
+  };
+  clear(Term::gemm, &LayerPass::gemm);
+  if (without.has(Term::gemm)) {
+    t.weight_gradients = Seconds{};
+  }
+  clear(Term::attention, &LayerPass::attention);
+  clear(Term::elementwise, &LayerPass::elementwise);
+  clear(Term::tp_comm, &LayerPass::tp);
+  clear(Term::cp_comm, &LayerPass::cp);
+  clear(Term::ep_comm, &LayerPass::ep);
+}
+
+}  // namespace
+
+LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const JobGroups& groups) const {
+  const StepRecipe& r = recipe_;
+  Sizes z{key};
+  z.t = key.tp;
+  z.tokens = real(key.micro_batch) * r.seq_len / key.cp;
+  z.hidden = real(r.architecture.hidden);
+  z.heads = real(block.heads) / z.t;
+  z.queries = z.heads * real(block.head_dim);
+  z.keys = std::max(1.0, real(block.kv_heads) / z.t) * real(block.head_dim);
+  if (block.mixer == Mixer::mla && r.architecture.mla) {
+    z.queries = z.heads * real(r.architecture.mla->nope_dim + r.architecture.mla->rope_dim);
+    z.keys = z.queries;
+  }
+  z.sigma = key.sequence_parallel ? z.t : 1.0;
+  LayerTimes t;
+  add_mixer(t, block, z);
+  if (block.feed_forward == FeedForward::moe && r.architecture.moe) {
+    z.expert_rows = z.tokens * real(r.architecture.moe->top_k) * key.etp / z.t;
+    add_experts(t, z, groups);
+  } else if (block.feed_forward == FeedForward::dense) {
+    add_mlp(t, real(block.ffn_hidden), z);
+  }
+  add_passes(t, block, z);
+  add_collectives(t, block, z, groups);
+  drop(t, r.without);
+  if (on(Term::recompute)) {
+    add_recompute(t, z);
+  }
+  if (on(Term::host)) {
+    add_host(t, block, z);
+  }
+  return t;
+}
+
+HeadTimes LayerPricer::head(const LayerKey& key) const noexcept {
+  const StepRecipe& r = recipe_;
+  if (!on(Term::head)) {
+    return {};
+  }
+  const double tokens = real(key.micro_batch) * r.seq_len / key.cp;
+  const double columns = real(r.architecture.vocab) / key.tp;
+  const double hidden = real(r.architecture.hidden);
+  HeadTimes t;
+  t.product = wide_.time({tokens, columns, hidden}) + wide_.time({tokens, hidden, columns});
+  if (r.options.method == Method::full) {
+    t.product += wide_gradient_.time({columns, hidden, tokens});
+  }
+  t.product *= wide_factor_;
+  t.loss = Bytes{r.physics.logit_bytes * tokens * columns} / bandwidth_;
+  return t;
+}
+
+}  // namespace headroom

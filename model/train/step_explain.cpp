@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// The waterfall of a step in words: every term's formula, inputs and where they come from.
+#include <headroom/model/train/step_time.hpp>
+
+namespace headroom {
+namespace {
+
+class StepLines {
+ public:
+  StepLines(const StepModel& model,
+            const StepTable& table,
+            const Strategy& strategy,
+            const StepTime& time,
+            ExplainRecorder& r)
+      : recipe_{model.pricer().recipe()}, model_{model}, table_{table}, s_{strategy}, t_{time}, r_{r} {}
+
+  void write() {
+    compute();
+    passes();
+    communication();
+    rest();
+  }
+
+ private:
+  void line(Term term,
+            std::string_view formula,
+            std::string_view reference,
+            std::initializer_list<ExplainInput> inputs) {
+    const Seconds value = t_.time[term];
+    if (value.raw() != 0.0) {
+      r_.line(term_names[static_cast<std::size_t>(term)], formula, reference, value.raw(), Shown::seconds, inputs);
+    }
+  }
+
+  void compute() {
+    line(Term::gemm, "m n (forward + input and weight gradients)", model_.pricer().why(),
+         {{"m", t_.micro_batches, Shown::count, "micro-batches: global_batch / (dp micro_batch)"},
+          {"n", t_.layers, Shown::count,
+           t_.head_binds ? "layers of the last stage, which is the slowest" : "layers of the slowest stage"},
+          {"forward", table_.layer.forward.gemm.raw(), Shown::seconds, "one layer, one micro-batch"},
+          {"gradients", table_.layer.backward.gemm.raw(), Shown::seconds, "one layer, one micro-batch"},
+          {"clock, 16 bit", recipe_.level.wide, Shown::count, recipe_.level.source},
+          {"clock, 8 bit", recipe_.level.narrow, Shown::count, recipe_.level.source},
+          {"stack", recipe_.stack.gemm, Shown::count, recipe_.stack.source}});
+    line(Term::attention,
+         recipe_.options.flash_attention ? "m n 4 b (a/t) pairs (d + 16) / (e P16), backward 2.5 / r of it"
+                                         : "m n (4 b (a/t) s^2 d / (u P16) + scores B/score / B)",
+         "Dao 2023, section 3.1",
+         {{"e", recipe_.stack.attention * recipe_.level.attention, Shown::fraction, recipe_.stack.source},
+          {"r", recipe_.physics.flash_backward, Shown::count, recipe_.physics.source},
+          {"forward", table_.layer.forward.attention.raw(), Shown::seconds, "one layer, one micro-batch"}});
+    line(Term::recompute, "m n x what the backward pass forms again", "Korthikanti et al. 2022, section 5",
+         {{"one layer", table_.layer.recompute.raw(), Shown::seconds, ""}});
+    line(Term::head, "m (logits and gradients + bytes of the loss / B)", "on the last stage",
+         {{"product", table_.head.product.raw(), Shown::seconds, "one micro-batch"},
+          {"loss", table_.head.loss.raw(), Shown::seconds, "one micro-batch"}});
+  }
+
+  void passes() {
+    line(Term::elementwise, "m n x T (20 h/sigma + (4+2g) f/t + 4 (a+2k) d/t) / B and twice that backward",
+         "norms, residuals, activation, rotary embedding, casts, accumulated gradients",
+         {{"x", recipe_.stack.elementwise, Shown::count, recipe_.stack.source},
+          {"B", model_.pricer().bandwidth().raw(), Shown::bytes_per_second, "share of the datasheet's bandwidth"},
+          {"accumulation", table_.layer.accumulation.raw(), Shown::seconds, "one layer, one micro-batch"}});
+    line(Term::host, "m n ((GPU^5 + host^5)^(1/5) - GPU)", "launches that the GPU waits for",
+         {{"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source}});
+    line(Term::optimizer, "40 bytes a local parameter / B + a fixed part", recipe_.physics.source,
+         {{"parameters", t_.updated, Shown::count, "of this rank's update"},
+          {"fixed", recipe_.physics.optimizer_step.raw(), Shown::seconds, "once a step"}});
+  }
+
+  void communication() {
+    line(Term::tp_comm, "m n 4 x exposed collectives of T h elements", "Shoeybi et al. 2019, section 3",
+         {{"overlap", recipe_.stack.tp_overlap, Shown::fraction, recipe_.stack.source}});
+    line(Term::cp_comm, "m n 3 x exposed gather of keys and values", "Liu et al. 2023, Ring Attention",
+         {{"overlap", recipe_.physics.cp_overlap, Shown::fraction, recipe_.physics.source}});
+    line(Term::ep_comm, "m n 4 x dispatch or combine of T k rows", "Lepikhin et al. 2021, section 3",
+         {{"factor", recipe_.stack.expert_traffic, Shown::count, recipe_.stack.source}});
+    line(Term::pp_comm, "2 ((p - 1) + m v x) sends", "Narayanan et al. 2021, section 2.2",
+         {{"send", t_.send.raw(), Shown::seconds, model_.groups().why()},
+          {"x", recipe_.stack.p2p_exposed, Shown::fraction, recipe_.stack.source}});
+    line(Term::dp_comm, "R - hid + sig hid, and what sharded layers wait for", "Rajbhandari et al. 2020, section 7",
+         {{"R", t_.reduction.raw(), Shown::seconds, model_.groups().why()},
+          {"hid", t_.hidden.raw(), Shown::seconds, "beside the last micro-batch"},
+          {"gather", t_.gather.raw(), Shown::seconds, "one layer"},
+          {"scatter", t_.scatter.raw(), Shown::seconds, "one layer"},
+          {"overlap", recipe_.stack.dp_overlap, Shown::fraction, recipe_.stack.source}});
+  }
+
+  void rest() {
+    line(Term::bubble, "(sum of stages - slowest) / v", "Narayanan et al. 2021, section 2.2",
+         {{"p", double(s_.pp), Shown::count, "strategy"},
+          {"v", double(s_.vpp), Shown::count, "strategy"},
+          {"slowest", t_.slowest.raw(), Shown::seconds, "one micro-batch"},
+          {"sum", t_.stages.raw(), Shown::seconds, "one micro-batch"},
+          {"bubble / step", t_.time[Term::bubble] / t_.time.total(), Shown::fraction, ""}});
+    line(Term::straggler, "c log2(N / 8) of the rest", recipe_.physics.source,
+         {{"c", recipe_.physics.straggler, Shown::fraction, recipe_.physics.source},
+          {"N", t_.sharers, Shown::count, "GPUs"}});
+    r_.line("step", "sum", "", t_.time.total().raw(), Shown::seconds, {});
+  }
+
+  const StepRecipe& recipe_;
+  const StepModel& model_;
+  const StepTable& table_;
+  const Strategy& s_;
+  const StepTime& t_;
+  ExplainRecorder& r_;
+};
+
+}  // namespace
+
+void record_step(const StepModel& model,
+                 const StepTable& table,
+                 const Strategy& strategy,
+                 const StepTime& time,
+                 ExplainRecorder& recorder) {
+  StepLines{model, table, strategy, time, recorder}.write();
+}
+
+}  // namespace headroom

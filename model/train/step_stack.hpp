@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fitted parameters behind a training step's time: those of a software stack, of a SKU, and those all share.
+#pragma once
+
+#include <headroom/core/config_reader.hpp>
+#include <headroom/core/quantity.hpp>
+#include <headroom/hardware/device.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+/// What a training software adds to, or hides of, the time of its kernels and collectives: table [time] of a stack.
+struct StepStack {
+  Seconds host{};                    ///< what the host needs to launch one layer's forward; backward takes twice that
+  double elementwise = 1.0;          ///< bytes that element-wise kernels move over those of fused ones
+  double gemm = 1.0;                 ///< time of products over that of the measured kernels
+  double accumulation_bytes = 1.0;   ///< per local weight and micro-batch, where there are several
+  double dp_overlap = 0.0;           ///< share of data-parallel traffic that runs beside compute
+  double tp_overlap = 0.0;           ///< the same of tensor-parallel traffic with sequence parallelism
+  double p2p_exposed = 0.3;          ///< share of steady-state stage-to-stage sends that a stage waits for
+  double attention = 0.6;            ///< share of the 16-bit peak that fused attention's forward sustains
+  double link = 1.0;                 ///< share of the measured scale-up bandwidth that it reaches
+  double nic = 1.0;                  ///< share of the measured scale-out bandwidth that it reaches
+  double gradient_bytes = 4.0;       ///< of a gradient on its way through data parallelism
+  double selective_recompute = 0.0;  ///< share of the forward formed again under selective recomputation
+  bool full_tensor_sends = false;    ///< every tensor rank sends the whole activation to the next stage
+  Seconds stage{};                   ///< per micro-batch and pipeline stage
+  // Mixture of experts
+  double moe_host = 1.0;        ///< host time of a layer of experts over that of a dense one
+  double moe_gemm = 1.0;        ///< time of grouped products over that of one product an expert
+  double expert_traffic = 1.0;  ///< time of dispatch and combine over that of their bytes
+  std::string source;
+};
+
+/// Reads [time], and over it [time.moe] for networks with experts. `plain` and `moe` keep what is not stated.
+struct StepStacks {
+  StepStack plain, moe;
+};
+void read_step_stack(ConfigTable& root, StepStacks& stacks);
+
+/// Parameters that all stacks and SKUs share (model/stacks/step/physics.toml).
+struct StepPhysics {
+  double bandwidth = 0.78;         ///< share of the memory's bandwidth that passes over tensors sustain
+  double unfused_rate = 0.6;       ///< share of the 16-bit peak of unfused attention's products
+  double score_bytes = 11.8;       ///< moved per score of unfused attention, forward
+  double unaligned = 20.0;         ///< slow-down of unfused attention's products where 8 does not divide head_dim
+  double flash_backward = 0.75;    ///< rate of fused attention's backward over its forward's
+  double logit_bytes = 28.0;       ///< moved per logit at the loss
+  double overlap_slowdown = 0.15;  ///< of hidden communication, what it takes from compute
+  double sharded_gradient_bytes = 3.0;
+  double straggler = 0.0094;    ///< per doubling of GPUs above eight
+  double cast = 1.0;            ///< 8-bit casts: passes of five bytes an element
+  double fp8_host = 0.85;       ///< host time with 8-bit recipes over that with 16 bit
+  double fp4_time = 0.5;        ///< time of 4-bit products over that of 8-bit ones
+  double tp_host = 0.29;        ///< share that tensor parallelism adds to the host time
+  double nic = 0.9;             ///< share of the measured scale-out bandwidth that training reaches
+  double cp_overlap = 0.51;     ///< share of context-parallel traffic beside compute
+  Seconds exchange{15e-6};      ///< latency of an exchange between experts on several nodes
+  double optimizer_bytes = 40;  ///< moved per local parameter in the update
+  Seconds optimizer_step{5e-3};
+  double lora_wgrad = 0.05;  ///< weight-gradient work of adapters over that of the matrices
+  double interval_dense = 0.23, interval_moe = 0.49, interval_adapters = 0.33;
+  std::string source, interval_source;
+};
+[[nodiscard]] StepPhysics read_step_physics(const ConfigValue& document,
+                                            const std::string& file,
+                                            Diagnostics& diagnostics);
+
+/// What a SKU's sustained clock and kernels do to the time of measured ones.
+struct StepLevel {
+  double wide = 1.0;       ///< time of 16-bit products over that of the measured kernels: power-limited clocks
+  double narrow = 1.0;     ///< the same of 8-bit products
+  double attention = 1.0;  ///< on the stack's attention efficiency
+  std::string source;
+};
+class StepLevels {
+ public:
+  [[nodiscard]] static StepLevels read(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
+  /// Of the SKU, else of its generation, else of any.
+  [[nodiscard]] const StepLevel& of(const Device& device) const noexcept;
+
+ private:
+  std::map<std::string, StepLevel, std::less<>> levels_;
+  StepLevel any_;
+};
+
+/// The embedded files, user folders first; parsed once. ConfigError when one is broken.
+[[nodiscard]] const StepPhysics& step_physics();
+[[nodiscard]] const StepLevels& step_levels();
+
+}  // namespace headroom

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/cost/layer_ops.hpp>
+#include <headroom/model/train/step_time.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+/// Compute c with communication x beside it, of which a share o overlaps: what overlaps slows compute by sig.
+Seconds overlapped(Seconds c, Seconds x, double o, double sig) noexcept {
+  const Seconds both = std::min(c, x);
+  return std::max(c + sig * o * both, x) + (1.0 - o) * both;
+}
+
+/// What a group's traffic takes on a stack that reaches a share of the measured rates.
+Seconds reached(const GroupCollectives* group, Collective collective, double bytes, const StepRecipe& r) noexcept {
+  if (group == nullptr || bytes <= 0.0) {
+    return {};
+  }
+  return group->time(collective, Bytes{bytes}).time /
+         (group->view().domains > 1 ? r.physics.nic * r.stack.nic : r.stack.link);
+}
+
+/// GPUs from which stragglers are felt.
+constexpr double straggler_free = 8.0;
+/// Of the last micro-batch's compute, what gradients may hide beside.
+constexpr double hiding_room = 0.8;
+
+}  // namespace
+
+StageLayers split_stages(double layers, double stages) noexcept {
+  const double whole = std::floor(layers / stages);
+  if (whole * stages == layers) {
+    return {whole, whole};
+  }
+  const double counted = std::floor((layers + 2.0) / stages);
+  if (counted * stages == layers + 2.0) {
+    return {counted, counted - 1.0};
+  }
+  return {std::ceil(layers / stages), whole};
+}
+
+StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups, std::int64_t lora_rank)
+    : pricer_{std::move(recipe)}, groups_{std::move(groups)} {
+  const StepRecipe& r = pricer_.recipe();
+  const Architecture& arch = r.architecture;
+  for (const CountedBlock& counted : distinct_blocks(arch)) {
+    if (counted.block.mixer == Mixer::mamba || counted.block.mixer == Mixer::mamba2 ||
+        counted.block.mixer == Mixer::delta_net) {
+      throw ConfigError{arch.id + " has " + std::string{mixer_names[static_cast<std::size_t>(counted.block.mixer)]} +
+                        " layers, whose kernels no curve describes yet"};
+    }
+    Kind kind{counted.block, real(counted.layers), block_parameters(arch, counted.block), {}};
+    if (r.options.method != Method::full) {
+      kind.adapters = lora_parameters(arch, counted.block, real(lora_rank));
+    }
+    kinds_.push_back(kind);
+  }
+  kinds_.back().layers += real(arch.mtp_layers);
+  layers_ = real(arch.layers + arch.mtp_layers);
+  heads_ = 1.0 + real(arch.mtp_layers);
+  interval_ = r.options.method != Method::full ? r.physics.interval_adapters
+              : arch.moe                       ? r.physics.interval_moe
+                                               : r.physics.interval_dense;
+}
+
+LayerTimes StepModel::mean_layer(const LayerKey& k) const {
+  const CacheKey cached{
+      k.tp, k.cp, k.ep, k.etp, k.micro_batch, k.sequence_parallel ? 1 : 0, static_cast<std::int64_t>(k.recompute)};
+  {
+    const std::lock_guard lock{mutex_};
+    if (const auto found = cache_.find(cached); found != cache_.end()) {
+      return found->second;
+    }
+  }
+  LayerTimes mean;
+  for (const Kind& kind : kinds_) {
+    mean.add(pricer_.layer(kind.block, k, *groups_), kind.layers / layers_);
+  }
+  const std::lock_guard lock{mutex_};
+  cache_.emplace(cached, mean);
+  return mean;
+}
+
+void StepModel::add_parameters(const LayerKey& k, StepTable& table) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  const bool full = r.options.method == Method::full;
+  RankParameters& p = table.of_layer;
+  for (const Kind& kind : kinds_) {
+    const double weight = kind.layers / layers_;
+    const BlockParameters& b = kind.parameters;
+    const double dense = (b.mixer + b.dense_ffn + b.shared_experts) / k.tp + b.mixer_replicated + b.norms + b.router;
+    const double experts = b.experts / (static_cast<double>(k.ep) * k.etp);
+    p.dense += weight * dense;
+    p.experts += weight * experts;
+    p.trained_dense += weight * (full ? dense : kind.adapters.dense);
+    p.trained_experts += weight * (full ? experts : kind.adapters.experts / k.ep);
+  }
+  const ParameterCount ends = count_parameters(r.architecture);
+  table.embedding = ends.embedding / k.tp;
+  table.head_parameters = ends.head / k.tp;
+}
+
+void StepModel::set_groups(const LayerKey& k, StepTable& table) const {
+  const std::int64_t data = std::int64_t{k.dp} * k.cp;
+  const std::int64_t expert_group = std::int64_t{k.ep} * k.etp;
+  const std::int64_t all = data * k.tp;
+  table.data = groups_->find(data, k.tp);
+  table.experts = all % expert_group == 0 ? groups_->find(all / expert_group, expert_group) : nullptr;
+  table.shard = k.shard_ranks > 0 ? groups_->find(k.shard_ranks, k.tp) : table.data;
+  if (k.shard_ranks > 0 && data % k.shard_ranks == 0) {
+    table.replicas = groups_->find(data / k.shard_ranks, std::int64_t{k.tp} * k.shard_ranks);
+  }
+}
+
+StepTable StepModel::tabulate(const LayerKey& key) const {
+  const StepRecipe& r = pricer_.recipe();
+  StepTable table;
+  table.layer = mean_layer(key);
+  table.head = pricer_.head(key);
+  table.head.product *= heads_;
+  table.head.loss *= heads_;
+  add_parameters(key, table);
+  set_groups(key, table);
+  if (on(Term::elementwise) && r.options.method == Method::full) {
+    table.layer.accumulation =
+        Bytes{r.stack.accumulation_bytes * (table.of_layer.dense + table.of_layer.experts)} / pricer_.bandwidth();
+  }
+  const double tokens = real(key.micro_batch) * r.seq_len / key.cp;
+  const double shared = r.stack.full_tensor_sends ? 1.0 : key.tp;
+  table.boundary = row_of(r.precision).compute_bytes * tokens * real(r.architecture.hidden) / shared;
+  return table;
+}
+
+/// ZeRO 3 gathers a layer's weights before each pass and scatters its gradients; ZeRO 2 scatters alone (Rajbhandari et
+/// al. 2020, section 7).
+void StepModel::shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+  if (s.zero < 2 || !on(Term::dp_comm)) {
+    return;
+  }
+  const StepRecipe& r = pricer_.recipe();
+  const double weight = std::min(2.0, row_of(r.precision).compute_bytes);
+  const RankParameters& p = table.of_layer;
+  if (s.zero >= 3) {
+    t.gather = reached(table.shard, Collective::all_gather, weight * p.dense, r) +
+               reached(table.experts, Collective::all_gather, weight * p.experts, r);
+  }
+  const double gradient = r.physics.sharded_gradient_bytes;
+  t.scatter = reached(table.shard, Collective::reduce_scatter, gradient * p.trained_dense, r) +
+              reached(table.experts, Collective::reduce_scatter, gradient * p.trained_experts, r);
+}
+
+/// Fills the terms of the slowest stage, of the pipeline around it, and of what ZeRO 2 and 3 add to each layer.
+void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  const LayerTimes& l = table.layer;
+  const Seconds accumulation = t.micro_batches > 1.0 ? l.accumulation : Seconds{};
+  const Seconds forward = l.forward.total() + l.host_forward;
+  const Seconds backward = l.backward.total() + l.recompute + l.host_backward + accumulation;
+  const double sig = r.physics.overlap_slowdown;
+  const Seconds sharded_forward = overlapped(forward, t.gather, r.stack.dp_overlap, sig);
+  const Seconds sharded_backward = overlapped(backward, t.gather + t.scatter, r.stack.dp_overlap, sig);
+  const bool shards = t.gather.raw() + t.scatter.raw() > 0.0;
+  t.layer = shards ? sharded_forward + sharded_backward : forward + backward;
+
+  const StageLayers split = split_stages(layers_, s.pp);
+  const Seconds head = table.head.product + table.head.loss;
+  t.head_binds = s.pp == 1 || split.last * t.layer + head > split.middle * t.layer;
+  t.layers = t.head_binds ? split.last : split.middle;
+  const double stages = s.pp;
+  const Seconds fixed = s.pp > 1 && on(Term::host) ? r.stack.stage : Seconds{};
+  const Seconds bound_head = t.head_binds ? head : Seconds{};
+  t.slowest = t.layers * t.layer + bound_head + fixed;
+  t.stages = layers_ * t.layer + head + stages * fixed;
+  t.stages = std::max(t.stages, t.slowest);
+
+  const double m = t.micro_batches;
+  const double n = m * t.layers;
+  t.time[Term::gemm] = n * (l.forward.gemm + l.backward.gemm);
+  t.time[Term::attention] = n * (l.forward.attention + l.backward.attention);
+  t.time[Term::elementwise] = n * (l.forward.elementwise + l.backward.elementwise + accumulation);
+  t.time[Term::tp_comm] = n * (l.forward.tp + l.backward.tp);
+  t.time[Term::cp_comm] = n * (l.forward.cp + l.backward.cp);
+  t.time[Term::ep_comm] = n * (l.forward.ep + l.backward.ep);
+  t.time[Term::recompute] = n * l.recompute;
+  t.time[Term::host] = n * (l.host_forward + l.host_backward) + m * fixed;
+  t.time[Term::head] = m * bound_head;
+  if (shards) {
+    t.time[Term::dp_comm] = n * (t.layer - forward - backward) + t.gather + t.scatter;
+  }
+  if (s.pp == 1) {
+    return;
+  }
+  if (on(Term::bubble)) {
+    t.time[Term::bubble] = (t.stages - t.slowest) / s.vpp;
+  }
+  if (on(Term::pp_comm)) {
+    // Between hosts where the next stage lies outside the scale-up domain.
+    const GroupCollectives* stage_group = groups_->find(s.pp, std::int64_t{s.tp} * s.cp * s.dp);
+    t.send = reached(stage_group, Collective::send_recv, table.boundary, r);
+    t.time[Term::pp_comm] = 2.0 * ((stages - 1.0) + m * s.vpp * r.stack.p2p_exposed) * t.send;
+  }
+}
+
+void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  if (!on(Term::dp_comm)) {
+    return;
+  }
+  const double ends = r.options.method == Method::full ? (s.pp == 1 ? table.embedding + table.head_parameters
+                                                                    : std::max(table.embedding, table.head_parameters))
+                                                       : 0.0;
+  const double weight = std::min(2.0, row_of(r.precision).compute_bytes);
+  const double per_stage = layers_ / s.pp;
+  const double dense = per_stage * table.of_layer.trained_dense + ends;
+  const double experts = per_stage * table.of_layer.trained_experts;
+  const auto all_reduce = [&](const GroupCollectives* group, double parameters) {
+    return reached(group, Collective::all_reduce, r.stack.gradient_bytes * parameters, r);
+  };
+  const auto sharded = [&](const GroupCollectives* group, double parameters) {
+    return reached(group, Collective::reduce_scatter, r.stack.gradient_bytes * parameters, r) +
+           reached(group, Collective::all_gather, weight * parameters, r);
+  };
+  if (s.zero == 0) {
+    t.reduction = all_reduce(table.data, dense) + all_reduce(table.experts, experts);
+  } else if (s.zero == 1) {
+    t.reduction = sharded(table.data, dense) + sharded(table.experts, experts);
+  } else {
+    // Layers are scattered as they come; what is left are the ends, ZeRO 2's weights and the replicas of a shard.
+    t.reduction = sharded(table.shard, ends);
+    if (s.zero == 2) {
+      t.reduction += reached(table.shard, Collective::all_gather, weight * (dense - ends), r);
+    }
+    if (s.shard_ranks > 0) {
+      t.reduction += all_reduce(table.replicas, dense / s.shard_ranks);
+    }
+  }
+  t.hidden = std::min(r.stack.dp_overlap * t.reduction, hiding_room * per_stage * t.layer);
+  t.time[Term::dp_comm] += t.reduction - t.hidden + r.physics.overlap_slowdown * t.hidden;
+}
+
+void StepModel::add_optimizer(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  const double ends = r.options.method == Method::full ? table.embedding + table.head_parameters : 0.0;
+  const double data = s.zero >= 1 ? static_cast<double>(s.dp) * s.cp : 1.0;
+  const double expert_data =
+      s.zero >= 1 ? std::max(1.0, static_cast<double>(s.dp) * s.cp * s.tp / (static_cast<double>(s.ep) * s.etp)) : 1.0;
+  const double per_stage = layers_ / s.pp;
+  t.updated = (per_stage * table.of_layer.trained_dense + (s.pp == 1 ? ends : 0.5 * ends)) / data +
+              per_stage * table.of_layer.trained_experts / expert_data;
+  if (on(Term::optimizer)) {
+    t.time[Term::optimizer] =
+        Bytes{r.physics.optimizer_bytes * t.updated} / pricer_.bandwidth() + r.physics.optimizer_step;
+  }
+}
+
+StepTime StepModel::time(const StepTable& table, const Strategy& s, double global_batch) const noexcept {
+  StepTime t;
+  t.micro_batches = global_batch / (static_cast<double>(s.dp) * s.micro_batch);
+  shard_layers(table, s, t);
+  add_pipeline(table, s, t);
+  add_data_parallel(table, s, t);
+  add_optimizer(table, s, t);
+  t.sharers = real(groups_->ranks());
+  if (on(Term::straggler)) {
+    const double doublings = std::log2(std::max(1.0, t.sharers / straggler_free));
+    t.time[Term::straggler] = pricer_.recipe().physics.straggler * doublings * t.time.total();
+  }
+  return t;
+}
+
+}  // namespace headroom

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of one training step: layers into stages, stages into a pipeline, then what data parallelism, the optimizer
+// and stragglers add. Tables hold what a layer key decides; a strategy then costs some dozen additions.
+#pragma once
+
+#include <headroom/model/explain.hpp>
+#include <headroom/model/train/layer_step.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace headroom {
+
+/// Parameters that one rank trains of a layer, and of the ends of the network.
+struct RankParameters {
+  double dense = 0.0, experts = 0.0;  ///< weights that it holds
+  double trained_dense = 0.0, trained_experts = 0.0;
+};
+
+/// What a layer key decides about time. Times are of one micro-batch on one rank, means over the kinds of layers.
+struct StepTable {
+  LayerTimes layer;
+  HeadTimes head;
+  RankParameters of_layer;
+  double embedding = 0.0, head_parameters = 0.0;  ///< of the rank
+  double boundary = 0.0;                          ///< bytes of the activation between stages
+  const GroupCollectives* data = nullptr;         ///< dense gradients: dp cp ranks, tp apart
+  const GroupCollectives* experts = nullptr;      ///< expert gradients
+  const GroupCollectives* shard = nullptr;        ///< that share sharded states
+  const GroupCollectives* replicas = nullptr;     ///< of shards (HSDP)
+};
+
+/// Layers of the middle and of the last stage. Layers that do not divide go to the early stages; where L + 2 divides,
+/// embedding and head count as a layer each (Megatron-LM, account_for_embedding_in_pipeline_split).
+struct StageLayers {
+  double middle = 0.0, last = 0.0;
+};
+[[nodiscard]] StageLayers split_stages(double layers, double stages) noexcept;
+
+/// One micro-batch's times, and what of them data parallelism adds.
+struct StepTime {
+  Breakdown time;
+  double layers = 0.0;  ///< of the stage that sets the pace
+  double micro_batches = 1.0;
+  bool head_binds = false;
+  Seconds layer{};              ///< forward and backward of one layer
+  Seconds slowest{};            ///< stage, one micro-batch
+  Seconds stages{};             ///< all stages, one micro-batch
+  Seconds send{};               ///< one activation to the next stage
+  Seconds reduction{};          ///< gradients and weights over data ranks, all of it
+  Seconds hidden{};             ///< of it beside compute
+  Seconds gather{}, scatter{};  ///< ZeRO 3, of one layer
+  double updated = 0.0;         ///< parameters of the rank's update
+  double sharers = 1.0;         ///< GPUs that stragglers are drawn from
+};
+
+/// A recipe on a job's groups. Tables are built on first use and kept. Safe to call from several threads.
+class StepModel {
+ public:
+  StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups, std::int64_t lora_rank);
+
+  [[nodiscard]] StepTable tabulate(const LayerKey& key) const;
+
+  /// core      = m max(stage) + (sum of stages - max) / v + 2 send ((p - 1) + m v exposed)
+  ///             (Narayanan et al. 2021, section 2.2)
+  /// ZeRO 3    f = ov(f, G), b = ov(b, G + S), ov(c, x) = max(c + sig o min(c, x), x) + (1 - o) min(c, x)
+  /// exposed   = R - hid + sig hid, hid = min(o R, 0.8 of the last micro-batch)
+  /// optimizer = 40 bytes a local parameter over B, and a fixed part
+  /// step      = (core + exposed + optimizer) (1 + straggler log2(max(N / 8, 1)))
+  [[nodiscard]] StepTime time(const StepTable& table, const Strategy& strategy, double global_batch) const noexcept;
+
+  [[nodiscard]] const LayerPricer& pricer() const noexcept { return pricer_; }
+  [[nodiscard]] const JobGroups& groups() const noexcept { return *groups_; }
+  [[nodiscard]] double interval() const noexcept { return interval_; }
+  [[nodiscard]] double layers() const noexcept { return layers_; }
+
+ private:
+  struct Kind {
+    Block block;
+    double layers = 0.0;
+    BlockParameters parameters;
+    LoraParameters adapters;
+  };
+  [[nodiscard]] LayerTimes mean_layer(const LayerKey& key) const;
+  void add_parameters(const LayerKey& key, StepTable& table) const noexcept;
+  void set_groups(const LayerKey& key, StepTable& table) const;
+  void add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
+  void shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
+  void add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
+  void add_optimizer(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
+  [[nodiscard]] bool on(Term term) const noexcept { return !pricer_.recipe().without.has(term); }
+
+  LayerPricer pricer_;
+  std::shared_ptr<const JobGroups> groups_;
+  std::vector<Kind> kinds_;
+  double layers_ = 1.0;  ///< prediction modules included
+  double heads_ = 1.0;   ///< and their passes through the head
+  double interval_ = 0.0;
+  mutable std::mutex mutex_;
+  using CacheKey = std::array<std::int64_t, 7>;
+  mutable std::map<CacheKey, LayerTimes> cache_;
+};
+
+/// Adds the step's terms line by line to `recorder`.
+void record_step(const StepModel& model,
+                 const StepTable& table,
+                 const Strategy& strategy,
+                 const StepTime& time,
+                 ExplainRecorder& recorder);
+
+}  // namespace headroom

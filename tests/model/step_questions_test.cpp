@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the planner's questions about training steps, with their numbers: P4 P5 P11 P13, and published plans.
+#include <headroom/hardware/catalog.hpp>
+#include <headroom/model/train/network_memory.hpp>
+#include <headroom/model/train/training.hpp>
+#include <headroom/model/workload/model_library.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace headroom;
+
+namespace {
+
+constexpr double gigabyte = 1e9;
+
+struct Job {
+  std::string model = "gpt3-6.7b";
+  std::string gpu = "a100-sxm-80gb";
+  std::string node = "dgx-a100";
+  std::string software = "megatron-lm";
+  std::int64_t gpus = 8;
+  std::int64_t seq_len = 2048;
+  std::int64_t batch = 8;
+  Precision precision = Precision::fp16;
+  bool flash = true;
+  std::vector<std::string> without{};
+};
+
+CompiledTraining compiled(const Job& job) {
+  static const Catalog catalog = Catalog::standard();
+  static const ModelLibrary models = ModelLibrary::standard();
+  static const MemoryStacks stacks = MemoryStacks::standard();
+  const Device& device = catalog.device(job.gpu);
+  TrainingWorkload work;
+  work.shape = {job.gpus, job.seq_len, job.batch};
+  work.precision = job.precision;
+  work.states = adam_states(job.precision);
+  work.options.flash_attention = job.flash;
+  return compile(models.find(job.model), device,
+                 std::make_shared<const JobGroups>(device, JobHosts{catalog.node(job.node), 0, {}}, job.gpus),
+                 stacks.find(job.software), work, parse_terms(job.without));
+}
+
+Strategy layout(int tp, int pp, int vpp, std::int64_t gpus) {
+  Strategy s;
+  s.tp = static_cast<std::uint16_t>(tp);
+  s.pp = static_cast<std::uint16_t>(pp);
+  s.vpp = static_cast<std::uint16_t>(vpp);
+  s.dp = static_cast<std::uint32_t>(gpus / (std::int64_t{tp} * pp));
+  return s;
+}
+
+Estimate price(const CompiledTraining& c, const Strategy& s) {
+  return evaluate(c, tabulate(c, key_of(s)), s);
+}
+
+}  // namespace
+
+TEST_CASE("P4: FSDP of a 7B over 64 GPUs sends 41.3 GB a rank and step against 27.6 of DDP, and keeps 1.75 GB") {
+  const StateBytes states = adam_states(Precision::bf16);
+  CHECK(data_parallel_bytes(7e9, states, 3, 64, 1).raw() == doctest::Approx(41.34 * gigabyte).epsilon(0.001));
+  CHECK(data_parallel_bytes(7e9, states, 0, 64, 1).raw() == doctest::Approx(27.56 * gigabyte).epsilon(0.001));
+  CHECK(state_memory(7e9, states, 3, 64).total().raw() == doctest::Approx(1.75 * gigabyte));
+}
+
+TEST_CASE("P5: four equal stages idle 27.3 % of a step of 8 micro-batches, 8.6 % of 32, 4.5 % of 32 interleaved by 2") {
+  Job job;
+  job.without = {"head", "optimizer", "straggler", "dp_comm", "pp_comm"};
+  job.gpus = 4;
+  const auto idle = [&](std::int64_t micro_batches, int vpp) {
+    job.batch = micro_batches;
+    return price(compiled(job), layout(1, 4, vpp, 4)).bubble_fraction;
+  };
+  CHECK(idle(8, 1) == doctest::Approx(3.0 / 11.0));
+  CHECK(idle(32, 1) == doctest::Approx(3.0 / 35.0));
+  CHECK(idle(32, 2) == doctest::Approx(3.0 / 67.0));
+}
+
+TEST_CASE("P11: 131,072 tokens over CP 8 are 16,384 a GPU with an eighth of the activations; keys and values travel") {
+  Job job;
+  job.model = "llama3-8b";
+  job.gpu = "h100-sxm-80gb";
+  job.node = "dgx-h100";
+  job.software = "megatron-bridge";
+  job.precision = Precision::bf16;
+  job.seq_len = 131072;
+  const CompiledTraining c = compiled(job);
+  Strategy whole = layout(1, 1, 1, 8);
+  Strategy split = whole;
+  split.cp = 8;
+  split.dp = 1;
+  const LayerTable one = tabulate(c, key_of(whole));
+  const LayerTable eighth = tabulate(c, key_of(split));
+  CHECK(eighth.memory.kinds[0].activations == doctest::Approx(one.memory.kinds[0].activations / 8.0));
+  CHECK(eighth.step.layer.forward.attention.raw() == doctest::Approx(one.step.layer.forward.attention.raw() / 8.0));
+  // 2 (K and V) x 8 heads x 128 x 2 bytes of 131,072 tokens gathered, 49 % of it not hidden.
+  const GroupCollectives* group = c.step->groups().find(8, 1);
+  REQUIRE(group != nullptr);
+  const Seconds gather = group->time(Collective::all_gather, Bytes{2.0 * 8 * 128 * 2.0 * 131072}).time;
+  CHECK(eighth.step.layer.forward.cp.raw() == doctest::Approx(0.49 * gather.raw()));
+  CHECK(one.step.layer.forward.cp.raw() == 0.0);
+}
+
+TEST_CASE("P13: of a 2B in 16 bit ZeRO 1 sends 8 GB a step and ZeRO 3 12, less a 64th, for 4.44 and 0.5 GB of states") {
+  const StateBytes states = adam_states(Precision::bf16);
+  const double ring = 63.0 / 64.0;
+  CHECK(data_parallel_bytes(2e9, states, 1, 64, 1).raw() == doctest::Approx(8.0 * ring * gigabyte));
+  CHECK(data_parallel_bytes(2e9, states, 2, 64, 1).raw() == doctest::Approx(8.0 * ring * gigabyte));
+  CHECK(data_parallel_bytes(2e9, states, 3, 64, 1).raw() == doctest::Approx(12.0 * ring * gigabyte));
+  CHECK(state_memory(2e9, states, 2, 64).total().raw() == doctest::Approx(4.4375 * gigabyte));
+  CHECK(state_memory(2e9, states, 3, 64).total().raw() == doctest::Approx(0.5 * gigabyte));
+}
+
+TEST_CASE("GPT-3 on 1,024 A100 takes 34 days for 300 billion tokens, Narayanan et al. 2021 section 5.1: within 8 %") {
+  Job job;
+  job.model = "gpt3-175b";
+  job.gpus = 1024;
+  job.batch = 1536;
+  job.flash = false;
+  Strategy s = layout(8, 8, 1, 1024);
+  s.recompute = Recompute::full;
+  const Estimate e = price(compiled(job), s);
+  const double steps = 300e9 / (1536.0 * 2048.0);
+  CHECK(steps * (e.step / day) == doctest::Approx(34.0).epsilon(0.08));
+}
+
+TEST_CASE("Korthikanti et al. 2022, table 5: 175B and 1T steps with full and with selective recompute, within 8 %") {
+  struct Row {
+    std::int64_t layers, hidden, heads, gpus, batch;
+    int pp, vpp;
+    double full, selective;
+  };
+  for (const Row& row :
+       {Row{48, 6144, 64, 8, 4, 1, 1, 1.42, 1.10}, Row{96, 12288, 96, 64, 64, 8, 3, 18.13, 13.75},
+        Row{105, 20480, 128, 280, 280, 35, 3, 49.05, 37.83}, Row{128, 25600, 160, 512, 512, 64, 1, 94.42, 71.49}}) {
+    CAPTURE(row.hidden);
+    Job job;
+    job.gpus = row.gpus;
+    job.batch = row.batch;
+    job.flash = false;
+    CompiledTraining c = compiled(job);
+    Architecture arch = c.architecture;
+    arch.layers = row.layers;
+    arch.hidden = row.hidden;
+    arch.heads = arch.kv_heads = row.heads;
+    arch.head_dim = row.hidden / row.heads;
+    arch.ffn_hidden = 4 * row.hidden;
+    arch.vocab = 51200;
+    static const Catalog catalog = Catalog::standard();
+    const Device& device = catalog.device(job.gpu);
+    c = compile(arch, device,
+                std::make_shared<const JobGroups>(device, JobHosts{catalog.node(job.node), 0, {}}, job.gpus),
+                c.memory.stack, c.work);
+    Strategy s = layout(8, row.pp, row.vpp, row.gpus);
+    s.micro_batch = row.layers == 48 ? 4 : 1;
+    s.recompute = Recompute::full;
+    CHECK(price(c, s).step.raw() == doctest::Approx(row.full).epsilon(0.08));
+    s.recompute = Recompute::selective;
+    s.sequence_parallel = true;
+    CHECK(price(c, s).step.raw() == doctest::Approx(row.selective).epsilon(0.08));
+  }
+}

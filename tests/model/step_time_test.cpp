@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// The terms of a training step by hand, one at a time.
+#include <headroom/hardware/catalog.hpp>
+#include <headroom/model/train/training.hpp>
+#include <headroom/model/workload/model_library.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace headroom;
+
+namespace {
+
+const Catalog& catalog() {
+  static const Catalog all = Catalog::standard();
+  return all;
+}
+
+/// A dense decoder whose every width is a round number.
+Architecture plain_network() {
+  Architecture arch;
+  arch.id = "plain";
+  arch.layers = 24;
+  arch.hidden = 4096;
+  arch.heads = arch.kv_heads = 32;
+  arch.head_dim = 128;
+  arch.ffn_hidden = 16384;
+  arch.vocab = 51200;
+  return arch;
+}
+
+struct Case {
+  std::string gpu = "a100-sxm-80gb";
+  std::string node = "dgx-a100";
+  std::string software = "megatron-lm";
+  Architecture architecture = plain_network();
+  std::int64_t gpus = 8;
+  std::int64_t batch = 64;
+  Precision precision = Precision::bf16;
+  MemoryOptions options{};
+  std::vector<std::string> without{};
+};
+
+CompiledTraining compiled(const Case& c) {
+  const Device& device = catalog().device(c.gpu);
+  TrainingWorkload work;
+  work.shape = {c.gpus, 2048, c.batch};
+  work.precision = c.precision;
+  work.states = adam_states(c.precision);
+  work.options = c.options;
+  static const MemoryStacks stacks = MemoryStacks::standard();
+  return compile(c.architecture, device,
+                 std::make_shared<const JobGroups>(device, JobHosts{catalog().node(c.node), 0, {}}, c.gpus),
+                 stacks.find(c.software), work, parse_terms(c.without));
+}
+
+Strategy layout(int tp, int pp, std::int64_t gpus, int micro_batch = 1) {
+  Strategy s;
+  s.tp = static_cast<std::uint16_t>(tp);
+  s.pp = static_cast<std::uint16_t>(pp);
+  s.dp = static_cast<std::uint32_t>(gpus / (std::int64_t{tp} * pp));
+  s.micro_batch = static_cast<std::uint16_t>(micro_batch);
+  return s;
+}
+
+Estimate price(const CompiledTraining& c, const Strategy& s) {
+  return evaluate(c, tabulate(c, key_of(s)), s);
+}
+
+constexpr double bandwidth = 0.78 * 2039e9;  // sustained on the A100's 2,039 GB/s
+constexpr double tokens = 2048.0;
+
+}  // namespace
+
+TEST_CASE("layers that do not divide: L + 2 where that is whole, else the early stages") {
+  CHECK(split_stages(80, 4).middle == 20.0);
+  CHECK(split_stages(80, 4).last == 20.0);
+  CHECK(split_stages(126, 16).middle == 8.0);  // Llama 3 405B: 128 / 16
+  CHECK(split_stages(126, 16).last == 7.0);
+  CHECK(split_stages(105, 35).last == 3.0);
+  CHECK(split_stages(64, 12).middle == 6.0);  // neither 64 nor 66 divides by 12
+  CHECK(split_stages(64, 12).last == 5.0);
+}
+
+TEST_CASE("passes over tensors move 20 h + 4 f + 12 h elements' bytes of a plain layer, twice that backward") {
+  const StepTable table = compiled({}).step->tabulate({});
+  const double bytes = 1.05 * tokens * (20.0 * 4096 + 4.0 * 16384 + 4.0 * 3.0 * 4096);
+  CHECK(table.layer.forward.elementwise.raw() == doctest::Approx(bytes / bandwidth));
+  CHECK(table.layer.backward.elementwise.raw() == doctest::Approx(2.0 * bytes / bandwidth));
+}
+
+TEST_CASE("fused attention: half the pairs of 128 + 16 columns at the stack's share of the peak; unfused all of them") {
+  Case fused;
+  fused.software = "nemo-megatron";  // 0.55, times 1.23 on A100
+  const StepTable table = compiled(fused).step->tabulate({});
+  const double pairs = 32.0 * tokens * tokens / 2.0;
+  const double forward = 4.0 * pairs * 144.0 / (0.55 * 1.23 * 312e12);
+  CHECK(table.layer.forward.attention.raw() == doctest::Approx(forward));
+  CHECK(table.layer.backward.attention.raw() == doctest::Approx(2.5 / 0.75 * forward));
+  Case unfused;
+  unfused.options.flash_attention = false;
+  const double products = 4.0 * 2.0 * pairs * 128.0 / (0.6 * 312e12);
+  const double scores = 11.8 * 2.0 * pairs / bandwidth;
+  const StepTable written = compiled(unfused).step->tabulate({});
+  CHECK(written.layer.forward.attention.raw() == doctest::Approx(products + scores));
+  CHECK(written.layer.backward.attention.raw() == doctest::Approx(2.0 * products + 1.5 * scores));
+}
+
+TEST_CASE("head widths off the tensor alignment cost twentyfold in unfused attention's products") {
+  Case c;
+  c.options.flash_attention = false;
+  c.architecture.head_dim = 124;
+  const double pairs = 32.0 * tokens * tokens;
+  CHECK(compiled(c).step->tabulate({}).layer.forward.attention.raw() ==
+        doctest::Approx(20.0 * 4.0 * pairs * 124.0 / (0.6 * 312e12) + 11.8 * pairs / bandwidth));
+}
+
+TEST_CASE("products: the work of a layer three times, at no more than the peak and at more than half of it") {
+  const CompiledTraining c = compiled({});
+  const StepTable table = c.step->tabulate({});
+  const double work = 2.0 * tokens * (4.0 * 4096.0 * 4096.0 + 2.0 * 4096.0 * 16384.0);
+  CHECK(table.layer.forward.gemm.raw() > work / 312e12);
+  CHECK(table.layer.forward.gemm.raw() < work / 156e12);
+  CHECK(table.layer.backward.gemm.raw() > 2.0 * work / 312e12);
+  // Weight gradients read and write fp32: slower than the gradient of the input.
+  CHECK(table.layer.backward.gemm.raw() > 2.0 * table.layer.forward.gemm.raw());
+}
+
+TEST_CASE("tensor parallelism exposes four all-reduces a layer without sequence parallelism") {
+  Case c;
+  const CompiledTraining compiled_case = compiled(c);
+  const Strategy s = layout(8, 1, 8);
+  const StepTable table = compiled_case.step->tabulate(key_of(s));
+  const GroupCollectives* group = compiled_case.step->groups().find(8, 1);
+  REQUIRE(group != nullptr);
+  const Seconds once = group->time(Collective::all_reduce, Bytes{2.0 * tokens * 4096.0}).time;
+  CHECK((table.layer.forward.tp + table.layer.backward.tp).raw() == doctest::Approx(4.0 * once.raw()));
+}
+
+TEST_CASE("a tensor-parallel group on two hosts waits for their NICs") {
+  Case c;
+  c.gpus = 16;
+  const StepTable inside = compiled(c).step->tabulate(key_of(layout(8, 1, 16)));
+  const StepTable across = compiled(c).step->tabulate(key_of(layout(16, 1, 16)));
+  // Eight NICs of 25 GB/s a host against 300 GB/s of NVLink a GPU.
+  CHECK(across.layer.forward.tp > 1.2 * inside.layer.forward.tp);
+  CHECK(across.layer.forward.tp < 10.0 * inside.layer.forward.tp);
+}
+
+TEST_CASE("a layer too small for its GPU takes its host's time, 1 forward and 2 backward") {
+  Case c;
+  c.architecture.hidden = 256;
+  c.architecture.heads = c.architecture.kv_heads = 4;
+  c.architecture.head_dim = 64;
+  c.architecture.ffn_hidden = 1024;
+  const StepTable table = compiled(c).step->tabulate({});
+  CHECK(table.layer.total().raw() == doctest::Approx(3.0 * 350e-6).epsilon(0.01));
+  // A layer that keeps its GPU busy does not notice: one-fifth of the host's share is less than a thousandth.
+  const StepTable large = compiled({}).step->tabulate({1, 1, 1, 1, 8});
+  CHECK(large.layer.host_forward / large.layer.forward.total() < 0.001);
+}
+
+TEST_CASE("accumulating gradients costs bytes a weight and micro-batch, and nothing with a single one") {
+  Case c;
+  const CompiledTraining many = compiled(c);
+  const StepTable table = many.step->tabulate(key_of(layout(8, 1, 8)));
+  const double weights = (4.0 * 4096 * 4096 + 2.0 * 4096 * 16384) / 8.0;
+  CHECK(table.layer.accumulation.raw() == doctest::Approx(9.2 * weights / bandwidth).epsilon(0.002));
+  const Estimate several = price(many, layout(8, 1, 8));
+  c.batch = 1;
+  const Estimate one = price(compiled(c), layout(8, 1, 8));
+  const double extra = several.time[Term::elementwise].raw() / 64.0 - one.time[Term::elementwise].raw();
+  CHECK(extra == doctest::Approx(24.0 * table.layer.accumulation.raw()));
+}
+
+TEST_CASE("the update moves 40 bytes a parameter of the rank and takes 5 ms more") {
+  Case c;
+  c.architecture.tied_embeddings = true;
+  const CompiledTraining compiled_case = compiled(c);
+  Strategy s = layout(1, 1, 8);
+  s.zero = 1;
+  CHECK(price(compiled_case, s).time[Term::optimizer].raw() ==
+        doctest::Approx(0.005 + 40.0 * compiled_case.parameters / 8.0 / bandwidth).epsilon(0.001));
+  s.zero = 0;
+  CHECK(price(compiled_case, s).time[Term::optimizer].raw() ==
+        doctest::Approx(0.005 + 40.0 * compiled_case.parameters / bandwidth).epsilon(0.001));
+}
+
+TEST_CASE("gradients cross once a step: nothing on one data rank, an all-reduce of fp32 on a stack without overlap") {
+  Case c;
+  const CompiledTraining compiled_case = compiled(c);
+  CHECK(price(compiled_case, layout(8, 1, 8)).time[Term::dp_comm].raw() == 0.0);
+  const GroupCollectives* data = compiled_case.step->groups().find(8, 1);
+  REQUIRE(data != nullptr);
+  const StepTable table = compiled_case.step->tabulate(key_of(layout(1, 1, 8)));
+  const double parameters = 24.0 * table.of_layer.trained_dense + table.embedding + table.head_parameters;
+  CHECK(price(compiled_case, layout(1, 1, 8)).time[Term::dp_comm].raw() ==
+        doctest::Approx(data->time(Collective::all_reduce, Bytes{4.0 * parameters}).time.raw()));
+}
+
+TEST_CASE("ZeRO 3 gathers weights twice and scatters gradients once a micro-batch: three times its traffic's parts") {
+  Case c;
+  c.software = "llm-foundry";
+  const CompiledTraining compiled_case = compiled(c);
+  Strategy s = layout(1, 1, 8);
+  s.zero = 3;
+  const StepTime t = compiled_case.step->time(compiled_case.step->tabulate(key_of(s)), s, 64.0);
+  CHECK(t.gather.raw() > 0.0);
+  CHECK(t.scatter.raw() > t.gather.raw());  // 3 bytes a gradient against 2 a weight
+  CHECK(t.scatter.raw() < 1.6 * t.gather.raw());
+  s.zero = 1;
+  CHECK(compiled_case.step->time(compiled_case.step->tabulate(key_of(s)), s, 64.0).gather.raw() == 0.0);
+}
+
+TEST_CASE("stragglers add 0.94 % of the step a doubling above eight GPUs") {
+  Case c;
+  const auto share = [&](std::int64_t gpus) {
+    c.gpus = gpus;
+    c.batch = 64 * gpus;
+    const Estimate e = price(compiled(c), layout(8, 1, gpus));
+    return e.time[Term::straggler] / (e.step - e.time[Term::straggler]);
+  };
+  CHECK(share(8) == 0.0);
+  CHECK(share(16) == doctest::Approx(0.0094));
+  CHECK(share(1024) == doctest::Approx(0.0094 * 7.0));
+}
+
+TEST_CASE("LoRA forms hardly any weight gradients and reduces adapters alone") {
+  Case full;
+  Case lora;
+  lora.options.method = Method::lora;
+  const StepTable all = compiled(full).step->tabulate({});
+  const StepTable adapters = compiled(lora).step->tabulate({});
+  CHECK(adapters.layer.forward.gemm == all.layer.forward.gemm);
+  CHECK(adapters.layer.backward.gemm < 0.6 * all.layer.backward.gemm);
+  CHECK(adapters.head.product < all.head.product);
+  CHECK(adapters.of_layer.trained_dense < 0.01 * all.of_layer.trained_dense);
+}
+
+TEST_CASE("8-bit recipes run products faster and pay for casts") {
+  Case wide;
+  wide.gpu = "h100-sxm-80gb";
+  wide.node = "dgx-h100";
+  wide.software = "nemo-megatron";
+  Case narrow = wide;
+  narrow.precision = Precision::fp8;
+  const StepTable bf16 = compiled(wide).step->tabulate({});
+  const StepTable fp8 = compiled(narrow).step->tabulate({});
+  CHECK(fp8.layer.forward.gemm < 0.65 * bf16.layer.forward.gemm);
+  CHECK(fp8.layer.forward.elementwise > bf16.layer.forward.elementwise);
+  CHECK(fp8.layer.forward.attention == bf16.layer.forward.attention);  // stays in 16 bit
+  CHECK(fp8.head.product == bf16.head.product);
+}
+
+TEST_CASE("a term left out is zero and the step is shorter by it or more") {
+  Case c;
+  c.gpus = 32;
+  const Strategy s = [] {
+    Strategy x = layout(4, 2, 32);
+    x.recompute = Recompute::full;
+    return x;
+  }();
+  const Estimate whole = price(compiled(c), s);
+  for (const Term term : {Term::gemm, Term::attention, Term::elementwise, Term::recompute, Term::head, Term::optimizer,
+                          Term::tp_comm, Term::pp_comm, Term::dp_comm, Term::bubble, Term::straggler}) {
+    const std::string_view name = term_names[static_cast<std::size_t>(term)];
+    CAPTURE(name);
+    c.without = {std::string{name}};
+    const Estimate less = price(compiled(c), s);
+    CHECK(whole.time[term].raw() > 0.0);
+    CHECK(less.time[term].raw() == 0.0);
+    CHECK(less.step < whole.step);
+  }
+  CHECK_THROWS_AS(static_cast<void>(parse_terms(std::vector<std::string>{"bubbel"})), ConfigError);
+}
+
+TEST_CASE("experts: an even spread over ep ranks does the same work, and pays for the exchange") {
+  Case c;
+  c.gpu = "h100-sxm-80gb";
+  c.node = "dgx-h100";
+  c.software = "megatron-bridge";
+  Moe moe;
+  moe.experts = 64;
+  moe.top_k = 4;
+  moe.expert_ffn_hidden = 2048;
+  c.architecture.moe = moe;
+  const CompiledTraining compiled_case = compiled(c);
+  const StepTable alone = compiled_case.step->tabulate({1, 1, 1, 1, 4, false, Recompute::none, 8});
+  const StepTable spread = compiled_case.step->tabulate({1, 1, 8, 1, 4, false, Recompute::none, 8});
+  CHECK(alone.layer.forward.ep.raw() == 0.0);
+  const GroupCollectives* group = compiled_case.step->groups().find(8, 1);
+  REQUIRE(group != nullptr);
+  const Seconds dispatch = group->time(Collective::dispatch, Bytes{2.0 * 4.0 * tokens * 4.0 * 4096.0}).time;
+  CHECK(spread.layer.forward.ep.raw() == doctest::Approx(2.0 * dispatch.raw()));
+  // Fewer, fuller products: never slower than one an expert.
+  CHECK(spread.layer.forward.gemm < 1.0001 * alone.layer.forward.gemm);
+  CHECK(spread.of_layer.experts == doctest::Approx(alone.of_layer.experts / 8.0));
+}
