@@ -109,6 +109,8 @@ void StepModel::set_groups(const LayerKey& k, StepTable& table) const {
   const std::int64_t expert_group = std::int64_t{k.ep} * k.etp;
   const std::int64_t all = data * k.tp;
   table.data = groups_->find(data, k.tp);
+  // What is left of the job are the stages.
+  table.stages = groups_->ranks() % all == 0 ? groups_->find(groups_->ranks() / all, all) : nullptr;
   table.experts = all % expert_group == 0 ? groups_->find(all / expert_group, expert_group) : nullptr;
   table.shard = k.shard_ranks > 0 ? groups_->find(k.shard_ranks, k.tp) : table.data;
   if (k.shard_ranks > 0 && data % k.shard_ranks == 0) {
@@ -198,9 +200,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
     t.time[Term::bubble] = (t.stages - t.slowest) / s.vpp;
   }
   if (on(Term::pp_comm)) {
-    // Between hosts where the next stage lies outside the scale-up domain.
-    const GroupCollectives* stage_group = groups_->find(s.pp, std::int64_t{s.tp} * s.cp * s.dp);
-    t.send = reached(stage_group, Collective::send_recv, table.boundary, r);
+    t.send = reached(table.stages, Collective::send_recv, table.boundary, r);
     t.time[Term::pp_comm] = 2.0 * ((stages - 1.0) + m * s.vpp * r.stack.p2p_exposed) * t.send;
   }
 }

@@ -29,6 +29,7 @@ struct StepTable {
   const GroupCollectives* data = nullptr;         ///< dense gradients: dp cp ranks, tp apart
   const GroupCollectives* experts = nullptr;      ///< expert gradients
   const GroupCollectives* shard = nullptr;        ///< that share sharded states
+  const GroupCollectives* stages = nullptr;       ///< the pipeline
   const GroupCollectives* replicas = nullptr;     ///< of shards (HSDP)
 };
 
