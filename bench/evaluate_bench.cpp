@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one rough evaluation, one table and one compilation cost.
+// What one evaluation, one table and one compilation cost.
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/train/training.hpp>
 #include <headroom/model/workload/model_library.hpp>
@@ -18,9 +18,12 @@ TrainingWorkload workload() {
 }
 
 const CompiledTraining& compiled() {
+  static const Catalog catalog = Catalog::standard();
+  static const Device& device = catalog.device("h100-sxm-80gb");
   static const CompiledTraining c =
-      compile(ModelLibrary::standard().find("llama3-70b"), Catalog::standard().device("h100-sxm-80gb"),
-              find_rough_stack("rough-train"), MemoryStacks::standard().find("megatron-bridge"), workload());
+      compile(ModelLibrary::standard().find("llama3-70b"), device,
+              std::make_shared<const JobGroups>(device, JobHosts{catalog.node("dgx-h100"), 0, {}}, 512),
+              MemoryStacks::standard().find("megatron-bridge"), workload());
   return c;
 }
 

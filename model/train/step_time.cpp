@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/cost/layer_ops.hpp>
+#include <headroom/model/train/schedule.hpp>
 #include <headroom/model/train/step_time.hpp>
 
 #include <algorithm>
@@ -109,6 +110,8 @@ void StepModel::set_groups(const LayerKey& k, StepTable& table) const {
   const std::int64_t expert_group = std::int64_t{k.ep} * k.etp;
   const std::int64_t all = data * k.tp;
   table.data = groups_->find(data, k.tp);
+  // What is left of the job are the stages.
+  table.stages = groups_->ranks() % all == 0 ? groups_->find(groups_->ranks() / all, all) : nullptr;
   table.experts = all % expert_group == 0 ? groups_->find(all / expert_group, expert_group) : nullptr;
   table.shard = k.shard_ranks > 0 ? groups_->find(k.shard_ranks, k.tp) : table.data;
   if (k.shard_ranks > 0 && data % k.shard_ranks == 0) {
@@ -195,14 +198,33 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
     return;
   }
   if (on(Term::bubble)) {
-    t.time[Term::bubble] = (t.stages - t.slowest) / s.vpp;
+    t.time[Term::bubble] = bubble(table, s, t);
   }
   if (on(Term::pp_comm)) {
-    // Between hosts where the next stage lies outside the scale-up domain.
-    const GroupCollectives* stage_group = groups_->find(s.pp, std::int64_t{s.tp} * s.cp * s.dp);
-    t.send = reached(stage_group, Collective::send_recv, table.boundary, r);
+    t.send = reached(table.stages, Collective::send_recv, table.boundary, r);
     t.time[Term::pp_comm] = 2.0 * ((stages - 1.0) + m * s.vpp * r.stack.p2p_exposed) * t.send;
   }
+}
+
+/// 1F1B, interleaving and GPipe wait for the stages as they are, head and uneven splits included. Schedules that split
+/// the backward pass, or run both ways, are those of equal stages as slow as the slowest; sends are priced apart.
+Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepTime& t) const noexcept {
+  const Seconds in_order = (t.stages - t.slowest) / s.vpp;
+  if (s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::gpipe) {
+    return in_order;
+  }
+  const PipelineShape shape{s.schedule, s.pp, chunks_of(s), static_cast<std::int32_t>(t.micro_batches), false};
+  if (broken_rule(shape) != ScheduleRule::none) {
+    return in_order;
+  }
+  const LayerTimes& l = table.layer;
+  const double share = 1.0 / shape.chunks;
+  StageCosts stage;
+  stage.forward = share * t.layers * (l.forward.total() + l.host_forward);
+  stage.backward_weight = share * t.layers * l.weight_gradients;
+  stage.backward_input = std::max(Seconds{}, share * t.slowest - stage.forward - stage.backward_weight);
+  stage.forward_with_backward = stage.compute();
+  return std::max(Seconds{}, pipeline_time(shape, stage) - t.micro_batches * t.slowest);
 }
 
 void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {

@@ -29,6 +29,7 @@ struct StepTable {
   const GroupCollectives* data = nullptr;         ///< dense gradients: dp cp ranks, tp apart
   const GroupCollectives* experts = nullptr;      ///< expert gradients
   const GroupCollectives* shard = nullptr;        ///< that share sharded states
+  const GroupCollectives* stages = nullptr;       ///< the pipeline
   const GroupCollectives* replicas = nullptr;     ///< of shards (HSDP)
 };
 
@@ -64,7 +65,7 @@ class StepModel {
   [[nodiscard]] StepTable tabulate(const LayerKey& key) const;
 
   /// core      = m max(stage) + (sum of stages - max) / v + 2 send ((p - 1) + m v exposed)
-  ///             (Narayanan et al. 2021, section 2.2)
+  ///             (Narayanan et al. 2021, section 2.2); zero-bubble schedules and DualPipe by schedule.hpp
   /// ZeRO 3    f = ov(f, G), b = ov(b, G + S), ov(c, x) = max(c + sig o min(c, x), x) + (1 - o) min(c, x)
   /// exposed   = R - hid + sig hid, hid = min(o R, 0.8 of the last micro-batch)
   /// optimizer = 40 bytes a local parameter over B, and a fixed part
@@ -86,6 +87,7 @@ class StepModel {
   [[nodiscard]] LayerTimes mean_layer(const LayerKey& key) const;
   void add_parameters(const LayerKey& key, StepTable& table) const noexcept;
   void set_groups(const LayerKey& key, StepTable& table) const;
+  [[nodiscard]] Seconds bubble(const StepTable& table, const Strategy& s, const StepTime& t) const noexcept;
   void add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
   void shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
   void add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;

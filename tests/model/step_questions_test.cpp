@@ -76,6 +76,23 @@ TEST_CASE("P5: four equal stages idle 27.3 % of a step of 8 micro-batches, 8.6 %
   CHECK(idle(32, 2) == doctest::Approx(3.0 / 67.0));
 }
 
+TEST_CASE("zero-bubble schedules idle less than 1F1B, ZB-V least, Qi et al. 2023") {
+  Job job;
+  job.without = {"head", "optimizer", "straggler", "dp_comm", "pp_comm"};
+  job.gpus = 4;
+  job.batch = 16;
+  const CompiledTraining c = compiled(job);
+  const auto idle = [&](Schedule schedule) {
+    Strategy s = layout(1, 4, 1, 4);
+    s.schedule = schedule;
+    return price(c, s).time[Term::bubble];
+  };
+  CHECK(idle(Schedule::gpipe) == idle(Schedule::one_f_one_b));
+  CHECK(idle(Schedule::zb_h1) < 0.75 * idle(Schedule::one_f_one_b));
+  CHECK(idle(Schedule::zb_h2) < idle(Schedule::zb_h1));
+  CHECK(idle(Schedule::zb_v) < idle(Schedule::zb_h1));
+}
+
 TEST_CASE("P11: 131,072 tokens over CP 8 are 16,384 a GPU with an eighth of the activations; keys and values travel") {
   Job job;
   job.model = "llama3-8b";
