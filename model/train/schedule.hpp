@@ -61,8 +61,8 @@ enum class ScheduleRule : std::uint8_t {
 [[nodiscard]] ScheduleRule broken_rule(const PipelineShape& shape) noexcept;
 
 /// The time of one step's passes when all virtual stages cost the same. Precondition: no broken rule. Within 1 % of the
-/// simulation for sends shorter than a forward and a backward_input pass; docs/train-model.md has the equations and how
-/// far each was tested.
+/// simulation for sends up to a tenth of a forward pass that run beside compute; docs/train-model.md has the equations,
+/// the ratios of costs that were tested, and what blocking sends and partial interleaved groups add.
 [[nodiscard]] Seconds pipeline_time(const PipelineShape& shape, const StageCosts& stage) noexcept;
 
 /// Uneven stages: the simulated time lies between. `costs` has one entry for each virtual stage, in the order in which

@@ -75,20 +75,19 @@ Sum two_way_work(const StageCosts& here, const StageCosts& mirrored) noexcept {
           share * (here.backward_weight + mirrored.backward_weight).raw()};
 }
 
-/// Work of all chunks of the stage that holds `position`, for one micro-batch.
+/// Work of all chunks of the stage that holds `position`, its nearest, for one micro-batch.
 Sum work_of_stage(const PipelineShape& s, std::span<const StageCosts> costs, std::int32_t position) noexcept {
   const auto at = [&](std::int32_t i) -> const StageCosts& { return costs[static_cast<std::size_t>(i)]; };
   if (s.schedule == Schedule::dualpipe) {
     return two_way_work(at(position), at(s.stages - 1 - position));
   }
   Sum work;
-  const std::int32_t stage = stage_of(s, position, 0);
-  for (std::int32_t i = 0; i < s.positions(); ++i) {
-    if (stage_of(s, i, 0) == stage) {
-      work.forward += at(i).forward.raw();
-      work.backward += at(i).backward_input.raw();
-      work.weight += at(i).backward_weight.raw();
-    }
+  for (std::int32_t chunk = 0; chunk < s.chunks; ++chunk) {
+    const bool folded = s.schedule == Schedule::zb_v && chunk == 1;
+    const StageCosts& c = at(folded ? 2 * s.stages - 1 - position : chunk * s.stages + position);
+    work.forward += c.forward.raw();
+    work.backward += c.backward_input.raw();
+    work.weight += c.backward_weight.raw();
   }
   return work;
 }
