@@ -7,7 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
+
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -58,9 +61,9 @@ Estimate price(const CompiledTraining& c, const Strategy& s) {
 
 TEST_CASE("P4: FSDP of a 7B over 64 GPUs sends 41.3 GB a rank and step against 27.6 of DDP, and keeps 1.75 GB") {
   const StateBytes states = adam_states(Precision::bf16);
-  CHECK(data_parallel_bytes(7e9, states, 3, 64, 1).raw() == doctest::Approx(41.34 * gigabyte).epsilon(0.001));
-  CHECK(data_parallel_bytes(7e9, states, 0, 64, 1).raw() == doctest::Approx(27.56 * gigabyte).epsilon(0.001));
-  CHECK(state_memory(7e9, states, 3, 64).total().raw() == doctest::Approx(1.75 * gigabyte));
+  CHECK(data_parallel_bytes(7e9, states, 3, 64, 1).raw() == near(41.34 * gigabyte, 0.001));
+  CHECK(data_parallel_bytes(7e9, states, 0, 64, 1).raw() == near(27.56 * gigabyte, 0.001));
+  CHECK(state_memory(7e9, states, 3, 64).total().raw() == near(1.75 * gigabyte));
 }
 
 TEST_CASE("P5: four equal stages idle 27.3 % of a step of 8 micro-batches, 8.6 % of 32, 4.5 % of 32 interleaved by 2") {
@@ -71,9 +74,9 @@ TEST_CASE("P5: four equal stages idle 27.3 % of a step of 8 micro-batches, 8.6 %
     job.batch = micro_batches;
     return price(compiled(job), layout(1, 4, vpp, 4)).bubble_fraction;
   };
-  CHECK(idle(8, 1) == doctest::Approx(3.0 / 11.0));
-  CHECK(idle(32, 1) == doctest::Approx(3.0 / 35.0));
-  CHECK(idle(32, 2) == doctest::Approx(3.0 / 67.0));
+  CHECK(idle(8, 1) == near(3.0 / 11.0));
+  CHECK(idle(32, 1) == near(3.0 / 35.0));
+  CHECK(idle(32, 2) == near(3.0 / 67.0));
 }
 
 TEST_CASE("zero-bubble schedules idle less than 1F1B, ZB-V least, Qi et al. 2023") {
@@ -108,24 +111,24 @@ TEST_CASE("P11: 131,072 tokens over CP 8 are 16,384 a GPU with an eighth of the 
   split.dp = 1;
   const LayerTable one = tabulate(c, key_of(whole));
   const LayerTable eighth = tabulate(c, key_of(split));
-  CHECK(eighth.memory.kinds[0].activations == doctest::Approx(one.memory.kinds[0].activations / 8.0));
-  CHECK(eighth.step.layer.forward.attention.raw() == doctest::Approx(one.step.layer.forward.attention.raw() / 8.0));
+  CHECK(eighth.memory.kinds[0].activations == near(one.memory.kinds[0].activations / 8.0));
+  CHECK(eighth.step.layer.forward.attention.raw() == near(one.step.layer.forward.attention.raw() / 8.0));
   // 2 (K and V) x 8 heads x 128 x 2 bytes of 131,072 tokens gathered, 49 % of it not hidden.
   const GroupCollectives* group = c.step->groups().find(8, 1);
   REQUIRE(group != nullptr);
   const Seconds gather = group->time(Collective::all_gather, Bytes{2.0 * 8 * 128 * 2.0 * 131072}).time;
-  CHECK(eighth.step.layer.forward.cp.raw() == doctest::Approx(0.49 * gather.raw()));
+  CHECK(eighth.step.layer.forward.cp.raw() == near(0.49 * gather.raw()));
   CHECK(one.step.layer.forward.cp.raw() == 0.0);
 }
 
 TEST_CASE("P13: of a 2B in 16 bit ZeRO 1 sends 8 GB a step and ZeRO 3 12, less a 64th, for 4.44 and 0.5 GB of states") {
   const StateBytes states = adam_states(Precision::bf16);
   const double ring = 63.0 / 64.0;
-  CHECK(data_parallel_bytes(2e9, states, 1, 64, 1).raw() == doctest::Approx(8.0 * ring * gigabyte));
-  CHECK(data_parallel_bytes(2e9, states, 2, 64, 1).raw() == doctest::Approx(8.0 * ring * gigabyte));
-  CHECK(data_parallel_bytes(2e9, states, 3, 64, 1).raw() == doctest::Approx(12.0 * ring * gigabyte));
-  CHECK(state_memory(2e9, states, 2, 64).total().raw() == doctest::Approx(4.4375 * gigabyte));
-  CHECK(state_memory(2e9, states, 3, 64).total().raw() == doctest::Approx(0.5 * gigabyte));
+  CHECK(data_parallel_bytes(2e9, states, 1, 64, 1).raw() == near(8.0 * ring * gigabyte));
+  CHECK(data_parallel_bytes(2e9, states, 2, 64, 1).raw() == near(8.0 * ring * gigabyte));
+  CHECK(data_parallel_bytes(2e9, states, 3, 64, 1).raw() == near(12.0 * ring * gigabyte));
+  CHECK(state_memory(2e9, states, 2, 64).total().raw() == near(4.4375 * gigabyte));
+  CHECK(state_memory(2e9, states, 3, 64).total().raw() == near(0.5 * gigabyte));
 }
 
 TEST_CASE("GPT-3 on 1,024 A100 takes 34 days for 300 billion tokens, Narayanan et al. 2021 section 5.1: within 8 %") {
@@ -138,7 +141,7 @@ TEST_CASE("GPT-3 on 1,024 A100 takes 34 days for 300 billion tokens, Narayanan e
   s.recompute = Recompute::full;
   const Estimate e = price(compiled(job), s);
   const double steps = 300e9 / (1536.0 * 2048.0);
-  CHECK(steps * (e.step / day) == doctest::Approx(34.0).epsilon(0.08));
+  CHECK(steps * (e.step / day) == near(34.0, 0.08));
 }
 
 TEST_CASE("Korthikanti et al. 2022, table 5: 175B and 1T steps with full and with selective recompute, within 8 %") {
@@ -171,9 +174,9 @@ TEST_CASE("Korthikanti et al. 2022, table 5: 175B and 1T steps with full and wit
     Strategy s = layout(8, row.pp, row.vpp, row.gpus);
     s.micro_batch = row.layers == 48 ? 4 : 1;
     s.recompute = Recompute::full;
-    CHECK(price(c, s).step.raw() == doctest::Approx(row.full).epsilon(0.08));
+    CHECK(price(c, s).step.raw() == near(row.full, 0.08));
     s.recompute = Recompute::selective;
     s.sequence_parallel = true;
-    CHECK(price(c, s).step.raw() == doctest::Approx(row.selective).epsilon(0.08));
+    CHECK(price(c, s).step.raw() == near(row.selective, 0.08));
   }
 }

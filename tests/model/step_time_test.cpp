@@ -6,9 +6,10 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
+#include "../near.hpp"
 
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -86,8 +87,8 @@ TEST_CASE("layers that do not divide: L + 2 where that is whole, else the early 
 TEST_CASE("passes over tensors move 20 h + 4 f + 12 h elements' bytes of a plain layer, twice that backward") {
   const StepTable table = compiled({}).step->tabulate({});
   const double bytes = 1.05 * tokens * (20.0 * 4096 + 4.0 * 16384 + 4.0 * 3.0 * 4096);
-  CHECK(table.layer.forward.elementwise.raw() == doctest::Approx(bytes / bandwidth));
-  CHECK(table.layer.backward.elementwise.raw() == doctest::Approx(2.0 * bytes / bandwidth));
+  CHECK(table.layer.forward.elementwise.raw() == near(bytes / bandwidth));
+  CHECK(table.layer.backward.elementwise.raw() == near(2.0 * bytes / bandwidth));
 }
 
 TEST_CASE("fused attention: half the pairs of 128 + 16 columns at the stack's share of the peak; unfused all of them") {
@@ -96,15 +97,15 @@ TEST_CASE("fused attention: half the pairs of 128 + 16 columns at the stack's sh
   const StepTable table = compiled(fused).step->tabulate({});
   const double pairs = 32.0 * tokens * tokens / 2.0;
   const double forward = 4.0 * pairs * 144.0 / (0.55 * 1.23 * 312e12);
-  CHECK(table.layer.forward.attention.raw() == doctest::Approx(forward));
-  CHECK(table.layer.backward.attention.raw() == doctest::Approx(2.5 / 0.75 * forward));
+  CHECK(table.layer.forward.attention.raw() == near(forward));
+  CHECK(table.layer.backward.attention.raw() == near(2.5 / 0.75 * forward));
   Case unfused;
   unfused.options.flash_attention = false;
   const double products = 4.0 * 2.0 * pairs * 128.0 / (0.6 * 312e12);
   const double scores = 11.8 * 2.0 * pairs / bandwidth;
   const StepTable written = compiled(unfused).step->tabulate({});
-  CHECK(written.layer.forward.attention.raw() == doctest::Approx(products + scores));
-  CHECK(written.layer.backward.attention.raw() == doctest::Approx(2.0 * products + 1.5 * scores));
+  CHECK(written.layer.forward.attention.raw() == near(products + scores));
+  CHECK(written.layer.backward.attention.raw() == near(2.0 * products + 1.5 * scores));
 }
 
 TEST_CASE("head widths off the tensor alignment cost twentyfold in unfused attention's products") {
@@ -113,7 +114,7 @@ TEST_CASE("head widths off the tensor alignment cost twentyfold in unfused atten
   c.architecture.head_dim = 124;
   const double pairs = 32.0 * tokens * tokens;
   CHECK(compiled(c).step->tabulate({}).layer.forward.attention.raw() ==
-        doctest::Approx(20.0 * 4.0 * pairs * 124.0 / (0.6 * 312e12) + 11.8 * pairs / bandwidth));
+        near(20.0 * 4.0 * pairs * 124.0 / (0.6 * 312e12) + 11.8 * pairs / bandwidth));
 }
 
 TEST_CASE("products: the work of a layer three times, at no more than the peak and at more than half of it") {
@@ -135,7 +136,7 @@ TEST_CASE("tensor parallelism exposes four all-reduces a layer without sequence 
   const GroupCollectives* group = compiled_case.step->groups().find(8, 1);
   REQUIRE(group != nullptr);
   const Seconds once = group->time(Collective::all_reduce, Bytes{2.0 * tokens * 4096.0}).time;
-  CHECK((table.layer.forward.tp + table.layer.backward.tp).raw() == doctest::Approx(4.0 * once.raw()));
+  CHECK((table.layer.forward.tp + table.layer.backward.tp).raw() == near(4.0 * once.raw()));
 }
 
 TEST_CASE("a tensor-parallel group on two hosts waits for their NICs") {
@@ -155,7 +156,7 @@ TEST_CASE("a layer too small for its GPU takes its host's time, 1 forward and 2 
   c.architecture.head_dim = 64;
   c.architecture.ffn_hidden = 1024;
   const StepTable table = compiled(c).step->tabulate({});
-  CHECK(table.layer.total().raw() == doctest::Approx(3.0 * 350e-6).epsilon(0.01));
+  CHECK(table.layer.total().raw() == near(3.0 * 350e-6, 0.01));
   // A layer that keeps its GPU busy does not notice: one-fifth of the host's share is less than a thousandth.
   const StepTable large = compiled({}).step->tabulate({1, 1, 1, 1, 8});
   CHECK(large.layer.host_forward / large.layer.forward.total() < 0.001);
@@ -166,12 +167,12 @@ TEST_CASE("accumulating gradients costs bytes a weight and micro-batch, and noth
   const CompiledTraining many = compiled(c);
   const StepTable table = many.step->tabulate(key_of(layout(8, 1, 8)));
   const double weights = (4.0 * 4096 * 4096 + 2.0 * 4096 * 16384) / 8.0;
-  CHECK(table.layer.accumulation.raw() == doctest::Approx(9.2 * weights / bandwidth).epsilon(0.002));
+  CHECK(table.layer.accumulation.raw() == near(9.2 * weights / bandwidth, 0.002));
   const Estimate several = price(many, layout(8, 1, 8));
   c.batch = 1;
   const Estimate one = price(compiled(c), layout(8, 1, 8));
   const double extra = several.time[Term::elementwise].raw() / 64.0 - one.time[Term::elementwise].raw();
-  CHECK(extra == doctest::Approx(24.0 * table.layer.accumulation.raw()));
+  CHECK(extra == near(24.0 * table.layer.accumulation.raw()));
 }
 
 TEST_CASE("the update moves 40 bytes a parameter of the rank and takes 5 ms more") {
@@ -181,10 +182,10 @@ TEST_CASE("the update moves 40 bytes a parameter of the rank and takes 5 ms more
   Strategy s = layout(1, 1, 8);
   s.zero = 1;
   CHECK(price(compiled_case, s).time[Term::optimizer].raw() ==
-        doctest::Approx(0.005 + 40.0 * compiled_case.parameters / 8.0 / bandwidth).epsilon(0.001));
+        near(0.005 + 40.0 * compiled_case.parameters / 8.0 / bandwidth, 0.001));
   s.zero = 0;
   CHECK(price(compiled_case, s).time[Term::optimizer].raw() ==
-        doctest::Approx(0.005 + 40.0 * compiled_case.parameters / bandwidth).epsilon(0.001));
+        near(0.005 + 40.0 * compiled_case.parameters / bandwidth, 0.001));
 }
 
 TEST_CASE("gradients cross once a step: nothing on one data rank, an all-reduce of fp32 on a stack without overlap") {
@@ -196,7 +197,7 @@ TEST_CASE("gradients cross once a step: nothing on one data rank, an all-reduce 
   const StepTable table = compiled_case.step->tabulate(key_of(layout(1, 1, 8)));
   const double parameters = 24.0 * table.of_layer.trained_dense + table.embedding + table.head_parameters;
   CHECK(price(compiled_case, layout(1, 1, 8)).time[Term::dp_comm].raw() ==
-        doctest::Approx(data->time(Collective::all_reduce, Bytes{4.0 * parameters}).time.raw()));
+        near(data->time(Collective::all_reduce, Bytes{4.0 * parameters}).time.raw()));
 }
 
 TEST_CASE("ZeRO 3 gathers weights twice and scatters gradients once a micro-batch: three times its traffic's parts") {
@@ -222,8 +223,8 @@ TEST_CASE("stragglers add 0.94 % of the step a doubling above eight GPUs") {
     return e.time[Term::straggler] / (e.step - e.time[Term::straggler]);
   };
   CHECK(share(8) == 0.0);
-  CHECK(share(16) == doctest::Approx(0.0094));
-  CHECK(share(1024) == doctest::Approx(0.0094 * 7.0));
+  CHECK(share(16) == near(0.0094));
+  CHECK(share(1024) == near(0.0094 * 7.0));
 }
 
 TEST_CASE("LoRA forms hardly any weight gradients and reduces adapters alone") {
@@ -292,8 +293,8 @@ TEST_CASE("experts: an even spread over ep ranks does the same work, and pays fo
   const GroupCollectives* group = compiled_case.step->groups().find(8, 1);
   REQUIRE(group != nullptr);
   const Seconds dispatch = group->time(Collective::dispatch, Bytes{2.0 * 4.0 * tokens * 4.0 * 4096.0}).time;
-  CHECK(spread.layer.forward.ep.raw() == doctest::Approx(2.0 * dispatch.raw()));
+  CHECK(spread.layer.forward.ep.raw() == near(2.0 * dispatch.raw()));
   // Fewer, fuller products: never slower than one an expert.
   CHECK(spread.layer.forward.gemm < 1.0001 * alone.layer.forward.gemm);
-  CHECK(spread.of_layer.experts == doctest::Approx(alone.of_layer.experts / 8.0));
+  CHECK(spread.of_layer.experts == near(alone.of_layer.experts / 8.0));
 }

@@ -6,10 +6,12 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
 #include <cstring>
 #include <random>
 
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -82,7 +84,7 @@ TEST_CASE("the bubble is the other stages' micro-batch, over v when interleaved,
   // Four equal stages and the head on the last, which is the slowest.
   const StepTable table = c.step->tabulate(key_of(s));
   const Seconds stage = 20.0 * (table.layer.total() + table.layer.accumulation);
-  CHECK(plain.time[Term::bubble].raw() == doctest::Approx(3.0 * stage.raw()));
+  CHECK(plain.time[Term::bubble].raw() == near(3.0 * stage.raw()));
   s.vpp = 5;
   CHECK(price(c, s).time[Term::bubble] / plain.time[Term::bubble] == doctest::Approx(1.0 / 5.0));
 }
@@ -105,7 +107,7 @@ TEST_CASE("full recomputation costs one more forward of the layers") {
   s.recompute = Recompute::full;
   const Estimate e = price(c, s);
   const StepTable table = c.step->tabulate(key_of(s));
-  CHECK(e.time[Term::recompute].raw() == doctest::Approx(64.0 * 20.0 * table.layer.forward.total().raw()));
+  CHECK(e.time[Term::recompute].raw() == near(64.0 * 20.0 * table.layer.forward.total().raw()));
 }
 
 TEST_CASE("model FLOP of a token are 6 per active matrix weight and 12 L q s, Chowdhery et al. 2022 appendix B") {
