@@ -4,6 +4,7 @@
 #include <headroom/cli/verb.hpp>
 
 #include <array>
+#include <fstream>
 
 namespace headroom::cli {
 namespace {
@@ -68,6 +69,7 @@ constexpr std::array options{
     Option{"--prices", OptionKind::one, "ID", "price list of the catalog"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--without", OptionKind::many, "TERM", "training: price the step without a term, e.g. bubble; repeats"},
+    Option{"--trace", OptionKind::one, "FILE", "training: the step's pipeline as a trace for Perfetto"},
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"},
     Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
 };
@@ -123,6 +125,16 @@ PlanPart part_of(const Arguments& arguments) {
   return part.empty() ? PlanPart::all : PlanPart::memory;
 }
 
+/// Nothing half-written: the trace is whole before the file is opened, and a file that cannot be written is an error.
+void write_trace(const std::string& file, const std::string& trace) {
+  std::ofstream stream{file, std::ios::binary};
+  stream << trace;
+  stream.close();
+  if (!stream) {
+    throw ConfigError{"--trace " + quoted(file) + " cannot be written"};
+  }
+}
+
 Outcome network_outcome(const NetworkPlan& plan, bool json, bool explained) {
   return {json        ? network_plan_json(plan)
           : explained ? network_explain_text(plan)
@@ -153,6 +165,9 @@ Outcome answer(const Arguments& arguments, bool explained) {
     }
     const Plan plan =
         make_plan(read_scenario(root, file, sources), explained, part, parse_terms(arguments.many("--without")));
+    if (arguments.has("--trace")) {
+      write_trace(arguments.one("--trace"), trace_of(plan));
+    }
     return {json ? plan_json(plan) : explained ? explain_text(plan) : plan_text(plan), "", plan.feasible() ? 0 : 1};
   } catch (const ConfigError& error) {
     throw ConfigError{in_option_words(error, arguments)};

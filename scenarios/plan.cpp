@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/train/step_trace.hpp>
 #include <headroom/scenarios/money.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/remedy.hpp>
 #include <headroom/scenarios/serve_plan.hpp>
+#include <headroom/scenarios/train_answer.hpp>
 
 #include <algorithm>
 #include <array>
@@ -243,6 +245,27 @@ Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without) 
   }
   plan.scenario = std::move(scenario);
   return plan;
+}
+
+std::string trace_of(const Plan& plan) {
+  const auto* scenario = std::get_if<TrainScenario>(&plan.scenario.question);
+  const auto* train = std::get_if<TrainPlan>(&plan.answer);
+  if (scenario == nullptr || train == nullptr) {
+    throw ConfigError{"--trace draws the pipeline of a training step; this scenario serves"};
+  }
+  if (plan.part == PlanPart::memory) {
+    throw ConfigError{"--trace needs the step's time; this plan answers memory alone"};
+  }
+  if (train->estimate.step <= Seconds{}) {
+    throw ConfigError{"--trace: no step to draw: " + train->verdict};
+  }
+  const TrainQuestion question = compile_question(*scenario, plan.part, nullptr, plan.without);
+  if (question.compiled.step == nullptr) {
+    throw ConfigError{"--trace: no step to draw: " + question.untimed};
+  }
+  const StepModel& model = *question.compiled.step;
+  return step_trace(model, model.tabulate(key_of(train->strategy)), train->strategy,
+                    real(scenario->work.shape.global_batch));
 }
 
 }  // namespace headroom

@@ -84,6 +84,10 @@ struct Plan {
 /// peak for the recipe.
 [[nodiscard]] Plan make_plan(Scenario scenario, bool explain, PlanPart part = PlanPart::all, TermSet without = {});
 
+/// The pipeline of a training plan's step as trace-event JSON. ConfigError for a plan without one: of serving, refused,
+/// of memory alone, or of a schedule that cannot run its micro-batches.
+[[nodiscard]] std::string trace_of(const Plan& plan);
+
 /// One sentence for a verdict and its two numbers: "heads 64 do not divide by tp 6".
 [[nodiscard]] std::string verdict_text(Verdict verdict, double broke, double limit);
 

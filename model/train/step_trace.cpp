@@ -8,16 +8,17 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::string_view, 5> rule_words{
-    "", "a pipeline needs at least one stage, chunk and micro-batch", "only the interleaved schedule chooses its chunks",
-    "DualPipe needs an even number of stages", "DualPipe needs an even number of micro-batches"};
+constexpr std::array<std::string_view, 5> rule_words{"", "a pipeline needs at least one stage, chunk and micro-batch",
+                                                     "only the interleaved schedule chooses its chunks",
+                                                     "DualPipe needs an even number of stages",
+                                                     "DualPipe needs an even number of micro-batches"};
 
 std::string why_broken(ScheduleRule rule, const PipelineShape& shape) {
   const auto index = static_cast<std::size_t>(rule);
-  return index < rule_words.size() ? std::string{rule_words[index]}
-                                   : "DualPipe needs at least " + std::to_string(2 * shape.stages) +
-                                         " micro-batches for " + std::to_string(shape.stages) + " stages; it has " +
-                                         std::to_string(shape.micro_batches);
+  return index < rule_words.size()
+             ? std::string{rule_words[index]}
+             : "DualPipe needs at least " + std::to_string(2 * shape.stages) + " micro-batches for " +
+                   std::to_string(shape.stages) + " stages; it has " + std::to_string(shape.micro_batches);
 }
 
 /// Layers of each stage; the sum is the network's.

@@ -20,8 +20,9 @@ namespace headroom {
                                                   const Strategy& strategy,
                                                   double global_batch);
 
-/// Trace-event JSON of the step's passes, for Perfetto or chrome://tracing. Gradients of data parallelism, the optimizer
-/// and stragglers are not drawn. ConfigError naming the rule when the schedule cannot run the strategy's micro-batches.
+/// Trace-event JSON of the step's passes, for Perfetto or chrome://tracing. Gradients of data parallelism, the
+/// optimizer and stragglers are not drawn. ConfigError naming the rule when the schedule cannot run the strategy's
+/// micro-batches.
 [[nodiscard]] std::string step_trace(const StepModel& model,
                                      const StepTable& table,
                                      const Strategy& strategy,

@@ -2,6 +2,8 @@
 // Rows of the planner's questions about training steps, with their numbers: P4 P5 P11 P13, and published plans.
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/train/network_memory.hpp>
+#include <headroom/model/train/schedule_simulation.hpp>
+#include <headroom/model/train/step_trace.hpp>
 #include <headroom/model/train/training.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
@@ -94,6 +96,41 @@ TEST_CASE("zero-bubble schedules idle less than 1F1B, ZB-V least, Qi et al. 2023
   CHECK(idle(Schedule::zb_h1) < 0.75 * idle(Schedule::one_f_one_b));
   CHECK(idle(Schedule::zb_h2) < idle(Schedule::zb_h1));
   CHECK(idle(Schedule::zb_v) < idle(Schedule::zb_h1));
+}
+
+TEST_CASE("the simulated pipeline of a step takes what the step's terms add up to, head and sends included") {
+  Job job;
+  job.gpus = 32;
+  job.batch = 32;
+  job.without = {"optimizer", "straggler", "dp_comm"};
+  const CompiledTraining c = compiled(job);
+  for (const auto& [pp, vpp] : {std::pair{4, 1}, {4, 2}, {8, 1}, {8, 4}, {1, 1}}) {
+    CAPTURE(pp);
+    CAPTURE(vpp);
+    const Strategy s = layout(4, pp, vpp, 32);
+    const StepTable table = c.step->tabulate(key_of(s));
+    const std::vector<StageCosts> costs = stage_costs(*c.step, table, s, 32.0);
+    Seconds all{};
+    for (const StageCosts& stage : costs) {
+      all += stage.compute();
+    }
+    const StepTime t = c.step->time(table, s, 32.0);
+    CHECK(all.raw() == near(t.stages.raw()));
+    const SimulatedStep step = simulate_schedule(pipeline_shape(s, 32.0), costs);
+    // The step exposes a fitted share of its sends; the simulation what no pass hides.
+    CHECK(step.total.raw() == near(t.time.total().raw(), 0.05));
+  }
+}
+
+TEST_CASE("a schedule that cannot run its micro-batches is named instead of drawn") {
+  Job job;
+  job.gpus = 8;
+  job.batch = 8;
+  const CompiledTraining c = compiled(job);
+  Strategy s = layout(1, 8, 1, 8);
+  s.schedule = Schedule::dualpipe;
+  CHECK_THROWS_WITH_AS(static_cast<void>(step_trace(*c.step, c.step->tabulate(key_of(s)), s, 8.0)),
+                       doctest::Contains("at least 16 micro-batches for 8 stages; it has 8"), ConfigError);
 }
 
 TEST_CASE("P11: 131,072 tokens over CP 8 are 16,384 a GPU with an eighth of the activations; keys and values travel") {
