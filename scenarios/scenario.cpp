@@ -162,6 +162,7 @@ class ScenarioReader {
     std::optional<BytesPerSecond> scale_out;
     std::string node;
     std::optional<Node> host;
+    std::optional<Cluster> cluster;
     std::int64_t gpus_per_node = 1;
     std::optional<Bytes> host_memory;
   };
@@ -179,7 +180,17 @@ class ScenarioReader {
       }
     }
     std::optional<Node> node;
-    if (const std::optional<std::string> id = table.maybe_text("node")) {
+    std::optional<std::string> id = table.maybe_text("node");
+    if (const std::optional<std::string> name = table.maybe_text("cluster")) {
+      result.cluster = look_up(table, "cluster", *name,
+                               [&](const std::string& s) -> Cluster { return sources_.catalog.cluster(s); });
+      if (result.cluster && id && *id != result.cluster->node) {
+        table.problem("node",
+                      "cluster '" + result.cluster->id + "' is of " + result.cluster->node + ", not " + quoted(*id));
+      }
+      id = result.cluster ? result.cluster->node : id;
+    }
+    if (id) {
       node = look_up(table, "node", *id, [&](const std::string& s) -> Node { return sources_.catalog.node(s); });
       if (node && !gpu_id_.empty() && node->gpu != gpu_id_ &&
           std::find(node->also.begin(), node->also.end(), gpu_id_) == node->also.end()) {
@@ -452,6 +463,7 @@ class ScenarioReader {
     train.scale_out = hardware.scale_out;
     train.node = hardware.node;
     train.host = hardware.host;
+    train.cluster = hardware.cluster;
     train.work.shape.gpus = hardware.gpus;
     train.host_memory = hardware.host_memory;
     train.gpus_per_node = hardware.gpus_per_node;

@@ -29,6 +29,7 @@ struct TrainScenario {
   std::optional<BytesPerSecond> scale_out;
   std::string node;
   std::optional<Node> host;  ///< the node type itself
+  std::optional<Cluster> cluster;
   MemoryStack software;
   std::optional<Bytes> host_memory;  ///< of one node, for offloading
   std::int64_t gpus_per_node = 1;

@@ -22,7 +22,7 @@ std::string why_untimed(const TrainScenario& t) {
 }  // namespace
 
 std::shared_ptr<const JobGroups> groups_of(const TrainScenario& t) {
-  return std::make_shared<const JobGroups>(t.device, JobHosts{t.host, 0, std::nullopt}, t.work.shape.gpus);
+  return std::make_shared<const JobGroups>(t.device, JobHosts{t.host, 0, std::nullopt, t.cluster}, t.work.shape.gpus);
 }
 
 TrainQuestion compile_question(const TrainScenario& t,

@@ -49,6 +49,9 @@ void set_nics(NodeWiring& host, BytesPerSecond rate) {
 }
 
 NodeWiring host_of(const Device& device, const JobHosts& hosts, std::int64_t ranks) {
+  if (hosts.cluster && hosts.node) {
+    return wire(*hosts.node, device);
+  }
   const std::int64_t stated = hosts.gpus_per_node > 0 ? hosts.gpus_per_node : hosts.node ? hosts.node->gpus : 8;
   const bool whole = hosts.node && hosts.node->gpus == stated && (ranks % stated == 0 || ranks < stated);
   NodeWiring host = whole ? wire(*hosts.node, device) : plain_host(device, largest_divisor(ranks, stated));
@@ -59,12 +62,19 @@ NodeWiring host_of(const Device& device, const JobHosts& hosts, std::int64_t ran
   return host;
 }
 
+NetworkTiers network_of(const JobHosts& hosts, std::int64_t nodes) {
+  if (hosts.cluster) {
+    return {hosts.cluster->tiers, hosts.cluster->rail_optimised};
+  }
+  return nodes > 1 ? NetworkTiers::non_blocking(nodes) : NetworkTiers{};
+}
+
 /// Members of a measured set, else the oldest one's with the SKU's own rates.
 CollectiveCurves curves_for(const Device& device, const GroupView& view, std::string& why) {
   try {
     const ChosenCollectives chosen = choose_collectives(device, view);
     why = chosen.why;
-    return chosen.set.curves();
+    return chosen.curves();
   } catch (const ConfigError&) {
     const CollectiveSet set = load_collective_set(oldest_measured);
     why = "nobody measured collectives of " + device.id + ": those of " + set.id + " with the links of " + device.id;
@@ -74,15 +84,19 @@ CollectiveCurves curves_for(const Device& device, const GroupView& view, std::st
 
 }  // namespace
 
+std::string_view transport_of(const Node& node) noexcept {
+  const auto is = [&](std::string_view word) { return node.nic_kind.find(word) != std::string::npos; };
+  return is("EFA") ? "efa" : is("RoCE") || is("Ethernet") || is("GbE") || is("TCPX") ? "roce" : "infiniband";
+}
+
 struct JobGroups::Hosts {
   FabricGraph graph;
   Fabric fabric;
   CollectiveCurves curves;
   NetworkCurve network;
 
-  Hosts(NodeWiring wiring, std::int64_t nodes, std::int64_t ranks)
-      : graph{std::move(wiring), nodes, nodes > 1 ? NetworkTiers::non_blocking(nodes) : NetworkTiers{}},
-        fabric{graph, ranks} {}
+  Hosts(NodeWiring wiring, std::int64_t nodes, NetworkTiers network, std::int64_t ranks)
+      : graph{std::move(wiring), nodes, std::move(network)}, fabric{graph, ranks} {}
 };
 
 JobGroups::JobGroups(const Device& device, const JobHosts& hosts, std::int64_t ranks) : ranks_{ranks} {
@@ -91,8 +105,11 @@ JobGroups::JobGroups(const Device& device, const JobHosts& hosts, std::int64_t r
   }
   NodeWiring host = host_of(device, hosts, ranks);
   const std::int64_t nodes = hosts_for(host, ranks);
-  auto built = std::make_unique<Hosts>(std::move(host), nodes, ranks);
-  built->network = find_transport(hosts.transport).curve;
+  auto built = std::make_unique<Hosts>(std::move(host), nodes, network_of(hosts, nodes), ranks);
+  built->network = find_transport(hosts.cluster ? std::string_view{hosts.cluster->transport}
+                                  : hosts.node  ? transport_of(*hosts.node)
+                                                : "infiniband")
+                       .curve;
   // Any group within a host tells the kind of link.
   const GroupView probe = built->fabric.view(ranks, 1);
   built->curves = curves_for(device, probe, why_);

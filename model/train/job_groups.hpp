@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace headroom {
@@ -20,13 +21,16 @@ struct JobHosts {
   std::optional<Node> node;
   std::int64_t gpus_per_node = 0;             ///< 0: the node's
   std::optional<BytesPerSecond> nic_per_gpu;  ///< scale-out rate of one GPU, one direction
-  std::string transport = "infiniband";       ///< class of network
+  std::optional<Cluster> cluster;             ///< its tiers, rails and transport; else one non-blocking switch
 };
+
+/// The class of network that a node's NICs are of: "efa", "roce", else "infiniband".
+[[nodiscard]] std::string_view transport_of(const Node& node) noexcept;
 
 /// Groups are built on first use and kept; their addresses stay. Safe to call from several threads.
 class JobGroups {
  public:
-  /// Hosts under one non-blocking switch. ConfigError when the SKU states no link between the GPUs that the job needs.
+  /// ConfigError when the SKU states no link between the GPUs that the job needs, or the cluster does not hold it.
   JobGroups(const Device& device, const JobHosts& hosts, std::int64_t ranks);
   ~JobGroups();
 
