@@ -194,8 +194,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
           format_number(p.estimate.in_flight, 3) + " micro-batches in flight\n";
   text += notes_text(plan);
   if (whole) {
-    text +=
-        price_text(plan) + "\nintervals of time hold 80 % of past errors of this form; " + plan.interval_source;
+    text += price_text(plan) + "\nintervals of time hold 80 % of past errors of this form; " + plan.interval_source;
   }
   return text + "\nmemory: " + t.software.name + "; " + t.software.interval_source + "\n";
 }
