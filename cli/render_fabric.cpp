@@ -144,14 +144,15 @@ std::string ring_bottleneck(const FabricReport& r, const AxisView& a) {
 
 std::string axis_table(const FabricReport& r) {
   Table table{{"axis", "ranks", "stride", "domains", "hosts", "tier", "ring in", "all in", "ring out", "all out",
-               "ring bound by"}};
-  table.left(5), table.left(10);
+               "next out", "ring bound by"}};
+  table.left(5), table.left(11);
   for (const AxisView& a : r.axes) {
     const bool inside = a.view.per_domain > 1;
     table.row({a.axis, std::to_string(a.view.ranks), std::to_string(a.view.stride), std::to_string(a.view.domains),
                std::to_string(a.view.nodes), tier_name(r, a.view.tier), rate_or_dash(a.view.inside_ring, inside),
                rate_or_dash(a.view.inside_all, inside), rate_or_dash(a.view.outside_ring, a.leaves_domain()),
-               rate_or_dash(a.view.outside_all, a.leaves_domain()), ring_bottleneck(r, a)});
+               rate_or_dash(a.view.outside_all, a.leaves_domain()),
+               rate_or_dash(a.view.outside_pair, a.leaves_domain()), ring_bottleneck(r, a)});
   }
   return table.text();
 }
