@@ -22,7 +22,7 @@ const CompiledTraining& compiled() {
   static const Device& device = catalog.device("h100-sxm-80gb");
   static const CompiledTraining c =
       compile(ModelLibrary::standard().find("llama3-70b"), device,
-              std::make_shared<const JobGroups>(device, JobHosts{catalog.node("dgx-h100"), 0, {}}, 512),
+              std::make_shared<const JobGroups>(device, JobHosts{catalog.node("dgx-h100"), 0, {}, {}}, 512),
               MemoryStacks::standard().find("megatron-bridge"), workload());
   return c;
 }

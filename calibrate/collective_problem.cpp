@@ -144,11 +144,13 @@ GroupView exchange_view(const KernelRow& row, const Device& device, const Node* 
 }
 
 std::string_view collective_table(const KernelGroup& group) noexcept {
-  switch (group.kind) {
-    case KernelKind::custom_all_reduce: return "custom-all-reduce";
-    case KernelKind::moe_all_to_all: return "moe-all-to-all";
-    default: return group.format == "alltoall" ? "all-to-all" : "ring";
+  if (group.kind == KernelKind::custom_all_reduce) {
+    return "custom-all-reduce";
   }
+  if (group.kind == KernelKind::moe_all_to_all) {
+    return "moe-all-to-all";
+  }
+  return group.format == "alltoall" ? "all-to-all" : "ring";
 }
 
 CurveProblem nccl_problem(const KernelGroup& group, const Device& device, const Node* node) {

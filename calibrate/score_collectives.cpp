@@ -33,15 +33,15 @@ std::optional<Found> look_up(const std::vector<FittedCurve<N>>& curves, const Ke
 
 Found curve_of(const KernelGroup& group, const CollectiveSet& set) {
   std::optional<Found> found;
-  switch (group.kind) {
-    case KernelKind::nccl:
-      found = group.format == "alltoall" ? look_up(set.all_to_all, group) : look_up(set.ring, group);
-      break;
-    case KernelKind::custom_all_reduce: found = look_up(set.custom, group); break;
-    case KernelKind::moe_all_to_all: found = look_up(set.moe, group); break;
-    default:
-      throw ConfigError{"kernels of kind " + std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]} +
-                        " are no collectives; score them with 'headroom op'"};
+  if (group.kind == KernelKind::nccl) {
+    found = group.format == "alltoall" ? look_up(set.all_to_all, group) : look_up(set.ring, group);
+  } else if (group.kind == KernelKind::custom_all_reduce) {
+    found = look_up(set.custom, group);
+  } else if (group.kind == KernelKind::moe_all_to_all) {
+    found = look_up(set.moe, group);
+  } else {
+    throw ConfigError{"kernels of kind " + std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]} +
+                      " are no collectives; score them with 'headroom op'"};
   }
   if (!found) {
     throw ConfigError{group.format + " of " + group.engine + " has no curve among the collectives of " + set.id};

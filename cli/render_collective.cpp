@@ -31,8 +31,13 @@ const CurveProvenance* provenance_of(const CollectiveSet& set, Collective collec
     case Collective::broadcast: return find(set.ring, "all_gather");
     case Collective::reduce_scatter:
     case Collective::reduce: return find(set.ring, "reduce_scatter");
-    default: return find(set.all_to_all, "alltoall");
+    case Collective::all_to_all:
+    case Collective::send_recv:
+    case Collective::dispatch:
+    case Collective::combine:
+    case Collective::count: break;
   }
+  return find(set.all_to_all, "alltoall");
 }
 
 std::string link_name(const GroupView& view) {

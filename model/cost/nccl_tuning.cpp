@@ -109,8 +109,13 @@ bool legal(Collective collective, Algorithm a) noexcept {
       return a == Algorithm::ring || a == Algorithm::pat || a == Algorithm::nvls || a == Algorithm::collnet_direct;
     case Collective::broadcast:
     case Collective::reduce: return a == Algorithm::ring;
-    default: return false;
+    case Collective::all_to_all:
+    case Collective::send_recv:
+    case Collective::dispatch:
+    case Collective::combine:
+    case Collective::count: break;  // made of sends and receives
   }
+  return false;
 }
 
 bool available(const Communicator& c, Collective collective, Algorithm a, Protocol p) noexcept {
@@ -131,8 +136,11 @@ bool available(const Communicator& c, Collective collective, Algorithm a, Protoc
     case Algorithm::collnet_direct: return c.collnet_enabled && c.nvswitch;
     case Algorithm::collnet_chain: return c.collnet_enabled;
     case Algorithm::pat: return c.ranks == c.nodes && c.nodes > 1 && c.host_network;
-    default: return true;
+    case Algorithm::tree:
+    case Algorithm::ring:
+    case Algorithm::count: break;
   }
+  return true;
 }
 
 double ring_bus(const Communicator& c, const Terms& t, Protocol p) noexcept {
@@ -141,8 +149,10 @@ double ring_bus(const Communicator& c, const Terms& t, Protocol p) noexcept {
   switch (p) {
     case Protocol::ll: return std::min(ll_limit(c, t), 0.5 * bus);
     case Protocol::ll128: return std::min(0.92 * bus, channels * ring_ll128_per_channel[t.generation][t.by_nodes]);
-    default: return bus;
+    case Protocol::simple:
+    case Protocol::count: break;
   }
+  return bus;
 }
 
 double tree_bus(const Communicator& c, const Terms& t, Protocol p) noexcept {
@@ -203,8 +213,11 @@ double bandwidth(const Communicator& c, const Terms& t, Algorithm a, Protocol p)
     case Algorithm::pat: return 0.75 * c.ring.channels * per_channel(c.ring, t);
     case Algorithm::nvls:
     case Algorithm::nvls_tree: return nvls_bus(c, t, a) * (t.reduces_all ? circular : 1.0);
-    default: return collnet_bus(c, t, a) * halved;
+    case Algorithm::collnet_direct:
+    case Algorithm::collnet_chain:
+    case Algorithm::count: break;
   }
+  return collnet_bus(c, t, a) * halved;
 }
 
 double ring_latency(const Communicator& c, const Terms& t, Collective collective, Protocol p) noexcept {

@@ -95,8 +95,8 @@ struct JobGroups::Hosts {
   CollectiveCurves curves;
   NetworkCurve network;
 
-  Hosts(NodeWiring wiring, std::int64_t nodes, NetworkTiers network, std::int64_t ranks)
-      : graph{std::move(wiring), nodes, std::move(network)}, fabric{graph, ranks} {}
+  Hosts(NodeWiring wiring, std::int64_t nodes, NetworkTiers tiers, std::int64_t ranks)
+      : graph{std::move(wiring), nodes, std::move(tiers)}, fabric{graph, ranks} {}
 };
 
 JobGroups::JobGroups(const Device& device, const JobHosts& hosts, std::int64_t ranks) : ranks_{ranks} {

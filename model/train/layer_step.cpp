@@ -29,11 +29,8 @@ GemmCurve prior_curve() noexcept {
 }
 
 std::string_view wide_format(const Device& device, Precision precision) noexcept {
-  switch (precision) {
-    case Precision::fp32: return "fp32";
-    case Precision::tf32: return "tf32";
-    case Precision::fp16: return "fp16";
-    default: break;
+  if (precision == Precision::fp32 || precision == Precision::tf32 || precision == Precision::fp16) {
+    return row_of(precision).name;
   }
   return device.peak[static_cast<std::size_t>(Rate::bf16)] ? "bf16" : "fp16";
 }

@@ -42,7 +42,7 @@ CompiledTraining compiled(const Job& job) {
   work.states = adam_states(job.precision);
   work.options.flash_attention = job.flash;
   return compile(models.find(job.model), device,
-                 std::make_shared<const JobGroups>(device, JobHosts{catalog.node(job.node), 0, {}}, job.gpus),
+                 std::make_shared<const JobGroups>(device, JobHosts{catalog.node(job.node), 0, {}, {}}, job.gpus),
                  stacks.find(job.software), work, parse_terms(job.without));
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("Korthikanti et al. 2022, table 5: 175B and 1T steps with full and wit
     static const Catalog catalog = Catalog::standard();
     const Device& device = catalog.device(job.gpu);
     c = compile(arch, device,
-                std::make_shared<const JobGroups>(device, JobHosts{catalog.node(job.node), 0, {}}, job.gpus),
+                std::make_shared<const JobGroups>(device, JobHosts{catalog.node(job.node), 0, {}, {}}, job.gpus),
                 c.memory.stack, c.work);
     Strategy s = layout(8, row.pp, row.vpp, row.gpus);
     s.micro_batch = row.layers == 48 ? 4 : 1;

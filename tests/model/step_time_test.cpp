@@ -52,7 +52,7 @@ CompiledTraining compiled(const Case& c) {
   work.options = c.options;
   static const MemoryStacks stacks = MemoryStacks::standard();
   return compile(c.architecture, device,
-                 std::make_shared<const JobGroups>(device, JobHosts{catalog().node(c.node), 0, {}}, c.gpus),
+                 std::make_shared<const JobGroups>(device, JobHosts{catalog().node(c.node), 0, {}, {}}, c.gpus),
                  stacks.find(c.software), work, parse_terms(c.without));
 }
 

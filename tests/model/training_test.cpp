@@ -24,7 +24,7 @@ CompiledTraining llama70b(std::int64_t gpus, std::int64_t batch, Precision preci
   work.states = adam_states(precision);
   const Device& device = catalog.device("h100-sxm-80gb");
   return compile(models.find("llama3-70b"), device,
-                 std::make_shared<const JobGroups>(device, JobHosts{catalog.node("dgx-h100"), 0, {}}, gpus),
+                 std::make_shared<const JobGroups>(device, JobHosts{catalog.node("dgx-h100"), 0, {}, {}}, gpus),
                  MemoryStacks::standard().find("megatron-bridge"), work);
 }
 
