@@ -33,6 +33,10 @@ class JobGroups {
   /// ConfigError when the SKU states no link between the GPUs that the job needs, or the cluster does not hold it.
   JobGroups(const Device& device, const JobHosts& hosts, std::int64_t ranks);
   ~JobGroups();
+  JobGroups(const JobGroups&) = delete;
+  JobGroups& operator=(const JobGroups&) = delete;
+  JobGroups(JobGroups&&) = delete;
+  JobGroups& operator=(JobGroups&&) = delete;
 
   [[nodiscard]] std::int64_t ranks() const noexcept { return ranks_; }
   /// nullptr where ranks x stride does not divide the job, and for a group of one.
