@@ -192,7 +192,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   if (!compiled.timed) {
     plan.part = PlanPart::memory;
   }
-  plan.interval_source = compiled.timed ? step_physics().interval_source : t.software.interval_source;
+  plan.interval_source = compiled.timed ? step_parameters().physics.interval_source : t.software.interval_source;
   const Estimate& e = answer.estimate;
   answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
   for (const Legality& rule : broken_rules(t.architecture, t.work.shape, answer.strategy)) {

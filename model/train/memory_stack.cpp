@@ -213,6 +213,14 @@ const MemoryStack& MemoryStacks::find(std::string_view id) const {
   throw ConfigError{"unknown software stack " + quoted(id) + suggestion(id, known) + "; there are: " + listed};
 }
 
+void MemoryStacks::set_time(std::string_view id, const StepStacks& time) noexcept {
+  for (MemoryStack& stack : stacks_) {
+    if (stack.id == id) {
+      stack.time = time;
+    }
+  }
+}
+
 const MemoryStack* MemoryStacks::of_framework(std::string_view framework) const noexcept {
   const MemoryStack* best = nullptr;
   std::size_t longest = 0;

@@ -144,6 +144,8 @@ class MemoryStacks {
   /// By the longest `frameworks` entry that `framework` starts with, whatever the case; nullptr when none does.
   [[nodiscard]] const MemoryStack* of_framework(std::string_view framework) const noexcept;
   [[nodiscard]] const std::vector<MemoryStack>& all() const noexcept { return stacks_; }
+  /// Other parameters of the step for a stack that there is.
+  void set_time(std::string_view id, const StepStacks& time) noexcept;
 
  private:
   std::vector<MemoryStack> stacks_;

@@ -7,8 +7,11 @@
 #include <headroom/hardware/device.hpp>
 
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -63,6 +66,7 @@ struct StepPhysics {
   Seconds optimizer_step{5e-3};
   double lora_wgrad = 0.05;  ///< weight-gradient work of adapters over that of the matrices
   double interval_dense = 0.23, interval_moe = 0.49, interval_adapters = 0.33;
+  std::vector<std::string> fitted;  ///< keys that `headroom fit` moves
   std::string source, interval_source;
 };
 [[nodiscard]] StepPhysics read_step_physics(const ConfigValue& document,
@@ -76,19 +80,45 @@ struct StepLevel {
   double attention = 1.0;  ///< on the stack's attention efficiency
   std::string source;
 };
+
+/// One table of levels.toml: of a SKU, a generation, or "any". What it does not state it takes from the next wider one.
+struct StatedLevel {
+  std::optional<double> wide, narrow, attention;
+  std::vector<std::string> fitted;  ///< keys that `headroom fit` moves
+  std::string source;
+};
 class StepLevels {
  public:
   [[nodiscard]] static StepLevels read(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
-  /// Of the SKU, else of its generation, else of any.
-  [[nodiscard]] const StepLevel& of(const Device& device) const noexcept;
+  /// Each number of the SKU, else of its generation, else of any.
+  [[nodiscard]] StepLevel of(const Device& device) const;
+  [[nodiscard]] const std::map<std::string, StatedLevel, std::less<>>& stated() const noexcept { return stated_; }
+  /// Precondition: the table is stated and `key` is one of step_level_keys().
+  void set(std::string_view id, std::string_view key, double value);
 
  private:
-  std::map<std::string, StepLevel, std::less<>> levels_;
-  StepLevel any_;
+  std::map<std::string, StatedLevel, std::less<>> stated_;
+};
+
+/// Everything about time that is not the software's own.
+struct StepParameters {
+  StepPhysics physics;
+  StepLevels levels;
 };
 
 /// The embedded files, user folders first; parsed once. ConfigError when one is broken.
-[[nodiscard]] const StepPhysics& step_physics();
-[[nodiscard]] const StepLevels& step_levels();
+[[nodiscard]] const StepParameters& step_parameters();
+
+/// Numbers by their key in the files, times in seconds. ConfigError for a key that names none.
+[[nodiscard]] double step_number(const StepStack& stack, std::string_view key);
+[[nodiscard]] double step_number(const StepPhysics& physics, std::string_view key);
+[[nodiscard]] std::optional<double> step_number(const StatedLevel& level, std::string_view key);
+void set_step_number(StepStack& stack, std::string_view key, double value);
+void set_step_number(StepPhysics& physics, std::string_view key, double value);
+[[nodiscard]] std::vector<std::string_view> step_stack_keys();
+[[nodiscard]] std::vector<std::string_view> step_physics_keys();
+[[nodiscard]] std::vector<std::string_view> step_level_keys();
+/// Whether the file writes the number as a time: "634 us".
+[[nodiscard]] bool is_step_time(std::string_view key) noexcept;
 
 }  // namespace headroom

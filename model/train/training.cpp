@@ -172,7 +172,8 @@ CompiledTraining compile(const Architecture& arch,
                          std::shared_ptr<const JobGroups> groups,
                          const MemoryStack& software,
                          const TrainingWorkload& work,
-                         TermSet without) {
+                         TermSet without,
+                         const StepParameters& parameters) {
   CompiledTraining c = compile_for_memory(arch, device, software, work);
   c.timed = true;
   const Rate rate = row_of(work.precision).rate;
@@ -184,8 +185,8 @@ CompiledTraining compile(const Architecture& arch,
   recipe.architecture = arch;
   recipe.device = device;
   recipe.stack = arch.moe ? software.time.moe : software.time.plain;
-  recipe.physics = step_physics();
-  recipe.level = step_levels().of(device);
+  recipe.physics = parameters.physics;
+  recipe.level = parameters.levels.of(device);
   recipe.selective = software.selective;
   recipe.precision = work.precision;
   recipe.options = work.options;

@@ -246,6 +246,11 @@ std::string TrainingRowModel::share_key(const RunConfiguration& run) {
   return found.device->generation + "/" + std::string{row_of(*precision).family};
 }
 
+void TrainingRowModel::set_parameters(StepParameters parameters, MemoryStacks software) {
+  parameters_ = std::move(parameters);
+  software_ = std::move(software);
+}
+
 const Architecture* TrainingRowModel::preset_of(const std::string& model) {
   if (model.empty()) {
     return nullptr;
@@ -333,7 +338,8 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
     return compile_for_memory(architecture, sku, software, work);
   }
   return stack_ ? compile(architecture, sku, *stack_, software, work)
-                : compile(architecture, sku, groups_of(run, sku), software, work, without_);
+                : compile(architecture, sku, groups_of(run, sku), software, work, without_,
+                          parameters_ ? *parameters_ : step_parameters());
 }
 
 RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {
