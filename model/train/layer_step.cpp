@@ -327,7 +327,7 @@ void LayerPricer::add_recompute(LayerTimes& t, const Sizes& z) const noexcept {
 
 void LayerPricer::add_host(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
   const StepRecipe& r = recipe_;
-  Seconds host = (1.0 + (z.t > 1.0 ? r.physics.tp_host : 0.0)) * r.stack.host;
+  Seconds host = (1.0 + r.physics.tp_host * std::log2(z.t)) * r.stack.host;
   host *= narrow_recipe(r.precision) ? r.physics.fp8_host : 1.0;
   host *= block.feed_forward == FeedForward::moe ? r.stack.moe_host : 1.0;
   const double again = z.key.recompute == Recompute::full ? 1.1 : 0.0;

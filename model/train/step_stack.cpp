@@ -91,6 +91,8 @@ constexpr std::array physics_fields{
     PhysicsField{"tp_host", &StepPhysics::tp_host, factor},
     PhysicsField{"cp_overlap", &StepPhysics::cp_overlap, share},
     PhysicsField{"optimizer_bytes", &StepPhysics::optimizer_bytes, bytes_a_number},
+    PhysicsField{"compiled", &StepPhysics::compiled, {0.1, 2.0}},
+    PhysicsField{"async_tp", &StepPhysics::async_tp, share},
     PhysicsField{"lora_wgrad", &StepPhysics::lora_wgrad, share},
 };
 

@@ -58,12 +58,14 @@ struct StepPhysics {
   double cast = 1.0;            ///< 8-bit casts: passes of five bytes an element
   double fp8_host = 0.85;       ///< host time with 8-bit recipes over that with 16 bit
   double fp4_time = 0.5;        ///< time of 4-bit products over that of 8-bit ones
-  double tp_host = 0.29;        ///< share that tensor parallelism adds to the host time
+  double tp_host = 0.29;        ///< share that each doubling of tensor ranks adds to the host time: the slowest of their hosts
   double nic = 0.9;             ///< share of the measured scale-out bandwidth that training reaches
   double cp_overlap = 0.51;     ///< share of context-parallel traffic beside compute
   Seconds exchange{15e-6};      ///< latency of an exchange between experts on several nodes
   double optimizer_bytes = 40;  ///< moved per local parameter in the update
   Seconds optimizer_step{5e-3};
+  double compiled = 0.7;   ///< bytes of passes in a compiled model over those run op by op
+  double async_tp = 0.7;   ///< share of tensor-parallel traffic beside products that are cut up for it
   double lora_wgrad = 0.05;  ///< weight-gradient work of adapters over that of the matrices
   double interval_dense = 0.23, interval_moe = 0.49, interval_adapters = 0.33;
   std::vector<std::string> fitted;  ///< keys that `headroom fit` moves

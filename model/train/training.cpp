@@ -132,6 +132,19 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
   return e;
 }
 
+/// What a job turns on and off of its software's habits.
+void as_asked(const MemoryOptions& options, const StepPhysics& physics, StepStack& stack) noexcept {
+  if (options.compiled) {
+    stack.elementwise *= physics.compiled;
+  }
+  if (options.async_tp) {
+    stack.tp_overlap = physics.async_tp;
+  }
+  if (!options.overlapped) {
+    stack.dp_overlap = stack.tp_overlap = 0.0;
+  }
+}
+
 }  // namespace
 
 CompiledTraining compile_for_memory(const Architecture& arch,
@@ -186,6 +199,7 @@ CompiledTraining compile(const Architecture& arch,
   recipe.device = device;
   recipe.stack = arch.moe ? software.time.moe : software.time.plain;
   recipe.physics = parameters.physics;
+  as_asked(work.options, recipe.physics, recipe.stack);
   recipe.level = parameters.levels.of(device);
   recipe.selective = software.selective;
   recipe.precision = work.precision;

@@ -174,6 +174,8 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
     o.fused_loss = fused == "1";
   }
   o.compiled = option(run, "compile") == "1";
+  o.async_tp = option(run, "async_tp") == "1";
+  o.overlapped = option(run, "overlap") != "none";
   o.offload_optimizer = option(run, "offload") == "optimizer";
   o.offload_activations = option(run, "offload") == "activations";
   o.offload_checkpoints = option(run, "offload").empty() && defaults.offload_checkpoints;
