@@ -16,6 +16,7 @@ class TrainingReader {
   void run() {
     read_training_table(train_);
     read_strategy(train_);
+    read_data(train_);
     read_software(train_);
     settle_sequence(train_);  // padding depends on sequence parallelism, which the software may settle
   }
@@ -149,6 +150,12 @@ class TrainingReader {
       assume(s.sequence_parallel ? "strategy.sequence_parallel = true (on whenever tp > 1)"
                                  : "strategy.sequence_parallel = false" + by);
     }
+    s.cp_form = cp_form_ ? static_cast<CpForm>(*cp_form_) : defaults.cp_form;
+    if (!cp_form_ && s.cp > 1) {
+      assume(s.cp_form == CpForm::unstated
+                 ? "strategy.cp_form: not stated; the bytes of a gather with the published share hidden"
+                 : "strategy.cp_form = " + std::string{cp_form_names[static_cast<std::size_t>(s.cp_form)]} + by);
+    }
     s.etp_open = !etp_;
     const std::uint16_t etp = train.architecture.moe ? defaults.expert_tensor_ranks(s.tp, s.ep) : std::uint16_t{1};
     s.etp = static_cast<std::uint16_t>(etp_.value_or(etp));
@@ -211,9 +218,63 @@ class TrainingReader {
     if (s.schedule != Schedule::one_f_one_b && s.vpp > 1) {
       table.problem("schedule",
                     "schedule '" + name + "' has no vpp; drop vpp = " + std::to_string(s.vpp) + " or use \"1f1b\"");
-    } else if (s.schedule != Schedule::one_f_one_b) {
-      assume("the time of schedule " + name + " is priced as 1f1b; its memory is its own");
     }
+  }
+
+  /// Layers of the end stages (Megatron-LM, --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers).
+  static void read_stage_layers(ConfigTable& table, Strategy& s) {
+    constexpr Range<std::int64_t> layers{1, 255};
+    s.first_stage_layers = static_cast<std::uint8_t>(table.maybe_integer("first_stage_layers", layers).value_or(0));
+    s.last_stage_layers = static_cast<std::uint8_t>(table.maybe_integer("last_stage_layers", layers).value_or(0));
+    const bool in_order = s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::gpipe;
+    for (const std::string_view key : {"first_stage_layers", "last_stage_layers"}) {
+      if (table.has(key) && !in_order) {
+        table.problem(key, quoted(key) + " means something with schedule \"1f1b\" or \"gpipe\" only");
+      }
+    }
+  }
+
+  /// What runs beside what: the form of context parallelism, graphs, exchanges of experts.
+  void read_forms(ConfigTable& table, TrainScenario& train) {
+    Strategy& s = train.strategy;
+    cp_form_ = table.maybe_choice("cp_form", cp_form_names);
+    s.cuda_graphs = table.maybe_boolean("cuda_graphs").value_or(false);
+    if (s.cuda_graphs) {
+      assume(
+          "strategy.cuda_graphs: every layer counts as captured; the static buffers of the graphs are not known and "
+          "not in the memory");
+    }
+    const std::optional<bool> overlap = table.maybe_boolean("overlap_experts");
+    s.overlap_experts = overlap.value_or(s.schedule == Schedule::dualpipe && s.ep > 1);
+    if (overlap && *overlap && !train.architecture.moe) {
+      table.problem("overlap_experts", "'overlap_experts' means something with a model of experts only");
+    } else if (!overlap && s.overlap_experts) {
+      assume("strategy.overlap_experts = true (what dualpipe is for)");
+    }
+  }
+
+  /// What feeds the GPUs of one host; without the table data is taken not to bind.
+  void read_data(TrainScenario& train) {
+    std::optional<ConfigTable> table = root_.maybe_table("data");
+    if (!table) {
+      return;
+    }
+    DataFeed feed;
+    feed.stored = table->maybe_quantity<Bytes>("sample_bytes").value_or(Bytes{});
+    feed.fed = table->maybe_quantity<Bytes>("fed_bytes").value_or(Bytes{});
+    feed.cpu = table->maybe_quantity<Seconds>("cpu_time").value_or(Seconds{});
+    feed.workers = static_cast<double>(table->maybe_integer("workers", {1, 100'000}).value_or(0));
+    feed.storage = table->maybe_quantity<BytesPerSecond>("storage_bandwidth").value_or(BytesPerSecond{});
+    feed.prefetch = table->maybe_integer("prefetch", {0, 100'000}).value_or(feed.prefetch);
+    feed.pinned = table->maybe_boolean("pinned").value_or(true);
+    if (table->has("cpu_time") && !table->has("workers")) {
+      table->problem("cpu_time", "'cpu_time' needs 'workers', the loader processes of a host that have a core each");
+    }
+    if (table->has("storage_bandwidth") && !table->has("sample_bytes")) {
+      table->problem("storage_bandwidth", "'storage_bandwidth' needs 'sample_bytes', what a sample takes in storage");
+    }
+    table->finish();
+    train.work.feed = feed;
   }
 
   void read_strategy(TrainScenario& train) {
@@ -240,6 +301,8 @@ class TrainingReader {
       }
     }
     read_schedule(table, s);
+    read_stage_layers(table, s);
+    read_forms(table, train);
     if (const auto shard_ranks = table.maybe_integer("shard_ranks", {1, 65535})) {
       s.shard_ranks = static_cast<std::uint16_t>(*shard_ranks);
     }
@@ -263,8 +326,8 @@ class TrainingReader {
   TrainScenario& train_;
   Diagnostics& diagnostics_;
   std::vector<std::string>& assumptions_;
-  std::optional<std::size_t> gradients_, optimizer_;  ///< as chosen
-  std::optional<std::int64_t> zero_, etp_;            ///< as stated, like the next three: the software fills blanks
+  std::optional<std::size_t> gradients_, optimizer_, cp_form_;  ///< as chosen
+  std::optional<std::int64_t> zero_, etp_;  ///< as stated, like the next three: the software fills blanks
   std::optional<bool> sequence_parallel_, flash_attention_;
   bool offload_stated_ = false;
   std::optional<std::string> software_;
