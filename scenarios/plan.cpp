@@ -178,9 +178,9 @@ void price_run(
 
 /// "6, 7 x 2, 4 layers"
 std::string stages_text(const StageLayers& split, const Strategy& s) {
-  return format_number(split.first) + ", " +
-         (s.pp > 2 ? format_number(split.middle) + " x " + std::to_string(s.pp - 2) + ", " : "") +
-         format_number(split.last) + " layers";
+  return format_count(split.first) + ", " +
+         (s.pp > 2 ? format_count(split.middle) + " x " + std::to_string(s.pp - 2) + ", " : "") +
+         format_count(split.last) + " layers";
 }
 
 /// Stages that the scenario states are simulated event by event where that takes no longer than a moment.

@@ -49,7 +49,9 @@ std::string way_out(const Legality& rule) {
     case Verdict::shard_ranks_misfit: return "use shard_ranks " + nearest_divisors(number, limit);
     case Verdict::context_heads_not_divisible:
       return "use tp x cp " + nearest_divisors(number, limit) + ", or cp_form \"ring\" or \"all-gather\"";
-    case Verdict::stage_layers_misfit: return "choose first_stage_layers and last_stage_layers that leave a multiple";
+    case Verdict::stage_layers_misfit:
+      return limit > 0 ? "state layers that leave " + nearest_multiples(std::max<std::int64_t>(number, 1), limit)
+                       : "state layers that add up to the model's, or leave a stage unstated";
     case Verdict::schedule_stages_odd:
       return "use pp " + nearest_multiples(number, limit) + ", or schedule \"1f1b\" or \"zb-v\"";
     case Verdict::schedule_micro_batches_odd:

@@ -265,6 +265,32 @@ TEST_CASE("DualPipe asks for even stages, an even number of micro-batches and tw
   CHECK(verdict(4, 8, 2) == std::tuple{Verdict::schedule_has_no_chunks, 2.0, 1.0});
 }
 
+TEST_CASE("DualPipe's step takes what its simulation takes: half the head on either end, exchanges in pairs") {
+  Job job;
+  job.architecture = expert_network();
+  job.architecture.vocab = 128000;
+  job.gpus = 32;
+  job.batch = 512;
+  job.without = {"optimizer", "straggler", "dp_comm", "pp_comm"};
+  const CompiledTraining c = compiled(job);
+  Strategy s = layout(1, 4, 1, 32);
+  s.ep = 8;
+  s.schedule = Schedule::dualpipe;
+  const StepTime apart = c.step->time(table_of(c, s), s, 512.0);
+  for (const bool overlap : {false, true}) {
+    CAPTURE(overlap);
+    s.overlap_experts = overlap;
+    const StepTable table = table_of(c, s);
+    const StepTime t = c.step->time(table, s, 512.0);
+    const Seconds simulated = simulated_passes(*c.step, table, s, 512.0);
+    CHECK(t.time.total().raw() == near(simulated.raw(), 0.05));
+    CHECK(t.time.total() <= apart.time.total());
+  }
+  s.schedule = Schedule::one_f_one_b;
+  const StepTime one_way = c.step->time(table_of(c, s), s, 512.0);
+  CHECK(apart.time[Term::head].raw() == near(0.5 * one_way.time[Term::head].raw()));
+}
+
 TEST_CASE("stated stages: the others share the rest, and memory, time and trace agree on who holds what") {
   Job job;
   job.gpus = 4;
@@ -351,6 +377,18 @@ TEST_CASE("offloaded moments: gradients beside the last backward pass, the host'
   CHECK(less.step < e.step);
   job.host_link.reset();
   CHECK(price(compiled(job), s).time[Term::offload].raw() == 0.0);  // no rate, no price
+}
+
+TEST_CASE("the link to the host: the CPU's on the module, else the narrower of slot and GPU, else nobody knows") {
+  const auto link = [](const char* gpu, const char* node) {
+    return host_link_of(catalog().device(gpu), &catalog().node(node)).value_or(BytesPerSecond{}).raw();
+  };
+  CHECK(link("gb200-nvl72", "gb200-nvl72-tray") > 200e9);
+  CHECK(link("h100-sxm-80gb", "dgx-h100") == near(63e9, 0.01));
+  CHECK(link("h100-sxm-80gb", "dgx-a100") == near(31.5e9, 0.01));  // a slot of generation 4
+  Device bare = catalog().device("h100-sxm-80gb");
+  bare.pcie.rate.reset();
+  CHECK_FALSE(host_link_of(bare, nullptr).has_value());
 }
 
 TEST_CASE("saved inputs cross beside compute; a link too slow for a pass shows what the pass does not hide") {
