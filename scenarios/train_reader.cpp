@@ -128,7 +128,7 @@ class TrainingReader {
     assume(text);
     if (train.architecture.mtp_layers > 0) {
       assume("model.mtp_layers = " + std::to_string(train.architecture.mtp_layers) +
-             " (prediction modules beside the head: in the memory, not in the step)");
+             " (prediction modules beside the head, in memory and step)");
     }
   }
 

@@ -131,22 +131,19 @@ TEST_CASE("Ulysses sends copies of key-value heads where there are fewer than ra
   CHECK(kept(few, context(8, CpForm::unstated)) < kept(enough, context(8, CpForm::unstated)));
 }
 
-TEST_CASE("a rank's traffic falls with the ranks of Ulysses; that of a ring does not") {
+TEST_CASE("a rank's traffic falls with the ranks of Ulysses; that of a ring grows towards all keys and values") {
   Job job;
   job.architecture.kv_heads = 32;
-  job.without = {"attention"};  // what a ring hides behind is left in its own price
+  job.architecture.window = 1;  // attention to hide behind: next to none
+  job.seq_len = 65536;
   const CompiledTraining c = compiled(job);
-  const auto bytes_bound = [&](int cp, CpForm form) { return table_of(c, context(cp, form)).layer.forward.cp.raw(); };
-  CHECK(bytes_bound(8, CpForm::ulysses) < 0.75 * bytes_bound(2, CpForm::ulysses));
-  // A ring sends 2 T h (cp - 1) elements, T = s / cp: 1/2, 3/4, 7/8 of all keys and values.
-  const GroupCollectives* two = c.step->groups().find(2, 1);
-  const GroupCollectives* eight = c.step->groups().find(8, 1);
-  REQUIRE(two != nullptr);
-  REQUIRE(eight != nullptr);
-  const auto hops = [](const GroupCollectives& g, double ranks) {
-    return (ranks - 1.0) * g.time(Collective::send_recv, Bytes{2.0 * 2.0 * 8192.0 / ranks * 4096.0}).time.raw();
-  };
-  CHECK(hops(*eight, 8.0) > hops(*two, 2.0));
+  const auto shown = [&](int cp, CpForm form) { return table_of(c, context(cp, form)).layer.forward.cp.raw(); };
+  // 4 s h / cp elements, of which 1 - 1/cp leave: 1/4, 3/16, 7/64 of 4 s h.
+  CHECK(shown(4, CpForm::ulysses) < shown(2, CpForm::ulysses));
+  CHECK(shown(8, CpForm::ulysses) < 0.75 * shown(4, CpForm::ulysses));
+  // 2 s h (1 - 1/cp): 1/2, 3/4, 7/8 of 2 s h.
+  CHECK(shown(4, CpForm::ring) == near(1.5 * shown(2, CpForm::ring), 0.05));
+  CHECK(shown(8, CpForm::ring) == near(1.75 * shown(2, CpForm::ring), 0.1));
 }
 
 TEST_CASE("a ring shows what its hops take beyond the attention beside them, and a share of what is hidden") {
@@ -162,6 +159,10 @@ TEST_CASE("a ring shows what its hops take beyond the attention beside them, and
     const double hop = group->time(Collective::send_recv, Bytes{2.0 * tokens * 2.0 * 1024.0}).time.raw() / link;
     const double work = layer.forward.attention.raw() / cp;
     CHECK(layer.forward.cp.raw() == near((cp - 1) * (std::max(0.0, hop - work) + 0.15 * std::min(hop, work))));
+    // Gradients travel along with keys and values.
+    const double back = group->time(Collective::send_recv, Bytes{2.0 * tokens * 4.0 * 1024.0}).time.raw() / link;
+    const double more = layer.backward.attention.raw() / cp;
+    CHECK(layer.backward.cp.raw() == near((cp - 1) * (std::max(0.0, back - more) + 0.15 * std::min(back, more))));
   }
   // Short sequences leave too little attention to hide behind: per hop work falls with s^2, traffic with s.
   job.seq_len = 1024;
