@@ -199,11 +199,12 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   t.layer = shards ? sharded_forward + sharded_backward : forward + backward;
 
   StageLayers split = stages(s);
-  Seconds head = table.head.product + table.head.loss;
+  const Seconds whole_head = table.head.product + table.head.loss;
+  Seconds head = whole_head;
   if (s.schedule == Schedule::dualpipe && s.pp > 1) {
     // Half of the micro-batches come from either end, and so does the head.
     split.first = split.last = 0.5 * (split.first + split.last);
-    head = 0.5 * head;
+    head = 0.5 * whole_head;
   }
   const double early = std::max(split.first, split.middle);
   t.head_binds = s.pp == 1 || split.last * t.layer + head > early * t.layer;
@@ -212,7 +213,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   const Seconds fixed = stage_overhead(s);
   const Seconds bound_head = t.head_binds ? head : Seconds{};
   t.slowest = t.layers * t.layer + bound_head + fixed;
-  t.stages = layers_ * t.layer + table.head.product + table.head.loss + stages * fixed;
+  t.stages = layers_ * t.layer + whole_head + stages * fixed;
   t.stages = std::max(t.stages, t.slowest);
   // Micro-batches run in pairs but for the ramps and one: `stages` stay those of lone passes.
   t.hidden_exchanges = t.layers * l.ep_hidden;
