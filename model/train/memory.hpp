@@ -148,6 +148,8 @@ struct LayerKey {
   Recompute recompute = Recompute::none;
   std::uint32_t dp = 1;
   std::uint16_t shard_ranks = 0;
+  CpForm cp_form = CpForm::unstated;
+  bool cuda_graphs = false, overlap_experts = false;  ///< of time alone
 };
 
 /// Bytes and parameters of one layer of each kind on one rank, and of the ends.

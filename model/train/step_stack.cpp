@@ -37,6 +37,7 @@ constexpr std::array stack_fields{
     StackField{"moe_host", &StepStack::moe_host, factor},
     StackField{"moe_gemm", &StepStack::moe_gemm, factor},
     StackField{"expert_traffic", &StepStack::expert_traffic, factor},
+    StackField{"ep_overlap", &StepStack::ep_overlap, share},
 };
 
 struct StackTime {
@@ -90,6 +91,8 @@ constexpr std::array physics_fields{
     PhysicsField{"nic", &StepPhysics::nic, {0.01, 1.5}},
     PhysicsField{"tp_host", &StepPhysics::tp_host, factor},
     PhysicsField{"cp_overlap", &StepPhysics::cp_overlap, share},
+    PhysicsField{"graph_nodes", &StepPhysics::graph_nodes, {1.0, 10000.0}},
+    PhysicsField{"offload_overlap", &StepPhysics::offload_overlap, share},
     PhysicsField{"optimizer_bytes", &StepPhysics::optimizer_bytes, bytes_a_number},
     PhysicsField{"compiled", &StepPhysics::compiled, {0.1, 2.0}},
     PhysicsField{"async_tp", &StepPhysics::async_tp, share},
@@ -167,10 +170,17 @@ StepPhysics read_step_physics(const ConfigValue& document, const std::string& fi
   for (const PhysicsField& field : physics_fields) {
     physics.*field.member = root.number(field.key, field.range);
   }
+<<<<<<< HEAD
   for (const PhysicsTime& field : physics_times) {
     physics.*field.member = root.quantity<Seconds>(field.key, true);
   }
   physics.fitted = read_fitted(root, step_physics_keys());
+=======
+  physics.exchange = root.quantity<Seconds>("exchange", true);
+  physics.graph_node = root.quantity<Seconds>("graph_node", true);
+  physics.host_update = root.quantity<Seconds>("host_update", true);
+  physics.optimizer_step = root.quantity<Seconds>("optimizer_step", true);
+>>>>>>> terms
   physics.source = root.text("source");
   ConfigTable interval = root.table("interval");
   physics.interval_dense = interval.number("dense", {0.001, 10.0});

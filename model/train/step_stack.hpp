@@ -35,6 +35,7 @@ struct StepStack {
   double moe_host = 1.0;        ///< host time of a layer of experts over that of a dense one
   double moe_gemm = 1.0;        ///< time of grouped products over that of one product an expert
   double expert_traffic = 1.0;  ///< time of dispatch and combine over that of their bytes
+  double ep_overlap = 0.0;      ///< share of them that runs beside compute of the same micro-batch
   std::string source;
 };
 
@@ -64,9 +65,17 @@ struct StepPhysics {
   Seconds exchange{15e-6};      ///< latency of an exchange between experts on several nodes
   double optimizer_bytes = 40;  ///< moved per local parameter in the update
   Seconds optimizer_step{5e-3};
+<<<<<<< HEAD
   double compiled = 0.7;   ///< bytes of passes in a compiled model over those run op by op
   double async_tp = 0.7;   ///< share of tensor-parallel traffic beside products that are cut up for it
   double lora_wgrad = 0.05;  ///< weight-gradient work of adapters over that of the matrices
+=======
+  Seconds graph_node{0.5e-6};     ///< between kernels of a CUDA graph
+  double graph_nodes = 16;        ///< kernels of a dense layer's forward
+  double offload_overlap = 0.9;   ///< share of compute that copies to and from the host may run beside
+  Seconds host_update{0.257e-9};  ///< of a parameter by the processors of one host
+  double lora_wgrad = 0.05;       ///< weight-gradient work of adapters over that of the matrices
+>>>>>>> terms
   double interval_dense = 0.23, interval_moe = 0.49, interval_adapters = 0.33;
   std::vector<std::string> fitted;  ///< keys that `headroom fit` moves
   std::string source, interval_source;

@@ -117,7 +117,7 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
   }
 
   if (c.step) {
-    const StepTime time = c.step->time(t.step, s, real(c.work.shape.global_batch));
+    const StepTime time = c.step->time(t.step, s, real(c.work.shape.global_batch), e.host);
     e.time = time.time;
     e.step = e.time.total();
     e.bubble_fraction = e.time[Term::bubble] / e.step;
@@ -206,6 +206,9 @@ CompiledTraining compile(const Architecture& arch,
   recipe.options = work.options;
   recipe.seq_len = c.seq_len;
   recipe.without = without;
+  recipe.host_link = work.host_link;
+  recipe.host_gpus = work.host_gpus;
+  recipe.feed = work.feed;
   c.step = std::make_shared<const StepModel>(std::move(recipe), std::move(groups), work.options.lora_rank);
   return c;
 }
@@ -235,7 +238,8 @@ CompiledTraining compile(const Architecture& arch,
 }
 
 LayerKey key_of(const Strategy& s) noexcept {
-  return {s.tp, s.cp, s.ep, s.etp, s.micro_batch, s.sequence_parallel, s.recompute, s.dp, s.shard_ranks};
+  return {s.tp,        s.cp, s.ep,          s.etp,     s.micro_batch, s.sequence_parallel,
+          s.recompute, s.dp, s.shard_ranks, s.cp_form, s.cuda_graphs, s.overlap_experts};
 }
 
 LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace headroom {
@@ -20,6 +21,9 @@ struct TrainingWorkload {
   Precision precision = Precision::bf16;
   StateBytes states;
   MemoryOptions options;
+  std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
+  std::int64_t host_gpus = 1;               ///< GPUs that share a host
+  std::optional<DataFeed> feed;             ///< nothing: data is taken not to bind
 };
 
 /// Sources that `explain` prints beside the compiled numbers.

@@ -114,6 +114,8 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
     const std::int64_t node = std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 1024);
     s.shard_ranks = static_cast<std::uint16_t>(std::min<std::int64_t>(node, std::int64_t{s.dp} * s.cp));
   }
+  s.cp_form = defaults.cp_form;
+  s.cuda_graphs = option(run, "cuda_graphs") == "1";
   s.sequence_parallel = s.tp > 1 && run.seq_parallel.value_or(defaults.sequence_parallel ? 1 : 0) == 1;
   s.recompute = run.recompute == "full"        ? Recompute::full
                 : run.recompute == "selective" ? Recompute::selective
@@ -332,6 +334,10 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   work.precision = precision;
   work.states = states_of(software, precision, sku);
   work.options = options_of(run, software.defaults);
+  const Node* node = sources_.catalog.reference_node(sku);
+  work.host_link = host_link_of(sku, node);
+  work.host_gpus = std::clamp<std::int64_t>(run.gpus_per_node.value_or(node != nullptr ? node->gpus : 1), 1,
+                                            std::max<std::int64_t>(1, filled(run.gpus)));
   Architecture architecture = architecture_of(run, preset == nullptr ? software.defaults.vocabulary : preset->vocab);
   if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
     architecture.mla = preset->mla;  // the columns have no place for the latent widths

@@ -22,10 +22,17 @@ class TrainingRowModel {
   explicit TrainingRowModel(const Sources& sources, TermSet without = {});
   /// In the rough form, with a stack of the caller's, as fitting its shares needs.
   TrainingRowModel(const Sources& sources, RoughStack stack);
+  /// Shares of that form; without effect in the other one, which has none.
   void set_share(const std::string& generation_and_family, double share) {
-    stack_.value().sustained[generation_and_family] = {share, "being fitted"};
+    if (stack_) {
+      stack_->sustained[generation_and_family] = {share, "being fitted"};
+    }
   }
-  void clear_share(const std::string& generation_and_family) { stack_.value().sustained.erase(generation_and_family); }
+  void clear_share(const std::string& generation_and_family) {
+    if (stack_) {
+      stack_->sustained.erase(generation_and_family);
+    }
+  }
   /// Other parameters of the step than the files', as fitting them needs. Both stay whole until they are set again.
   void set_parameters(StepParameters parameters, MemoryStacks software);
   /// The row's software: by the column `framework`; without one that is known, by the ZeRO stage.
