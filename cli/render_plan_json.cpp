@@ -327,6 +327,25 @@ void explanation(JsonWriter& json, const Plan& plan) {
   json.end_array();
 }
 
+void confidence_members(JsonWriter& json, const Plan& plan) {
+  if (!plan.confidence) {
+    json.member("confidence", "rough");
+    return;
+  }
+  const PlanConfidence& c = *plan.confidence;
+  json.member("confidence", run_class_names[static_cast<std::size_t>(c.run_class)]);
+  json.key("confidence_basis");
+  json.begin_object();
+  json.member("width", c.width);
+  json.member("width_50", c.errors.width_50);
+  json.member("width_80", c.errors.width_80);
+  json.member("width_90", c.errors.width_90);
+  json.member("rows", c.errors.rows);
+  json.member("sources", c.errors.sources);
+  texts(json, "outside_measured", c.outside);
+  json.end_object();
+}
+
 }  // namespace
 
 std::string plan_json(const Plan& plan) {
@@ -335,7 +354,7 @@ std::string plan_json(const Plan& plan) {
   json.member("schema", "headroom.plan/1");
   json.member("version", version());
   json.member("name", std::string_view{plan.scenario.name});
-  json.member("confidence", "rough");
+  confidence_members(json, plan);
   json.member("interval_source", std::string_view{plan.interval_source});
   if (const auto* scenario = std::get_if<TrainScenario>(&plan.scenario.question)) {
     train(json, plan, *scenario, std::get<TrainPlan>(plan.answer));

@@ -171,6 +171,18 @@ std::string price_text(const Plan& plan) {
   return "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
 }
 
+/// The class of the question, how wide its errors are, on what that rests, and what nobody measured.
+std::string confidence_text(const PlanConfidence& c) {
+  std::string text = "confidence: " + std::string{run_class_texts[static_cast<std::size_t>(c.run_class)]} +
+                     ": 80 % of errors within " + percent(c.errors.width_80) + ", from " +
+                     format_count(static_cast<double>(c.errors.rows)) + " rows of " +
+                     format_count(static_cast<double>(c.errors.sources)) + " sources (" + c.errors.source + ")\n";
+  for (const std::string& what : c.outside) {
+    text += "  outside what was measured: " + what + "\n";
+  }
+  return text;
+}
+
 std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   const Bytes capacity = t.device.visible_capacity().value;
   std::string text = t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
@@ -194,9 +206,9 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
           format_number(p.estimate.in_flight, 3) + " micro-batches in flight\n";
   text += notes_text(plan);
   if (whole) {
-    text += price_text(plan) + "\nintervals of time hold 80 % of past errors of this form; " + plan.interval_source;
+    text += price_text(plan) + "\n" + confidence_text(*plan.confidence);
   }
-  return text + "\nmemory: " + t.software.name + "; " + t.software.interval_source + "\n";
+  return text + (whole ? "" : "\n") + "memory: " + t.software.name + "; " + t.software.interval_source + "\n";
 }
 
 }  // namespace

@@ -192,7 +192,10 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   if (!compiled.timed) {
     plan.part = PlanPart::memory;
   }
-  plan.interval_source = compiled.timed ? step_physics().interval_source : t.software.interval_source;
+  if (compiled.timed) {
+    plan.confidence = confidence_of(t, step_confidence());
+  }
+  plan.interval_source = plan.confidence ? plan.confidence->errors.source : t.software.interval_source;
   const Estimate& e = answer.estimate;
   answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
   for (const Legality& rule : broken_rules(t.architecture, t.work.shape, answer.strategy)) {
@@ -217,7 +220,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   judge_memory(scenario, t, compiled.capacity, answer, plan.part);
   if (compiled.timed) {
     answer.binds = what_binds(e);
-    price_run(t, scenario.money, compiled, compiled.step->interval(), answer);
+    price_run(t, scenario.money, compiled, plan.confidence->width, answer);
   }
   return answer;
 }

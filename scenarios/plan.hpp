@@ -2,10 +2,12 @@
 // The answer to a scenario: what it needs, how long, how much, what binds, and what to change when it cannot be.
 #pragma once
 
+#include <headroom/scenarios/confidence.hpp>
 #include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/train_answer.hpp>
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -75,6 +77,7 @@ struct Plan {
   std::variant<TrainPlan, ServePlan> answer;
   std::vector<std::string> notes;     ///< assumptions of the scenario and of the plan
   std::string interval_source;        ///< where the width of the intervals comes from
+  std::optional<PlanConfidence> confidence;  ///< of a training plan's times
   std::vector<ExplainEntry> explain;  ///< filled when asked for
   /// Not refused: it fits, or may not, which the verdict says.
   [[nodiscard]] bool feasible() const noexcept;

@@ -75,18 +75,23 @@ constexpr std::array physics_fields{
 
 template <class Read>
 auto read_embedded(std::string_view id, Read read) {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
-  if (!entry) {
-    throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};
-  }
+  const StepDocument document = step_document(id);
   Diagnostics diagnostics;
-  auto result = read(store.tree("stacks/step", *entry), entry->file, diagnostics);
+  auto result = read(document.tree, document.file, diagnostics);
   diagnostics.throw_if_any();
   return result;
 }
 
 }  // namespace
+
+StepDocument step_document(std::string_view id) {
+  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
+  if (!entry) {
+    throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};
+  }
+  return {store.tree("stacks/step", *entry), entry->file};
+}
 
 void read_step_stack(ConfigTable& root, StepStacks& stacks) {
   std::optional<ConfigTable> table = root.maybe_table("time");
@@ -117,12 +122,6 @@ StepPhysics read_step_physics(const ConfigValue& document, const std::string& fi
   physics.exchange = root.quantity<Seconds>("exchange", true);
   physics.optimizer_step = root.quantity<Seconds>("optimizer_step", true);
   physics.source = root.text("source");
-  ConfigTable interval = root.table("interval");
-  physics.interval_dense = interval.number("dense", {0.001, 10.0});
-  physics.interval_moe = interval.number("moe", {0.001, 10.0});
-  physics.interval_adapters = interval.number("adapters", {0.001, 10.0});
-  physics.interval_source = interval.text("source");
-  interval.finish();
   root.finish();
   return physics;
 }

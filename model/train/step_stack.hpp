@@ -62,8 +62,7 @@ struct StepPhysics {
   double optimizer_bytes = 40;  ///< moved per local parameter in the update
   Seconds optimizer_step{5e-3};
   double lora_wgrad = 0.05;  ///< weight-gradient work of adapters over that of the matrices
-  double interval_dense = 0.23, interval_moe = 0.49, interval_adapters = 0.33;
-  std::string source, interval_source;
+  std::string source;
 };
 [[nodiscard]] StepPhysics read_step_physics(const ConfigValue& document,
                                             const std::string& file,
@@ -86,6 +85,13 @@ class StepLevels {
   std::map<std::string, StepLevel, std::less<>> levels_;
   StepLevel any_;
 };
+
+/// A document of model/stacks/step, user folders first. ConfigError when there is none of that id.
+struct StepDocument {
+  ConfigValue tree;
+  std::string file;
+};
+[[nodiscard]] StepDocument step_document(std::string_view id);
 
 /// The embedded files, user folders first; parsed once. ConfigError when one is broken.
 [[nodiscard]] const StepPhysics& step_physics();

@@ -63,9 +63,6 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   kinds_.back().layers += real(arch.mtp_layers);
   layers_ = real(arch.layers + arch.mtp_layers);
   heads_ = 1.0 + real(arch.mtp_layers);
-  interval_ = r.options.method != Method::full ? r.physics.interval_adapters
-              : arch.moe                       ? r.physics.interval_moe
-                                               : r.physics.interval_dense;
 }
 
 LayerTimes StepModel::mean_layer(const LayerKey& k) const {

@@ -74,7 +74,6 @@ class StepModel {
 
   [[nodiscard]] const LayerPricer& pricer() const noexcept { return pricer_; }
   [[nodiscard]] const JobGroups& groups() const noexcept { return *groups_; }
-  [[nodiscard]] double interval() const noexcept { return interval_; }
   [[nodiscard]] double layers() const noexcept { return layers_; }
 
  private:
@@ -99,7 +98,6 @@ class StepModel {
   std::vector<Kind> kinds_;
   double layers_ = 1.0;  ///< prediction modules included
   double heads_ = 1.0;   ///< and their passes through the head
-  double interval_ = 0.0;
   mutable std::mutex mutex_;
   using CacheKey = std::array<std::int64_t, 7>;
   mutable std::map<CacheKey, LayerTimes> cache_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/confidence.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/validation/training_row.hpp>
 
@@ -186,6 +187,13 @@ StateBytes states_of(const MemoryStack& software, Precision precision, const Dev
   return adam.weights >= 4.0 ? adam : software.states_of(precision, device.generation);
 }
 
+/// 80 % of past errors of the row's class.
+double time_width(const StepModel& step) {
+  const StepRecipe& r = step.pricer().recipe();
+  const Confidence& confidence = step_confidence();
+  return confidence[class_of(r.device, r.architecture, r.options.method, confidence.measured)].width_80;
+}
+
 struct Answer {
   double value = 0.0;
   double roofline = 0.0;
@@ -367,7 +375,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");
   }
   const bool memory = metric == "memory_gib_per_gpu";
-  const double width = 1.0 + (memory ? c.memory.stack.interval : stack_ ? stack_->interval : c.step->interval());
+  const double width = 1.0 + (memory ? c.memory.stack.interval : stack_ ? stack_->interval : time_width(*c.step));
   double low = answer.value;
   if (memory && !c.work.options.fused_loss) {
     low = std::min(low, least_memory_of_row(c, run, s, e).raw() / 0x1p30);
