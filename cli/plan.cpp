@@ -9,6 +9,8 @@
 namespace headroom::cli {
 namespace {
 
+constexpr const char* no_time_for_runs = "--runs moves the time of a training step; this question asks for none";
+
 /// An option of the quick form is another spelling of a scenario key.
 struct QuickOption {
   std::string_view option;
@@ -71,6 +73,7 @@ constexpr std::array options{
     Option{"--prices", OptionKind::one, "ID", "price list of the catalog"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--without", OptionKind::many, "TERM", "training: price the step without a term, e.g. bubble; repeats"},
+    Option{"--runs", OptionKind::many, "FILE.csv", "training: measured runs of yours, which move the level; repeats"},
     Option{"--trace", OptionKind::one, "FILE", "training: the step's pipeline as a trace for Perfetto"},
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"},
     Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
@@ -137,6 +140,25 @@ void write_trace(const std::string& file, const std::string& trace) {
   }
 }
 
+/// What the files of --runs say; nullopt without any. Every problem of all of them at once.
+std::optional<OwnRuns> own_runs_of(const Arguments& arguments,
+                                   const Scenario& scenario,
+                                   const Sources& sources,
+                                   TermSet without) {
+  if (!arguments.has("--runs")) {
+    return std::nullopt;
+  }
+  const auto* const train = std::get_if<TrainScenario>(&scenario.question);
+  if (train == nullptr || part_of(arguments) == PlanPart::memory) {
+    throw ConfigError{no_time_for_runs};
+  }
+  Diagnostics diagnostics;
+  const std::vector<RunFile> files = read_run_files(arguments.many("--runs"), diagnostics);
+  OwnRuns own = learn_from_runs(files, *train, sources, diagnostics, without);
+  diagnostics.throw_if_any();
+  return own;
+}
+
 Outcome network_outcome(const NetworkPlan& plan, bool json, bool explained) {
   return {json        ? network_plan_json(plan)
           : explained ? network_explain_text(plan)
@@ -162,11 +184,16 @@ Outcome answer(const Arguments& arguments, bool explained) {
     const bool json = arguments.one("--format", "text") == "json";
     const NetworkLibrary networks = NetworkLibrary::standard();
     if (asks_for_network(root, sources.models, networks)) {
+      if (arguments.has("--runs")) {
+        throw ConfigError{no_time_for_runs};
+      }
       return network_outcome(make_network_plan(read_network_scenario(root, file, sources.catalog, networks)), json,
                              explained);
     }
-    const Plan plan =
-        make_plan(read_scenario(root, file, sources), explained, part, parse_terms(arguments.many("--without")));
+    const TermSet without = parse_terms(arguments.many("--without"));
+    Scenario scenario = read_scenario(root, file, sources);
+    std::optional<OwnRuns> own_runs = own_runs_of(arguments, scenario, sources, without);
+    const Plan plan = make_plan(std::move(scenario), explained, part, without, std::move(own_runs));
     if (arguments.has("--trace")) {
       write_trace(arguments.one("--trace"), trace_of(plan));
     }

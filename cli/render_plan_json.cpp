@@ -199,7 +199,7 @@ void train_times(JsonWriter& json, const Money& money, const TrainScenario& t, c
   json.key("step_terms_s");
   json.begin_object();
   for (std::size_t i = 0; i < term_count; ++i) {
-    if (p.estimate.time.exposed[i].raw() > 0.0) {
+    if (p.estimate.time.exposed[i].raw() != 0.0) {
       json.member(term_names[i], p.estimate.time.exposed[i].raw());
     }
   }
@@ -327,6 +327,30 @@ void explanation(JsonWriter& json, const Plan& plan) {
   json.end_array();
 }
 
+void own_runs_members(JsonWriter& json, const OwnRuns& own) {
+  json.key("own_runs");
+  json.begin_object();
+  json.member("gpu", std::string_view{own.gpu});
+  json.member("software", std::string_view{own.software});
+  json.member("runs", static_cast<std::int64_t>(own.level.runs));
+  json.member("rows", static_cast<std::int64_t>(own.rows));
+  json.member("step_error", own.slow());
+  json.member("weight", own.level.weight);
+  json.member("level", own.level.factor);
+  json.key("not_used");
+  json.begin_array();
+  for (const UnusedRuns& u : own.unused) {
+    json.compact_next();
+    json.begin_object();
+    json.member("what", std::string_view{u.what});
+    json.member("why", std::string_view{u.why});
+    json.member("rows", static_cast<std::int64_t>(u.rows));
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
 void confidence_members(JsonWriter& json, const Plan& plan) {
   if (!plan.confidence) {
     json.member("confidence", "rough");
@@ -344,6 +368,9 @@ void confidence_members(JsonWriter& json, const Plan& plan) {
   json.member("sources", c.errors.sources);
   texts(json, "outside_measured", c.outside);
   json.end_object();
+  if (plan.own_runs) {
+    own_runs_members(json, *plan.own_runs);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <headroom/cli/table.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom::cli {
 namespace {
@@ -88,7 +89,7 @@ std::string time_table(const Estimate& e) {
   Table table{{"time of a step", "", "share"}};
   for (std::size_t i = 0; i < term_count; ++i) {
     constexpr double visible = 1e-6;  // of the step
-    if (e.time.exposed[i] > visible * e.step) {
+    if (std::abs(e.time.exposed[i] / e.step) > visible) {
       table.row({std::string{term_names[i]}, format(e.time.exposed[i]), percent(e.time.exposed[i] / e.step)});
     }
   }
@@ -171,6 +172,22 @@ std::string price_text(const Plan& plan) {
   return "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
 }
 
+/// "3 runs of yours on h100-sxm-80gb under megatron-core: ours 8.0 % slow, counted 0.64 of that; ..."
+std::string own_runs_text(const OwnRuns& own, const PlanConfidence& c) {
+  const auto runs = static_cast<std::size_t>(own.level.runs);
+  std::string text = format_count(own.level.runs) + (runs == 1 ? " run" : " runs") + " of yours on " + own.gpu +
+                     " under " + own.software + ": ours " + percent(std::abs(own.slow())) +
+                     (own.slow() < 0.0 ? " fast" : " slow") + ", shrunk to " + format_number(own.level.weight, 2) +
+                     " of that; level moved by " + (own.level.factor < 1.0 ? "-" : "+") +
+                     percent(std::abs(own.level.factor - 1.0)) + ", interval " + percent(c.errors.width_80) + " -> " +
+                     percent(c.width) + "\n";
+  for (const UnusedRuns& u : own.unused) {
+    text += "  not used: " + format_count(static_cast<double>(u.rows)) + (u.rows == 1 ? " row on " : " rows on ") +
+            u.what + ": " + u.why + "\n";
+  }
+  return text;
+}
+
 /// The class of the question, how wide its errors are, on what that rests, and what nobody measured.
 std::string confidence_text(const PlanConfidence& c) {
   std::string text = "confidence: " + std::string{run_class_texts[static_cast<std::size_t>(c.run_class)]} +
@@ -207,6 +224,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   text += notes_text(plan);
   if (whole) {
     text += price_text(plan) + "\n" + confidence_text(*plan.confidence);
+    text += plan.own_runs ? own_runs_text(*plan.own_runs, *plan.confidence) : "";
   }
   return text + (whole ? "" : "\n") + "memory: " + t.software.name + "; " + t.software.interval_source + "\n";
 }

@@ -63,7 +63,7 @@ std::vector<std::string> outside_of(const TrainScenario& t, const MeasuredGround
 
 PlanConfidence confidence_of(const TrainScenario& t, const Confidence& table) {
   PlanConfidence confidence;
-  confidence.run_class = class_of(t.device, t.architecture, t.work.options.method, table.measured);
+  confidence.run_class = class_of(t.device, t.architecture, t.work.options.method != Method::full, table.measured);
   confidence.errors = table[confidence.run_class];
   confidence.width = confidence.errors.width_80;
   confidence.outside = outside_of(t, table.measured);

@@ -107,12 +107,12 @@ const Confidence& step_confidence() {
 
 RunClass class_of(const Device& device,
                   const Architecture& architecture,
-                  Method method,
+                  bool adapters,
                   const MeasuredGround& measured) noexcept {
   if (device.curves != device.id && !lists(measured.same_kernels, device.id)) {
     return RunClass::other_kernels;
   }
-  if (method != Method::full) {
+  if (adapters) {
     return RunClass::adapters;
   }
   return architecture.moe ? RunClass::experts : RunClass::dense;

@@ -21,7 +21,7 @@ namespace headroom {
 enum class RunClass : std::uint8_t {
   dense,
   experts,
-  adapters,       ///< LoRA, QLoRA
+  adapters,       ///< LoRA, QLoRA; of measured rows also fine-tuning on packed sequences
   other_kernels,  ///< a SKU whose kernels nobody measured, whatever runs on it
   count
 };
@@ -29,7 +29,8 @@ inline constexpr std::size_t run_class_count = static_cast<std::size_t>(RunClass
 inline constexpr std::array<std::string_view, run_class_count> run_class_names{"dense", "experts", "adapters",
                                                                                "other-kernels"};
 inline constexpr std::array<std::string_view, run_class_count> run_class_texts{
-    "dense network, measured kernels", "network with experts", "adapters", "SKU whose kernels nobody measured"};
+    "dense network, measured kernels", "network with experts", "adapters or packed fine-tuning",
+    "SKU whose kernels nobody measured"};
 
 /// Errors of one class, as natural logarithms of predicted/measured or widths made of them.
 struct ClassErrors {
@@ -77,7 +78,7 @@ struct Confidence {
 /// The first that applies: kernels nobody measured, adapters, experts, dense.
 [[nodiscard]] RunClass class_of(const Device& device,
                                 const Architecture& architecture,
-                                Method method,
+                                bool adapters,
                                 const MeasuredGround& measured) noexcept;
 
 /// What measured runs of the user's own say of the step: a term of its own, so that the parts still add up to it.

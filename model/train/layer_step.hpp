@@ -7,6 +7,7 @@
 #include <headroom/model/cost/gemm.hpp>
 #include <headroom/model/estimate.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/model/train/confidence.hpp>
 #include <headroom/model/train/job_groups.hpp>
 #include <headroom/model/train/memory.hpp>
 #include <headroom/model/train/step_stack.hpp>
@@ -43,6 +44,7 @@ struct StepRecipe {
   Precision precision = Precision::bf16;
   MemoryOptions options;
   double seq_len = 1.0;
+  MeasuredLevel measured;  ///< of the user's own runs
   TermSet without;
 };
 

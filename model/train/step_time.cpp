@@ -288,6 +288,9 @@ StepTime StepModel::time(const StepTable& table, const Strategy& s, double globa
     const double doublings = std::log2(std::max(1.0, t.sharers / straggler_free));
     t.time[Term::straggler] = pricer_.recipe().physics.straggler * doublings * t.time.total();
   }
+  if (on(Term::measured_level)) {
+    t.time[Term::measured_level] = (pricer_.recipe().measured.factor - 1.0) * t.time.total();
+  }
   return t;
 }
 

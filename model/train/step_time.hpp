@@ -69,7 +69,7 @@ class StepModel {
   /// ZeRO 3    f = ov(f, G), b = ov(b, G + S), ov(c, x) = max(c + sig o min(c, x), x) + (1 - o) min(c, x)
   /// exposed   = R - hid + sig hid, hid = min(o R, 0.8 of the last micro-batch)
   /// optimizer = 40 bytes a local parameter over B, and a fixed part
-  /// step      = (core + exposed + optimizer) (1 + straggler log2(max(N / 8, 1)))
+  /// step      = (core + exposed + optimizer) (1 + straggler log2(max(N / 8, 1))) x level of the user's own runs
   [[nodiscard]] StepTime time(const StepTable& table, const Strategy& strategy, double global_batch) const noexcept;
 
   [[nodiscard]] const LayerPricer& pricer() const noexcept { return pricer_; }

@@ -190,6 +190,7 @@ CompiledTraining compile(const Architecture& arch,
   recipe.precision = work.precision;
   recipe.options = work.options;
   recipe.seq_len = c.seq_len;
+  recipe.measured = work.measured;
   recipe.without = without;
   c.step = std::make_shared<const StepModel>(std::move(recipe), std::move(groups), work.options.lora_rank);
   return c;

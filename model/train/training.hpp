@@ -20,6 +20,7 @@ struct TrainingWorkload {
   Precision precision = Precision::bf16;
   StateBytes states;
   MemoryOptions options;
+  MeasuredLevel measured;  ///< of the user's own runs
 };
 
 /// Sources that `explain` prints beside the compiled numbers.
