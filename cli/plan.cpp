@@ -2,6 +2,7 @@
 // `headroom plan` and `headroom explain`: a scenario file or the quick form, priced.
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/verb.hpp>
+#include <headroom/scenarios/nearest_runs.hpp>
 
 #include <array>
 #include <fstream>
@@ -140,23 +141,39 @@ void write_trace(const std::string& file, const std::string& trace) {
   }
 }
 
-/// What the files of --runs say; nullopt without any. Every problem of all of them at once.
-std::optional<OwnRuns> own_runs_of(const Arguments& arguments,
-                                   const Scenario& scenario,
-                                   const Sources& sources,
-                                   TermSet without) {
+/// The files of --runs and what they say of the plan's level.
+struct GivenRuns {
+  std::vector<RunFile> files;
+  std::optional<OwnRuns> level;  ///< nullopt without files
+};
+
+/// Every problem of all files at once.
+GivenRuns read_given_runs(const Arguments& arguments,
+                          const Scenario& scenario,
+                          const Sources& sources,
+                          TermSet without) {
+  GivenRuns given;
   if (!arguments.has("--runs")) {
-    return std::nullopt;
+    return given;
   }
   const auto* const train = std::get_if<TrainScenario>(&scenario.question);
   if (train == nullptr || part_of(arguments) == PlanPart::memory) {
     throw ConfigError{no_time_for_runs};
   }
   Diagnostics diagnostics;
-  const std::vector<RunFile> files = read_run_files(arguments.many("--runs"), diagnostics);
-  OwnRuns own = learn_from_runs(files, *train, sources, diagnostics, without);
+  given.files = read_run_files(arguments.many("--runs"), diagnostics);
+  given.level = learn_from_runs(given.files, *train, sources, diagnostics, without);
   diagnostics.throw_if_any();
-  return own;
+  return given;
+}
+
+/// Measured runs beside a priced step; nothing of the plan changes.
+void add_nearest(Plan& plan, std::span<const RunFile> own, const Sources& sources) {
+  const auto* const train = std::get_if<TrainScenario>(&plan.scenario.question);
+  const auto* const answer = std::get_if<TrainPlan>(&plan.answer);
+  if (train != nullptr && answer != nullptr && plan.part == PlanPart::all && answer->step.mid.raw() > 0.0) {
+    plan.nearest = nearest_runs(*train, published_runs(), own, sources);
+  }
 }
 
 Outcome network_outcome(const NetworkPlan& plan, bool json, bool explained) {
@@ -192,8 +209,9 @@ Outcome answer(const Arguments& arguments, bool explained) {
     }
     const TermSet without = parse_terms(arguments.many("--without"));
     Scenario scenario = read_scenario(root, file, sources);
-    std::optional<OwnRuns> own_runs = own_runs_of(arguments, scenario, sources, without);
-    const Plan plan = make_plan(std::move(scenario), explained, part, without, std::move(own_runs));
+    GivenRuns given = read_given_runs(arguments, scenario, sources, without);
+    Plan plan = make_plan(std::move(scenario), explained, part, without, std::move(given.level));
+    add_nearest(plan, given.files, sources);
     if (arguments.has("--trace")) {
       write_trace(arguments.one("--trace"), trace_of(plan));
     }

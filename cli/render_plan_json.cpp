@@ -351,6 +351,34 @@ void own_runs_members(JsonWriter& json, const OwnRuns& own) {
   json.end_object();
 }
 
+void nearest_members(JsonWriter& json, const NearestRuns& nearest) {
+  json.key("nearest_runs");
+  json.begin_object();
+  json.member("radius", nearest.radius);
+  json.member("within_radius", static_cast<std::int64_t>(nearest.within));
+  json.key("runs");
+  json.begin_array();
+  for (const NearRun& run : nearest.runs) {
+    json.begin_object();
+    json.member("id", std::string_view{run.id});
+    json.member("source", std::string_view{run.source});
+    json.member("own", run.own);
+    json.member("distance", run.distance);
+    json.member("model", std::string_view{run.model});
+    json.member("gpu", std::string_view{run.gpu});
+    json.member("gpus", run.gpus);
+    json.member("framework", std::string_view{run.framework});
+    json.member("metric", std::string_view{run.metric});
+    json.member("unit", std::string_view{run.unit});
+    json.member("measured", run.measured);
+    json.member("predicted", run.predicted);
+    json.member("step_error", run.step_error);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
 void confidence_members(JsonWriter& json, const Plan& plan) {
   if (!plan.confidence) {
     json.member("confidence", "rough");
@@ -389,6 +417,9 @@ std::string plan_json(const Plan& plan) {
     serve(json, plan, std::get<ServeScenario>(plan.scenario.question), std::get<ServePlan>(plan.answer));
   }
   texts(json, "assumed", plan.notes);
+  if (plan.nearest) {
+    nearest_members(json, *plan.nearest);
+  }
   if (!plan.explain.empty()) {
     explanation(json, plan);
   }

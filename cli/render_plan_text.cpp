@@ -188,6 +188,39 @@ std::string own_runs_text(const OwnRuns& own, const PlanConfidence& c) {
   return text;
 }
 
+/// "37 600 tokens/s/gpu", "3.57 s"
+std::string measured_text(double value, const NearRun& run) {
+  return format_number(value) + " " + (run.metric == "mfu" ? "MFU" : run.unit);
+}
+
+/// Measured runs like this one: theirs against ours.
+std::string nearest_text(const NearestRuns& nearest) {
+  const std::string kind = nearest.with_own ? "measured or published" : "published";
+  if (nearest.runs.empty()) {
+    return "\nno " + kind + " run to hold this against\n";
+  }
+  const std::string radius = format_number(nearest.radius, 2) + "x";
+  std::string text;
+  if (nearest.within == 0) {
+    text = "\nno " + kind + " run within " + radius + " of this; the nearest:\n";
+  } else {
+    text = "\n" + format_count(static_cast<double>(nearest.within)) + " " + kind + " " +
+           (nearest.within == 1 ? "run" : "runs") + " within " + radius + " of this" +
+           (nearest.within > nearest.runs.size() ? ", the nearest " + std::to_string(nearest.runs.size()) : "") + ":\n";
+  }
+  Table table{{"", "away", "GPUs", "", "", "theirs", "ours", "ours is", ""}};
+  for (const std::size_t column : {3U, 4U, 8U}) {
+    table.left(column);
+  }
+  for (const NearRun& run : nearest.runs) {
+    table.row({run.model, format_number(run.distance) + "x", format_count(static_cast<double>(run.gpus)), run.gpu,
+               run.framework, measured_text(run.measured, run), measured_text(run.predicted, run),
+               percent(std::abs(run.step_error)) + (run.step_error < 0.0 ? " fast" : " slow"),
+               run.own ? "yours" : run.source});
+  }
+  return text + table.text();
+}
+
 /// The class of the question, how wide its errors are, on what that rests, and what nobody measured.
 std::string confidence_text(const PlanConfidence& c) {
   std::string text = "confidence: " + std::string{run_class_texts[static_cast<std::size_t>(c.run_class)]} +
@@ -225,6 +258,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   if (whole) {
     text += price_text(plan) + "\n" + confidence_text(*plan.confidence);
     text += plan.own_runs ? own_runs_text(*plan.own_runs, *plan.confidence) : "";
+    text += plan.nearest ? nearest_text(*plan.nearest) + "\n" : "";
   }
   return text + (whole ? "" : "\n") + "memory: " + t.software.name + "; " + t.software.interval_source + "\n";
 }

@@ -2,6 +2,7 @@
 // The answer to a scenario: what it needs, how long, how much, what binds, and what to change when it cannot be.
 #pragma once
 
+#include <headroom/scenarios/nearest_runs.hpp>
 #include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/own_runs.hpp>
 #include <headroom/scenarios/scenario.hpp>
@@ -79,6 +80,7 @@ struct Plan {
   std::string interval_source;        ///< where the width of the intervals comes from
   std::optional<PlanConfidence> confidence;  ///< of a training plan's times
   std::optional<OwnRuns> own_runs;           ///< that moved its level
+  std::optional<NearestRuns> nearest;        ///< filled by who prints them: nothing above reads it
   std::vector<ExplainEntry> explain;  ///< filled when asked for
   /// Not refused: it fits, or may not, which the verdict says.
   [[nodiscard]] bool feasible() const noexcept;
