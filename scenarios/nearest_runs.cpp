@@ -31,6 +31,7 @@ double squared_log(double ratio) noexcept {
 /// A configuration of a file, and the row that speaks for it.
 struct Candidate {
   const RunRow* row = nullptr;
+  std::string sku;
   double distance = 0.0;
   bool own = false;
 };
@@ -61,7 +62,7 @@ NearRun near_run(const Candidate& candidate, const RowPrediction& prediction) {
   NearRun run;
   run.id = row.id;
   run.model = row.run.model;
-  run.gpu = row.run.gpu;
+  run.gpu = candidate.sku;
   run.framework = row.run.framework;
   run.source = row.source;
   run.metric = row.metric;
@@ -130,7 +131,7 @@ class Neighbourhood {
     }
     auto [at, fresh] = candidates_.try_emplace(configuration_key(file, row));
     if (fresh || rank_of(row.metric) < rank_of(at->second.row->metric)) {
-      at->second = {&row, job_distance(asked_, features_of(row.run, *job)), own};
+      at->second = {&row, job->device->id, job_distance(asked_, features_of(row.run, *job)), own};
     }
   }
 

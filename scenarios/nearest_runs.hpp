@@ -27,7 +27,8 @@ struct JobFeatures {
 
 /// A measured run near the plan.
 struct NearRun {
-  std::string id, model, gpu, framework, source;
+  std::string id, model, framework, source;
+  std::string gpu;  ///< id of the SKU
   std::string metric, unit;
   std::int64_t gpus = 0;
   double distance = 1.0;   ///< job_distance to the plan

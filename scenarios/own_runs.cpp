@@ -58,6 +58,9 @@ class RunReader {
                            " rows; --runs takes training rows (columns dp and global_batch)");
       return;
     }
+    for (const Diagnostic& broken : file.broken_cells) {
+      diagnostics_.add(broken.file, broken.at, broken.message);
+    }
     for (const RunRow& row : file.rows) {
       if (sound(file, row)) {
         place(file, row);
@@ -106,9 +109,6 @@ class RunReader {
   /// Cells that are there, are numbers and agree with each other.
   bool sound(const RunFile& file, const RunRow& row) {
     const std::size_t before = diagnostics_.size();
-    for (const Diagnostic& broken : row.broken_cells) {
-      diagnostics_.add(broken.file, broken.at, broken.message);
-    }
     for (const std::string_view name : missing_training_cells(row.run)) {
       const std::optional<std::string> written = cell(file, row, name);
       if (!written) {
@@ -118,10 +118,11 @@ class RunReader {
                          "'" + std::string{name} + "' is empty; a run that moves a plan's level must state it");
       }
     }
-    if (diagnostics_.size() == before) {
+    const bool whole = diagnostics_.size() == before && row.broken.empty();
+    if (whole) {
       check_layout(file, row);
     }
-    return diagnostics_.size() == before;
+    return whole && diagnostics_.size() == before;
   }
 
   void check_layout(const RunFile& file, const RunRow& row) {
@@ -218,10 +219,13 @@ double level_weight(double runs, const ClassErrors& errors) noexcept {
 }
 
 double narrowed_width(double width, double weight, const ClassErrors& errors) noexcept {
+  if (weight <= 0.0) {
+    return width;
+  }
   const double shape = errors.shape * errors.shape;
   const double level = errors.level * errors.level;
   const double left = std::sqrt((shape + level * (1.0 - weight)) / (shape + level));
-  return std::exp(left * std::log1p(width)) - 1.0;
+  return std::expm1(left * std::log1p(width));
 }
 
 double OwnRuns::slow() const noexcept {
@@ -249,14 +253,13 @@ OwnRuns learn_from_runs(std::span<const RunFile> files,
                         const Sources& sources,
                         Diagnostics& diagnostics,
                         TermSet without) {
-  const std::size_t before = diagnostics.size();
   RunReader reader{train, sources, diagnostics, without};
   std::vector<std::string> names;
   for (const RunFile& file : files) {
     names.push_back(file.file);
     reader.read(file);
   }
-  if (diagnostics.size() == before) {
+  if (diagnostics.empty()) {
     reader.require_a_run(names);
   }
   return reader.result();

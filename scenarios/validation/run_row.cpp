@@ -98,6 +98,9 @@ class RowReader {
     }
   }
 
+  /// Configuration cells that are no numbers, of every row so far.
+  [[nodiscard]] std::vector<Diagnostic> take_broken_cells() { return std::move(broken_cells_); }
+
   /// nullopt: the value is no number; a diagnostic says so.
   std::optional<RunRow> read() {
     RunRow row;
@@ -109,6 +112,7 @@ class RowReader {
     row.engine = text("engine");
     row.metric = text("metric");
     row.unit = text("unit");
+    read_configuration(row);
     const std::optional<std::size_t> value = csv_.column("value");
     const std::optional<double> measured = value ? csv_.number(*value) : std::nullopt;
     if (!measured || *measured <= 0.0) {
@@ -129,6 +133,22 @@ class RowReader {
         break;
       }
     }
+    row.run.options = parse_options(text("options"));
+    row.serving.options = row.run.options;
+    row.cells = csv_.fields();
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      row.places.push_back(csv_.at(i));
+    }
+    return row;
+  }
+
+ private:
+  std::string text(std::string_view name) const {
+    const std::optional<std::size_t> index = csv_.column(name);
+    return index ? csv_.fields()[*index] : std::string{};
+  }
+
+  void read_configuration(RunRow& row) {
     for (const TextColumn& column : text_columns) {
       row.run.*column.field = text(column.name);
     }
@@ -142,21 +162,6 @@ class RowReader {
     } else if (form_ == RowForm::serving) {
       read_serving_cells(row);
     }
-    row.run.options = parse_options(text("options"));
-    row.serving.options = row.run.options;
-    row.cells = csv_.fields();
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      row.places.push_back(csv_.at(i));
-    }
-    row.broken_cells = std::move(broken_cells_);
-    broken_cells_.clear();
-    return row;
-  }
-
- private:
-  std::string text(std::string_view name) const {
-    const std::optional<std::size_t> index = csv_.column(name);
-    return index ? csv_.fields()[*index] : std::string{};
   }
 
   void read_serving_cells(RunRow& row) {
@@ -207,7 +212,7 @@ class RowReader {
 
   CsvReader& csv_;
   RowForm form_;
-  std::vector<Diagnostic> broken_cells_;  ///< of the row being read
+  std::vector<Diagnostic> broken_cells_;
 };
 
 }  // namespace
@@ -241,6 +246,7 @@ RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& di
       runs.rows.push_back(std::move(*row));
     }
   }
+  runs.broken_cells = reader.take_broken_cells();
   return runs;
 }
 

@@ -51,7 +51,6 @@ struct RunRow {
   ServingConfiguration serving;    ///< of serving rows
   std::vector<std::string> cells;  ///< as written, for --where
   std::vector<Position> places;    ///< of the cells
-  std::vector<Diagnostic> broken_cells;  ///< every one of them
 };
 
 /// The rows of one file with its header. A value that is no positive number is a problem of the file; a configuration
@@ -61,6 +60,7 @@ struct RunFile {
   RowForm form = RowForm::training;
   std::vector<std::string> header;
   std::vector<RunRow> rows;
+  std::vector<Diagnostic> broken_cells;  ///< of all rows, those without a value included
 };
 [[nodiscard]] RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& diagnostics);
 
