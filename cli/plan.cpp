@@ -2,12 +2,15 @@
 // `headroom plan` and `headroom explain`: a scenario file or the quick form, priced.
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/verb.hpp>
+#include <headroom/scenarios/nearest_runs.hpp>
 
 #include <array>
 #include <fstream>
 
 namespace headroom::cli {
 namespace {
+
+constexpr const char* no_time_for_runs = "--runs moves the time of a training step; this question asks for none";
 
 /// An option of the quick form is another spelling of a scenario key.
 struct QuickOption {
@@ -71,6 +74,7 @@ constexpr std::array options{
     Option{"--prices", OptionKind::one, "ID", "price list of the catalog"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--without", OptionKind::many, "TERM", "training: price the step without a term, e.g. bubble; repeats"},
+    Option{"--runs", OptionKind::many, "FILE.csv", "training: measured runs of yours, which move the level; repeats"},
     Option{"--trace", OptionKind::one, "FILE", "training: the step's pipeline as a trace for Perfetto"},
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"},
     Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
@@ -137,6 +141,41 @@ void write_trace(const std::string& file, const std::string& trace) {
   }
 }
 
+/// The files of --runs and what they say of the plan's level.
+struct GivenRuns {
+  std::vector<RunFile> files;
+  std::optional<OwnRuns> level;  ///< nullopt without files
+};
+
+/// Every problem of all files at once.
+GivenRuns read_given_runs(const Arguments& arguments,
+                          const Scenario& scenario,
+                          const Sources& sources,
+                          TermSet without) {
+  GivenRuns given;
+  if (!arguments.has("--runs")) {
+    return given;
+  }
+  const auto* const train = std::get_if<TrainScenario>(&scenario.question);
+  if (train == nullptr || part_of(arguments) == PlanPart::memory) {
+    throw ConfigError{no_time_for_runs};
+  }
+  Diagnostics diagnostics;
+  given.files = read_run_files(arguments.many("--runs"), diagnostics);
+  given.level = learn_from_runs(given.files, *train, sources, diagnostics, without);
+  diagnostics.throw_if_any();
+  return given;
+}
+
+/// Measured runs beside a priced step; nothing of the plan changes.
+void add_nearest(Plan& plan, std::span<const RunFile> own, const Sources& sources) {
+  const auto* const train = std::get_if<TrainScenario>(&plan.scenario.question);
+  const auto* const answer = std::get_if<TrainPlan>(&plan.answer);
+  if (train != nullptr && answer != nullptr && plan.part == PlanPart::all && answer->step.mid.raw() > 0.0) {
+    plan.nearest = nearest_runs(*train, published_runs(), own, sources);
+  }
+}
+
 Outcome network_outcome(const NetworkPlan& plan, bool json, bool explained) {
   return {json        ? network_plan_json(plan)
           : explained ? network_explain_text(plan)
@@ -162,11 +201,17 @@ Outcome answer(const Arguments& arguments, bool explained) {
     const bool json = arguments.one("--format", "text") == "json";
     const NetworkLibrary networks = NetworkLibrary::standard();
     if (asks_for_network(root, sources.models, networks)) {
+      if (arguments.has("--runs")) {
+        throw ConfigError{no_time_for_runs};
+      }
       return network_outcome(make_network_plan(read_network_scenario(root, file, sources.catalog, networks)), json,
                              explained);
     }
-    const Plan plan =
-        make_plan(read_scenario(root, file, sources), explained, part, parse_terms(arguments.many("--without")));
+    const TermSet without = parse_terms(arguments.many("--without"));
+    Scenario scenario = read_scenario(root, file, sources);
+    GivenRuns given = read_given_runs(arguments, scenario, sources, without);
+    Plan plan = make_plan(std::move(scenario), explained, part, without, std::move(given.level));
+    add_nearest(plan, given.files, sources);
     if (arguments.has("--trace")) {
       write_trace(arguments.one("--trace"), trace_of(plan));
     }

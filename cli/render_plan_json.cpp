@@ -232,7 +232,7 @@ void train_times(JsonWriter& json, const Money& money, const TrainScenario& t, c
   json.key("step_terms_s");
   json.begin_object();
   for (std::size_t i = 0; i < term_count; ++i) {
-    if (p.estimate.time.exposed[i].raw() > 0.0) {
+    if (p.estimate.time.exposed[i].raw() != 0.0) {
       json.member(term_names[i], p.estimate.time.exposed[i].raw());
     }
   }
@@ -363,6 +363,80 @@ void explanation(JsonWriter& json, const Plan& plan) {
   json.end_array();
 }
 
+void own_runs_members(JsonWriter& json, const OwnRuns& own) {
+  json.key("own_runs");
+  json.begin_object();
+  json.member("gpu", std::string_view{own.gpu});
+  json.member("software", std::string_view{own.software});
+  json.member("runs", static_cast<std::int64_t>(own.level.runs));
+  json.member("rows", static_cast<std::int64_t>(own.rows));
+  json.member("step_error", own.slow());
+  json.member("weight", own.level.weight);
+  json.member("level", own.level.factor);
+  json.key("not_used");
+  json.begin_array();
+  for (const UnusedRuns& u : own.unused) {
+    json.compact_next();
+    json.begin_object();
+    json.member("what", std::string_view{u.what});
+    json.member("why", std::string_view{u.why});
+    json.member("rows", static_cast<std::int64_t>(u.rows));
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
+void nearest_members(JsonWriter& json, const NearestRuns& nearest) {
+  json.key("nearest_runs");
+  json.begin_object();
+  json.member("radius", nearest.radius);
+  json.member("within_radius", static_cast<std::int64_t>(nearest.within));
+  json.key("runs");
+  json.begin_array();
+  for (const NearRun& run : nearest.runs) {
+    json.begin_object();
+    json.member("id", std::string_view{run.id});
+    json.member("source", std::string_view{run.source});
+    json.member("own", run.own);
+    json.member("distance", run.distance);
+    json.member("model", std::string_view{run.model});
+    json.member("gpu", std::string_view{run.gpu});
+    json.member("gpus", run.gpus);
+    json.member("framework", std::string_view{run.framework});
+    json.member("metric", std::string_view{run.metric});
+    json.member("unit", std::string_view{run.unit});
+    json.member("measured", run.measured);
+    json.member("predicted", run.predicted);
+    json.member("step_error", run.step_error);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
+void confidence_members(JsonWriter& json, const Plan& plan) {
+  if (!plan.confidence) {
+    json.member("confidence", "rough");
+    return;
+  }
+  const PlanConfidence& c = *plan.confidence;
+  json.member("confidence", run_class_names[static_cast<std::size_t>(c.run_class)]);
+  json.key("confidence_basis");
+  json.begin_object();
+  json.member("width", c.width);
+  json.member("width_50", c.errors.width_50);
+  json.member("width_80", c.errors.width_80);
+  json.member("width_90", c.errors.width_90);
+  json.member("rows", c.errors.rows);
+  json.member("sources", c.errors.sources);
+  texts(json, "outside_measured", c.outside);
+  json.end_object();
+  if (plan.own_runs) {
+    own_runs_members(json, *plan.own_runs);
+  }
+}
+
 }  // namespace
 
 std::string plan_json(const Plan& plan) {
@@ -371,7 +445,7 @@ std::string plan_json(const Plan& plan) {
   json.member("schema", "headroom.plan/1");
   json.member("version", version());
   json.member("name", std::string_view{plan.scenario.name});
-  json.member("confidence", "rough");
+  confidence_members(json, plan);
   json.member("interval_source", std::string_view{plan.interval_source});
   if (const auto* scenario = std::get_if<TrainScenario>(&plan.scenario.question)) {
     train(json, plan, *scenario, std::get<TrainPlan>(plan.answer));
@@ -379,6 +453,9 @@ std::string plan_json(const Plan& plan) {
     serve(json, plan, std::get<ServeScenario>(plan.scenario.question), std::get<ServePlan>(plan.answer));
   }
   texts(json, "assumed", plan.notes);
+  if (plan.nearest) {
+    nearest_members(json, *plan.nearest);
+  }
   if (!plan.explain.empty()) {
     explanation(json, plan);
   }

@@ -4,6 +4,7 @@
 #include <headroom/cli/table.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom::cli {
 namespace {
@@ -95,7 +96,7 @@ std::string time_table(const Estimate& e) {
   Table table{{"time of a step", "", "share"}};
   for (std::size_t i = 0; i < term_count; ++i) {
     constexpr double visible = 1e-6;  // of the step
-    if (e.time.exposed[i] > visible * e.step) {
+    if (std::abs(e.time.exposed[i] / e.step) > visible) {
       table.row({std::string{term_names[i]}, format(e.time.exposed[i]), percent(e.time.exposed[i] / e.step)});
     }
   }
@@ -178,6 +179,67 @@ std::string price_text(const Plan& plan) {
   return "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
 }
 
+/// "3 runs of yours on h100-sxm-80gb under megatron-core: ours 8.0 % slow, counted 0.64 of that; ..."
+std::string own_runs_text(const OwnRuns& own, const PlanConfidence& c) {
+  const auto runs = static_cast<std::size_t>(own.level.runs);
+  std::string text = format_count(own.level.runs) + (runs == 1 ? " run" : " runs") + " of yours on " + own.gpu +
+                     " under " + own.software + ": ours " + percent(std::abs(own.slow())) +
+                     (own.slow() < 0.0 ? " fast" : " slow") + ", shrunk to " + format_number(own.level.weight, 2) +
+                     " of that; level moved by " + (own.level.factor < 1.0 ? "-" : "+") +
+                     percent(std::abs(own.level.factor - 1.0)) + ", interval " + percent(c.errors.width_80) + " -> " +
+                     percent(c.width) + "\n";
+  for (const UnusedRuns& u : own.unused) {
+    text += "  not used: " + format_count(static_cast<double>(u.rows)) + (u.rows == 1 ? " row on " : " rows on ") +
+            u.what + ": " + u.why + "\n";
+  }
+  return text;
+}
+
+/// "37 600 tokens/s/gpu", "3.57 s"
+std::string measured_text(double value, const NearRun& run) {
+  return format_number(value) + " " + (run.metric == "mfu" ? "MFU" : run.unit);
+}
+
+/// Measured runs like this one: theirs against ours.
+std::string nearest_text(const NearestRuns& nearest) {
+  const std::string kind = nearest.with_own ? "measured or published" : "published";
+  if (nearest.runs.empty()) {
+    return "\nno " + kind + " run to hold this against\n";
+  }
+  const std::string radius = format_number(nearest.radius, 2) + "x";
+  std::string text;
+  if (nearest.within == 0) {
+    text = "\nno " + kind + " run within " + radius + " of this; the nearest:\n";
+  } else {
+    text = "\n" + format_count(static_cast<double>(nearest.within)) + " " + kind + " " +
+           (nearest.within == 1 ? "run" : "runs") + " within " + radius + " of this" +
+           (nearest.within > nearest.runs.size() ? ", the nearest " + std::to_string(nearest.runs.size()) : "") + ":\n";
+  }
+  Table table{{"", "away", "GPUs", "", "", "theirs", "ours", "ours is", ""}};
+  for (const std::size_t column : {3U, 4U, 8U}) {
+    table.left(column);
+  }
+  for (const NearRun& run : nearest.runs) {
+    table.row({run.model, format_number(run.distance) + "x", format_count(static_cast<double>(run.gpus)), run.gpu,
+               run.framework, measured_text(run.measured, run), measured_text(run.predicted, run),
+               percent(std::abs(run.step_error)) + (run.step_error < 0.0 ? " fast" : " slow"),
+               run.own ? "yours" : run.source});
+  }
+  return text + table.text();
+}
+
+/// The class of the question, how wide its errors are, on what that rests, and what nobody measured.
+std::string confidence_text(const PlanConfidence& c) {
+  std::string text = "confidence: " + std::string{run_class_texts[static_cast<std::size_t>(c.run_class)]} +
+                     ": 80 % of errors within " + percent(c.errors.width_80) + ", from " +
+                     format_count(static_cast<double>(c.errors.rows)) + " rows of " +
+                     format_count(static_cast<double>(c.errors.sources)) + " sources (" + c.errors.source + ")\n";
+  for (const std::string& what : c.outside) {
+    text += "  outside what was measured: " + what + "\n";
+  }
+  return text;
+}
+
 std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   const Bytes capacity = t.device.visible_capacity().value;
   std::string text = t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
@@ -201,9 +263,11 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
           format_number(p.estimate.in_flight, 3) + " micro-batches in flight\n";
   text += notes_text(plan);
   if (whole) {
-    text += price_text(plan) + "\nintervals of time hold 80 % of past errors of this form; " + plan.interval_source;
+    text += price_text(plan) + "\n" + confidence_text(*plan.confidence);
+    text += plan.own_runs ? own_runs_text(*plan.own_runs, *plan.confidence) : "";
+    text += plan.nearest ? nearest_text(*plan.nearest) + "\n" : "";
   }
-  return text + "\nmemory: " + t.software.name + "; " + t.software.interval_source + "\n";
+  return text + (whole ? "" : "\n") + "memory: " + t.software.name + "; " + t.software.interval_source + "\n";
 }
 
 }  // namespace

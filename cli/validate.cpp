@@ -4,8 +4,6 @@
 #include <headroom/cli/verb.hpp>
 
 #include <array>
-#include <filesystem>
-#include <fstream>
 
 namespace headroom::cli {
 namespace {
@@ -39,18 +37,7 @@ std::vector<RunFile> read_files(const std::vector<std::string>& paths) {
     return published_runs();
   }
   Diagnostics diagnostics;
-  std::vector<RunFile> files;
-  for (const std::string& path : paths) {
-    std::error_code status;
-    std::ifstream stream{path, std::ios::binary};
-    if (std::filesystem::is_directory(path, status)) {
-      diagnostics.add(path, {}, "is a folder, not a file");
-    } else if (!stream) {
-      diagnostics.add(path, {}, std::filesystem::exists(path, status) ? "cannot be read" : "no such file");
-    } else {
-      files.push_back(read_runs(stream, path, diagnostics));
-    }
-  }
+  std::vector<RunFile> files = read_run_files(paths, diagnostics);
   diagnostics.throw_if_any();
   return files;
 }

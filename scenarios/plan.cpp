@@ -30,6 +30,9 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
 std::string what_binds(const Estimate& e) {
   std::array<std::pair<double, std::string_view>, term_count> shares{};
   for (std::size_t i = 0; i < term_count; ++i) {
+    if (i == static_cast<std::size_t>(Term::measured_level)) {
+      continue;  // a correction of all of them is nothing to attack
+    }
     shares[i] = {e.time.exposed[i] / e.step, term_names[i]};
   }
   std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -235,7 +238,12 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   if (!compiled.timed) {
     plan.part = PlanPart::memory;
   }
-  plan.interval_source = compiled.timed ? step_parameters().physics.interval_source : t.software.interval_source;
+  if (compiled.timed) {
+    plan.confidence = confidence_of(t, step_confidence());
+    PlanConfidence& c = *plan.confidence;
+    c.width = narrowed_width(c.errors.width_80, t.work.measured.weight, c.errors);
+  }
+  plan.interval_source = plan.confidence ? plan.confidence->errors.source : t.software.interval_source;
   const Estimate& e = answer.estimate;
   answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
   for (const Legality& rule : broken_rules(t.architecture, t.work.shape, answer.strategy)) {
@@ -262,7 +270,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   if (compiled.timed) {
     note_data(t, answer, compiled, table.step, plan);
     answer.binds = what_binds(e);
-    price_run(t, scenario.money, compiled, compiled.step->interval(), answer);
+    price_run(t, scenario.money, compiled, plan.confidence->width, answer);
   }
   return answer;
 }
@@ -278,11 +286,16 @@ bool Plan::feasible() const noexcept {
   return serve != nullptr && answered(serve->estimate.verdict);
 }
 
-Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without) {
+Plan make_plan(
+    Scenario scenario, bool explain, PlanPart part, TermSet without, std::optional<OwnRuns> own_runs) {
   Plan plan;
   plan.part = part;
   plan.without = without;
   plan.notes = scenario.assumptions;
+  if (own_runs) {
+    std::get<TrainScenario>(scenario.question).work.measured = own_runs->level;
+    plan.own_runs = std::move(own_runs);
+  }
   if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {
     plan.answer = plan_training(scenario, *train, explain, plan);
   } else {

@@ -2,10 +2,13 @@
 // The answer to a scenario: what it needs, how long, how much, what binds, and what to change when it cannot be.
 #pragma once
 
+#include <headroom/scenarios/nearest_runs.hpp>
 #include <headroom/scenarios/offload.hpp>
+#include <headroom/scenarios/own_runs.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/train_answer.hpp>
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -75,14 +78,21 @@ struct Plan {
   std::variant<TrainPlan, ServePlan> answer;
   std::vector<std::string> notes;     ///< assumptions of the scenario and of the plan
   std::string interval_source;        ///< where the width of the intervals comes from
+  std::optional<PlanConfidence> confidence;  ///< of a training plan's times
+  std::optional<OwnRuns> own_runs;           ///< that moved its level
+  std::optional<NearestRuns> nearest;        ///< filled by who prints them: nothing above reads it
   std::vector<ExplainEntry> explain;  ///< filled when asked for
   /// Not refused: it fits, or may not, which the verdict says.
   [[nodiscard]] bool feasible() const noexcept;
 };
 
 /// Prices a scenario; with `explain` every term is recorded. ConfigError when a time is asked for and the SKU has no
-/// peak for the recipe.
-[[nodiscard]] Plan make_plan(Scenario scenario, bool explain, PlanPart part = PlanPart::all, TermSet without = {});
+/// peak for the recipe. `own_runs` belong to training questions.
+[[nodiscard]] Plan make_plan(Scenario scenario,
+                             bool explain,
+                             PlanPart part = PlanPart::all,
+                             TermSet without = {},
+                             std::optional<OwnRuns> own_runs = std::nullopt);
 
 /// The pipeline of a training plan's step as trace-event JSON. ConfigError for a plan without one: of serving, refused,
 /// of memory alone, or of a schedule that cannot run its micro-batches.

@@ -134,6 +134,17 @@ bool software_can(const TrainScenario& t, const Strategy& s, const Strategy& ask
   return t.software.shards(s.zero, s.pp > 1) || (s.zero == asked.zero && !t.software.shards(asked.zero, asked.pp > 1));
 }
 
+/// The scenario with changes, read again. The level of the user's own runs is that of one software: another has none.
+TrainScenario again(const Scenario& scenario, std::span<const std::string> changes) {
+  const auto& asked = std::get<TrainScenario>(scenario.question);
+  Scenario read = changed(scenario, changes);
+  auto& train = std::get<TrainScenario>(read.question);
+  if (train.software.id == asked.software.id) {
+    train.work.measured = asked.work.measured;
+  }
+  return std::move(train);
+}
+
 class RemedySearch {
  public:
   RemedySearch(const Scenario& scenario, const Strategy& strategy, PlanPart part)
@@ -164,8 +175,7 @@ class RemedySearch {
 
   /// The candidate as the scenario read again answers it; nothing when that does not surely fit.
   [[nodiscard]] std::optional<Remedy> confirmed(Remedy remedy) const {
-    const Scenario again = changed(scenario_, remedy.changes);
-    const auto& t = std::get<TrainScenario>(again.question);
+    const TrainScenario t = again(scenario_, remedy.changes);
     const TrainAnswer answer = answer_question(compile_question(t, part_, groups_).compiled, open_strategy(t));
     if (answer.estimate.verdict != Verdict::feasible || !host_has_room(t, answer.estimate)) {
       return std::nullopt;
@@ -205,8 +215,7 @@ class RemedySearch {
 
   void read(Setting& setting) const {
     if (!setting.train) {
-      const Scenario again = changed(scenario_, setting.changes);
-      setting.train = std::make_shared<TrainScenario>(std::get<TrainScenario>(again.question));
+      setting.train = std::make_shared<TrainScenario>(again(scenario_, setting.changes));
       setting.compiled = compile_question(*setting.train, part_, groups_).compiled;
     }
   }

@@ -7,6 +7,7 @@
 #include <headroom/model/cost/gemm.hpp>
 #include <headroom/model/estimate.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/model/train/confidence.hpp>
 #include <headroom/model/train/input_pipeline.hpp>
 #include <headroom/model/train/job_groups.hpp>
 #include <headroom/model/train/memory.hpp>
@@ -48,6 +49,7 @@ struct StepRecipe {
   std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
   std::int64_t host_gpus = 1;               ///< GPUs that share a host
   std::optional<DataFeed> feed;
+  MeasuredLevel measured;  ///< of the user's own runs
   TermSet without;
 };
 

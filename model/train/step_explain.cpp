@@ -139,6 +139,14 @@ class StepLines {
     line(Term::straggler, "c log2(N / 8) of the rest", recipe_.physics.source,
          {{"c", recipe_.physics.straggler, Shown::fraction, recipe_.physics.source},
           {"N", t_.sharers, Shown::count, "GPUs"}});
+    const MeasuredLevel& level = recipe_.measured;
+    if (t_.time[Term::measured_level].raw() != 0.0) {
+      r_.line("level of your runs", "(exp(-w e) - 1) of the rest", "Efron & Morris 1975",
+              t_.time[Term::measured_level].raw(), Shown::seconds,
+              {{"runs", level.runs, Shown::count, "--runs, same SKU and software"},
+               {"e", level.mean_error, Shown::fraction, "their mean ln(predicted/measured)"},
+               {"w", level.weight, Shown::fraction, "n / (n + shape^2/level^2), of the class"}});
+    }
     data();
     r_.line("step", "sum", "", t_.time.total().raw(), Shown::seconds, {});
   }

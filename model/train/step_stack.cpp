@@ -103,8 +103,12 @@ struct PhysicsTime {
   std::string_view key;
   Seconds StepPhysics::*member;
 };
-constexpr std::array physics_times{PhysicsTime{"exchange", &StepPhysics::exchange},
-                                   PhysicsTime{"optimizer_step", &StepPhysics::optimizer_step}};
+constexpr std::array physics_times{
+    PhysicsTime{"exchange", &StepPhysics::exchange},
+    PhysicsTime{"graph_node", &StepPhysics::graph_node},
+    PhysicsTime{"host_update", &StepPhysics::host_update},
+    PhysicsTime{"optimizer_step", &StepPhysics::optimizer_step},
+};
 
 struct LevelField {
   std::string_view key;
@@ -131,18 +135,23 @@ void append_keys(std::vector<std::string_view>& keys, const Fields& fields) {
 
 template <class Read>
 auto read_embedded(std::string_view id, Read read) {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
-  if (!entry) {
-    throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};
-  }
+  const StepDocument document = step_document(id);
   Diagnostics diagnostics;
-  auto result = read(store.tree("stacks/step", *entry), entry->file, diagnostics);
+  auto result = read(document.tree, document.file, diagnostics);
   diagnostics.throw_if_any();
   return result;
 }
 
 }  // namespace
+
+StepDocument step_document(std::string_view id) {
+  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
+  if (!entry) {
+    throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};
+  }
+  return {store.tree("stacks/step", *entry), entry->file};
+}
 
 void read_step_stack(ConfigTable& root, StepStacks& stacks) {
   std::optional<ConfigTable> table = root.maybe_table("time");
@@ -170,24 +179,11 @@ StepPhysics read_step_physics(const ConfigValue& document, const std::string& fi
   for (const PhysicsField& field : physics_fields) {
     physics.*field.member = root.number(field.key, field.range);
   }
-<<<<<<< HEAD
   for (const PhysicsTime& field : physics_times) {
     physics.*field.member = root.quantity<Seconds>(field.key, true);
   }
   physics.fitted = read_fitted(root, step_physics_keys());
-=======
-  physics.exchange = root.quantity<Seconds>("exchange", true);
-  physics.graph_node = root.quantity<Seconds>("graph_node", true);
-  physics.host_update = root.quantity<Seconds>("host_update", true);
-  physics.optimizer_step = root.quantity<Seconds>("optimizer_step", true);
->>>>>>> terms
   physics.source = root.text("source");
-  ConfigTable interval = root.table("interval");
-  physics.interval_dense = interval.number("dense", {0.001, 10.0});
-  physics.interval_moe = interval.number("moe", {0.001, 10.0});
-  physics.interval_adapters = interval.number("adapters", {0.001, 10.0});
-  physics.interval_source = interval.text("source");
-  interval.finish();
   root.finish();
   return physics;
 }

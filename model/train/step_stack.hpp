@@ -65,20 +65,15 @@ struct StepPhysics {
   Seconds exchange{15e-6};      ///< latency of an exchange between experts on several nodes
   double optimizer_bytes = 40;  ///< moved per local parameter in the update
   Seconds optimizer_step{5e-3};
-<<<<<<< HEAD
-  double compiled = 0.7;   ///< bytes of passes in a compiled model over those run op by op
-  double async_tp = 0.7;   ///< share of tensor-parallel traffic beside products that are cut up for it
-  double lora_wgrad = 0.05;  ///< weight-gradient work of adapters over that of the matrices
-=======
+  double compiled = 0.7;          ///< bytes of passes in a compiled model over those run op by op
+  double async_tp = 0.7;          ///< share of tensor-parallel traffic beside products that are cut up for it
   Seconds graph_node{0.5e-6};     ///< between kernels of a CUDA graph
   double graph_nodes = 16;        ///< kernels of a dense layer's forward
   double offload_overlap = 0.9;   ///< share of compute that copies to and from the host may run beside
   Seconds host_update{0.257e-9};  ///< of a parameter by the processors of one host
   double lora_wgrad = 0.05;       ///< weight-gradient work of adapters over that of the matrices
->>>>>>> terms
-  double interval_dense = 0.23, interval_moe = 0.49, interval_adapters = 0.33;
   std::vector<std::string> fitted;  ///< keys that `headroom fit` moves
-  std::string source, interval_source;
+  std::string source;
 };
 [[nodiscard]] StepPhysics read_step_physics(const ConfigValue& document,
                                             const std::string& file,
@@ -116,6 +111,13 @@ struct StepParameters {
   StepPhysics physics;
   StepLevels levels;
 };
+
+/// A document of model/stacks/step, user folders first. ConfigError when there is none of that id.
+struct StepDocument {
+  ConfigValue tree;
+  std::string file;
+};
+[[nodiscard]] StepDocument step_document(std::string_view id);
 
 /// The embedded files, user folders first; parsed once. ConfigError when one is broken.
 [[nodiscard]] const StepParameters& step_parameters();

@@ -78,9 +78,6 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   kinds_.back().layers += real(arch.mtp_layers);
   layers_ = real(arch.layers + arch.mtp_layers);
   heads_ = 1.0 + real(arch.mtp_layers);
-  interval_ = r.options.method != Method::full ? r.physics.interval_adapters
-              : arch.moe                       ? r.physics.interval_moe
-                                               : r.physics.interval_dense;
 }
 
 LayerTimes StepModel::mean_layer(const LayerKey& k) const {
@@ -369,6 +366,9 @@ StepTime StepModel::time(const StepTable& table,
   if (on(Term::straggler)) {
     const double doublings = std::log2(std::max(1.0, t.sharers / straggler_free));
     t.time[Term::straggler] = pricer_.recipe().physics.straggler * doublings * t.time.total();
+  }
+  if (on(Term::measured_level)) {
+    t.time[Term::measured_level] = (pricer_.recipe().measured.factor - 1.0) * t.time.total();
   }
   add_data(s, global_batch, t);
   return t;

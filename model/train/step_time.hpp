@@ -85,7 +85,7 @@ class StepModel {
   /// optimizer = 40 bytes a local parameter over B, and a fixed part
   /// offload   = m max(0, copy - share of each pass) + gradients as far as the last backward pass does not hide them +
   ///             host update + weights (Ren et al. 2021, ZeRO-Offload, section 4)
-  /// step      = (core + exposed + optimizer + offload) (1 + straggler log2(max(N / 8, 1)))
+  /// step      = (core + exposed + optimizer + offload) (1 + straggler log2(max(N / 8, 1))) x level of the user's own runs
   /// data      = what the step then waits for its samples (input_pipeline.hpp)
   /// `host`: what the rank keeps on its host.
   [[nodiscard]] StepTime time(const StepTable& table,
@@ -95,7 +95,6 @@ class StepModel {
 
   [[nodiscard]] const LayerPricer& pricer() const noexcept { return pricer_; }
   [[nodiscard]] const JobGroups& groups() const noexcept { return *groups_; }
-  [[nodiscard]] double interval() const noexcept { return interval_; }
   [[nodiscard]] double layers() const noexcept { return layers_; }
   /// What a stage of several adds to each micro-batch.
   [[nodiscard]] Seconds stage_overhead(const Strategy& s) const noexcept {
@@ -131,7 +130,6 @@ class StepModel {
   std::vector<Kind> kinds_;
   double layers_ = 1.0;  ///< prediction modules included
   double heads_ = 1.0;   ///< and their passes through the head
-  double interval_ = 0.0;
   mutable std::mutex mutex_;
   using CacheKey = std::array<std::int64_t, 10>;
   mutable std::map<CacheKey, LayerTimes> cache_;

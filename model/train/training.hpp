@@ -24,6 +24,7 @@ struct TrainingWorkload {
   std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
   std::int64_t host_gpus = 1;               ///< GPUs that share a host
   std::optional<DataFeed> feed;             ///< nothing: data is taken not to bind
+  MeasuredLevel measured;  ///< of the user's own runs
 };
 
 /// Sources that `explain` prints beside the compiled numbers.

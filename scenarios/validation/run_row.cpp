@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
 
 namespace headroom {
 namespace {
@@ -96,6 +98,9 @@ class RowReader {
     }
   }
 
+  /// Configuration cells that are no numbers, of every row so far.
+  [[nodiscard]] std::vector<Diagnostic> take_broken_cells() { return std::move(broken_cells_); }
+
   /// nullopt: the value is no number; a diagnostic says so.
   std::optional<RunRow> read() {
     RunRow row;
@@ -107,6 +112,7 @@ class RowReader {
     row.engine = text("engine");
     row.metric = text("metric");
     row.unit = text("unit");
+    read_configuration(row);
     const std::optional<std::size_t> value = csv_.column("value");
     const std::optional<double> measured = value ? csv_.number(*value) : std::nullopt;
     if (!measured || *measured <= 0.0) {
@@ -127,6 +133,22 @@ class RowReader {
         break;
       }
     }
+    row.run.options = parse_options(text("options"));
+    row.serving.options = row.run.options;
+    row.cells = csv_.fields();
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      row.places.push_back(csv_.at(i));
+    }
+    return row;
+  }
+
+ private:
+  std::string text(std::string_view name) const {
+    const std::optional<std::size_t> index = csv_.column(name);
+    return index ? csv_.fields()[*index] : std::string{};
+  }
+
+  void read_configuration(RunRow& row) {
     for (const TextColumn& column : text_columns) {
       row.run.*column.field = text(column.name);
     }
@@ -140,19 +162,9 @@ class RowReader {
     } else if (form_ == RowForm::serving) {
       read_serving_cells(row);
     }
-    row.run.options = parse_options(text("options"));
-    row.serving.options = row.run.options;
-    row.cells = csv_.fields();
-    return row;
   }
 
- private:
-  std::string text(std::string_view name) const {
-    const std::optional<std::size_t> index = csv_.column(name);
-    return index ? csv_.fields()[*index] : std::string{};
-  }
-
-  void read_serving_cells(RunRow& row) const {
+  void read_serving_cells(RunRow& row) {
     ServingConfiguration& serving = row.serving;
     for (const ServingTextColumn& column : serving_text_columns) {
       serving.*column.field = text(column.name);
@@ -165,33 +177,42 @@ class RowReader {
     serving.params_b = positive_number("params_b", "no size", serving.broken);
   }
 
-  std::optional<double> positive_number(std::string_view name, std::string_view problem, std::string& broken) const {
+  std::optional<double> positive_number(std::string_view name, std::string_view problem, std::string& broken) {
     const std::string written = text(name);
     double value = 0.0;
     const auto [end, status] = std::from_chars(written.data(), written.data() + written.size(), value);
     if (status == std::errc{} && end == written.data() + written.size() && value > 0.0) {
       return value;
     }
-    if (!written.empty() && broken.empty()) {
-      broken = "'" + std::string{name} + "' is " + quoted(written) + ", " + std::string{problem};
+    if (!written.empty()) {
+      note_broken(*csv_.column(name), problem, broken);
     }
     return std::nullopt;
   }
 
-  std::optional<std::int64_t> configuration_integer(std::size_t index, std::string& broken) const {
+  std::optional<std::int64_t> configuration_integer(std::size_t index, std::string& broken) {
     const std::string& text = csv_.fields()[index];
     if (text.empty()) {
       return std::nullopt;
     }
     const std::optional<std::int64_t> value = integer_of(text);
-    if (!value && broken.empty()) {
-      broken = "'" + csv_.header()[index] + "' is " + quoted(text) + ", no integer";
+    if (!value) {
+      note_broken(index, "no integer", broken);
     }
     return value;
   }
 
+  /// The row keeps the first in words, and all of them with their places.
+  void note_broken(std::size_t index, std::string_view problem, std::string& broken) {
+    const std::string text =
+        "'" + csv_.header()[index] + "' is " + quoted(csv_.fields()[index]) + ", " + std::string{problem};
+    broken = broken.empty() ? text : broken;
+    broken_cells_.push_back({csv_.file(), csv_.at(index), text});
+  }
+
   CsvReader& csv_;
   RowForm form_;
+  std::vector<Diagnostic> broken_cells_;
 };
 
 }  // namespace
@@ -225,7 +246,24 @@ RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& di
       runs.rows.push_back(std::move(*row));
     }
   }
+  runs.broken_cells = reader.take_broken_cells();
   return runs;
+}
+
+std::vector<RunFile> read_run_files(std::span<const std::string> paths, Diagnostics& diagnostics) {
+  std::vector<RunFile> files;
+  for (const std::string& path : paths) {
+    std::error_code status;
+    std::ifstream stream{path, std::ios::binary};
+    if (std::filesystem::is_directory(path, status)) {
+      diagnostics.add(path, {}, "is a folder, not a file");
+    } else if (!stream) {
+      diagnostics.add(path, {}, std::filesystem::exists(path, status) ? "cannot be read" : "no such file");
+    } else {
+      files.push_back(read_runs(stream, path, diagnostics));
+    }
+  }
+  return files;
 }
 
 std::optional<std::string> cell(const RunFile& file, const RunRow& row, std::string_view column) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,7 @@ struct RunRow {
   RunConfiguration run;
   ServingConfiguration serving;    ///< of serving rows
   std::vector<std::string> cells;  ///< as written, for --where
+  std::vector<Position> places;    ///< of the cells
 };
 
 /// The rows of one file with its header. A value that is no positive number is a problem of the file; a configuration
@@ -58,8 +60,12 @@ struct RunFile {
   RowForm form = RowForm::training;
   std::vector<std::string> header;
   std::vector<RunRow> rows;
+  std::vector<Diagnostic> broken_cells;  ///< of all rows, those without a value included
 };
 [[nodiscard]] RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& diagnostics);
+
+/// The files of some paths; what cannot be read is a problem.
+[[nodiscard]] std::vector<RunFile> read_run_files(std::span<const std::string> paths, Diagnostics& diagnostics);
 
 /// The text of a column of a row ("gpu", "options.method"); nullopt when the file has no such column.
 [[nodiscard]] std::optional<std::string> cell(const RunFile& file, const RunRow& row, std::string_view column);

@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/confidence.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/validation/training_row.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 namespace {
-
-/// The cells a scorable row must have (design section 6); the names of those that are empty.
-std::string missing_cells(const RunConfiguration& run) {
-  return blank_cells({{!run.gpu.empty(), "gpu"},
-                      {run.gpus.has_value(), "gpus"},
-                      {run.dp.has_value(), "dp"},
-                      {run.tp.has_value(), "tp"},
-                      {run.pp.has_value(), "pp"},
-                      {run.cp.has_value(), "cp"},
-                      {run.seq_len.has_value(), "seq_len"},
-                      {run.global_batch.has_value(), "global_batch"},
-                      {!run.precision.empty(), "precision"},
-                      {run.layers.has_value(), "layers"},
-                      {run.hidden.has_value(), "hidden"},
-                      {run.heads.has_value(), "heads"},
-                      {!run.framework.empty(), "framework"}});
-}
 
 /// The first cell whose number no network or layout can have.
 std::string impossible_cell(const RunConfiguration& run) {
@@ -190,9 +175,30 @@ StateBytes states_of(const MemoryStack& software, Precision precision, const Dev
   return adam.weights >= 4.0 ? adam : software.states_of(precision, device.generation);
 }
 
+RunClass class_of_row(const RunConfiguration& run, const Device& device, const Architecture& architecture) {
+  // Fine-tuning packs its sequences, which no column states: its errors are those of adapters.
+  const bool adapters = !option(run, "method").empty();
+  return class_of(device, architecture, adapters, step_confidence().measured);
+}
+
+/// 80 % of past errors of the row's class.
+double time_width(const RunConfiguration& run, const StepModel& step) {
+  const StepRecipe& r = step.pricer().recipe();
+  return step_confidence()[class_of_row(run, r.device, r.architecture)].width_80;
+}
+
+/// What no run of the job beats: its products once at the recipe's peak. Attention is left out, for packed documents may
+/// do without nearly all of it.
+Seconds least_step(const CompiledTraining& c) {
+  const Flops token = (1.0 + c.gemm_backward) * (c.layers * c.gemm_per_token + c.head_per_token);
+  const double tokens = static_cast<double>(c.work.shape.global_batch) * c.seq_len;
+  return tokens * token / static_cast<double>(c.work.shape.gpus) / c.gemm_peak;
+}
+
 struct Answer {
   double value = 0.0;
   double roofline = 0.0;
+  double bound = 0.0;
   bool known = false;
 };
 
@@ -205,9 +211,12 @@ Answer in_unit(const CompiledTraining& c,
   const double tokens = static_cast<double>(c.work.shape.global_batch) * c.seq_len;
   const Flops model = tokens * c.model_flops_per_token;
   const Seconds bound = model / gpus / c.gemm_peak;
-  const auto rate = [&](double amount) { return Answer{amount / e.step.raw(), amount / bound.raw(), true}; };
+  const Seconds least = least_step(c);
+  const auto rate = [&](double amount) {
+    return Answer{amount / e.step.raw(), amount / bound.raw(), amount / least.raw(), true};
+  };
   if (metric == "step_time_s") {
-    return {e.step.raw(), bound.raw(), true};
+    return {e.step.raw(), bound.raw(), least.raw(), true};
   }
   if (metric == "tokens_per_s_per_gpu") {
     return rate(tokens / gpus);
@@ -228,12 +237,40 @@ Answer in_unit(const CompiledTraining& c,
   if (metric == "memory_gib_per_gpu") {
     const Bytes memory = memory_of_row(c.memory, run, s, e);
     const double ranks = static_cast<double>(s.tp) * s.pp * (s.zero >= 3 ? static_cast<double>(s.dp) * s.cp : 1.0);
-    return {memory.raw() / 0x1p30, c.parameters * adam_states(c.work.precision).total() / ranks / 0x1p30, true};
+    return {memory.raw() / 0x1p30, c.parameters * adam_states(c.work.precision).total() / ranks / 0x1p30, 0.0, true};
   }
   return {};
 }
 
 }  // namespace
+
+std::vector<std::string_view> missing_training_cells(const RunConfiguration& run) {
+  std::vector<std::string_view> missing;
+  const auto need = [&](bool there, std::string_view name) {
+    if (!there) {
+      missing.push_back(name);
+    }
+  };
+  need(!run.gpu.empty(), "gpu");
+  need(run.gpus.has_value(), "gpus");
+  need(run.dp.has_value(), "dp");
+  need(run.tp.has_value(), "tp");
+  need(run.pp.has_value(), "pp");
+  need(run.cp.has_value(), "cp");
+  need(run.seq_len.has_value(), "seq_len");
+  need(run.global_batch.has_value(), "global_batch");
+  need(!run.precision.empty(), "precision");
+  need(run.layers.has_value(), "layers");
+  need(run.hidden.has_value(), "hidden");
+  need(run.heads.has_value(), "heads");
+  need(!run.framework.empty(), "framework");
+  return missing;
+}
+
+double step_error(std::string_view metric, double predicted, double measured) noexcept {
+  const double error = std::log(predicted / measured);
+  return metric == "step_time_s" ? error : -error;
+}
 
 TrainingRowModel::TrainingRowModel(const Sources& sources, TermSet without)
     : sources_{sources}, without_{without}, devices_{sources.catalog}, software_{MemoryStacks::standard()} {}
@@ -270,10 +307,13 @@ const Architecture* TrainingRowModel::preset_of(const std::string& model) {
   return preset ? &*preset : nullptr;
 }
 
-const MemoryStack& TrainingRowModel::software_of(const RunConfiguration& run) const {
+const MemoryStack* TrainingRowModel::known_software(const RunConfiguration& run) const {
   // A release that ran differently is a stack of its own.
-  const std::string_view release = option(run, "release");
-  if (const MemoryStack* known = software_.of_framework(run.framework + " " + std::string{release})) {
+  return software_.of_framework(run.framework + " " + std::string{option(run, "release")});
+}
+
+const MemoryStack& TrainingRowModel::software_of(const RunConfiguration& run) const {
+  if (const MemoryStack* known = known_software(run)) {
     return *known;
   }
   return software_.find(run.zero.value_or(1) >= 3 ? "pytorch-fsdp" : "megatron-core");
@@ -283,8 +323,12 @@ std::optional<RowPrediction> TrainingRowModel::refusal(const RunConfiguration& r
   if (run.arch == "cnn" || run.arch == "dlrm") {
     return unsupported("arch " + run.arch + ": only transformers are modelled so far");
   }
-  if (const std::string missing = missing_cells(run); !missing.empty()) {
-    return unsupported("not published: " + missing);
+  if (const std::vector<std::string_view> missing = missing_training_cells(run); !missing.empty()) {
+    std::string names;
+    for (const std::string_view name : missing) {
+      names += (names.empty() ? "" : ", ") + std::string{name};
+    }
+    return unsupported("not published: " + names);
   }
   if (const std::string bad = impossible_cell(run); !bad.empty()) {
     return rejected(bad);
@@ -325,8 +369,37 @@ std::shared_ptr<const JobGroups> TrainingRowModel::groups_of(const RunConfigurat
   return groups;
 }
 
-CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precision precision, bool timed) {
+Architecture TrainingRowModel::architecture_of_row(const RunConfiguration& run, const MemoryStack& software) {
   const Architecture* preset = preset_of(run.model);
+  Architecture architecture = architecture_of(run, preset == nullptr ? software.defaults.vocabulary : preset->vocab);
+  if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
+    architecture.mla = preset->mla;  // the columns have no place for the latent widths
+  }
+  return architecture;
+}
+
+std::optional<RowJob> TrainingRowModel::job_of(const RunConfiguration& run) {
+  if (refusal(run)) {
+    return std::nullopt;
+  }
+  RowJob job;
+  job.device = devices_.find(run.gpu).device;
+  job.software = known_software(run);
+  job.architecture = architecture_of_row(run, software_of(run));
+  job.precision = precision_of(run.precision).value_or(Precision::bf16);
+  job.run_class = class_of_row(run, *job.device, job.architecture);
+  return job;
+}
+
+std::vector<std::string_view> TrainingRowModel::frameworks() const {
+  std::vector<std::string_view> names;
+  for (const MemoryStack& stack : software_.all()) {
+    names.insert(names.end(), stack.frameworks.begin(), stack.frameworks.end());
+  }
+  return names;
+}
+
+CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precision precision, bool timed) {
   const Device& sku = *devices_.find(run.gpu).device;
   const MemoryStack& software = software_of(run);
   TrainingWorkload work;
@@ -338,10 +411,7 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   work.host_link = host_link_of(sku, node);
   work.host_gpus = std::clamp<std::int64_t>(run.gpus_per_node.value_or(node != nullptr ? node->gpus : 1), 1,
                                             std::max<std::int64_t>(1, filled(run.gpus)));
-  Architecture architecture = architecture_of(run, preset == nullptr ? software.defaults.vocabulary : preset->vocab);
-  if (preset != nullptr && preset->mla && preset->heads == architecture.heads) {
-    architecture.mla = preset->mla;  // the columns have no place for the latent widths
-  }
+  const Architecture architecture = architecture_of_row(run, software);
   if (!timed) {
     return compile_for_memory(architecture, sku, software, work);
   }
@@ -381,12 +451,12 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");
   }
   const bool memory = metric == "memory_gib_per_gpu";
-  const double width = 1.0 + (memory ? c.memory.stack.interval : stack_ ? stack_->interval : c.step->interval());
+  const double width = 1.0 + (memory ? c.memory.stack.interval : stack_ ? stack_->interval : time_width(run, *c.step));
   double low = answer.value;
   if (memory && !c.work.options.fused_loss) {
     low = std::min(low, least_memory_of_row(c, run, s, e).raw() / 0x1p30);
   }
-  return {RowStatus::ok, {}, answer.value, low / width, answer.value * width, answer.roofline};
+  return {RowStatus::ok, {}, answer.value, low / width, answer.value * width, answer.roofline, answer.bound};
 }
 
 }  // namespace headroom

@@ -2,6 +2,7 @@
 // From a measured training row's configuration to a prediction in the row's own unit.
 #pragma once
 
+#include <headroom/model/train/confidence.hpp>
 #include <headroom/model/train/training.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/validation/row_cells.hpp>
@@ -11,10 +12,29 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 namespace headroom {
+
+/// The cells a scorable row must have (design section 6) that are empty.
+[[nodiscard]] std::vector<std::string_view> missing_training_cells(const RunConfiguration& run);
+
+/// A measured time or throughput as against memory.
+[[nodiscard]] constexpr bool is_step_metric(std::string_view metric) noexcept { return metric != "memory_gib_per_gpu"; }
+/// ln(predicted/measured) of the step behind a time or a throughput.
+[[nodiscard]] double step_error(std::string_view metric, double predicted, double measured) noexcept;
+
+/// What a row is about, looked up.
+struct RowJob {
+  const Device* device = nullptr;
+  const MemoryStack* software = nullptr;  ///< nullptr: no stack knows the framework
+  RunClass run_class = RunClass::dense;
+  Architecture architecture;
+  Precision precision = Precision::bf16;
+};
 
 /// Keeps what several rows share: devices, software and groups looked up once.
 class TrainingRowModel {
@@ -43,6 +63,10 @@ class TrainingRowModel {
   [[nodiscard]] std::string share_key(const RunConfiguration& run);
   /// `metric` and `unit` name what is asked; the configuration is all the model sees.
   [[nodiscard]] RowPrediction predict(const RunConfiguration& run, std::string_view metric, std::string_view unit);
+  /// nullopt where `predict` refuses the configuration whatever the metric.
+  [[nodiscard]] std::optional<RowJob> job_of(const RunConfiguration& run);
+  /// Every name that a stack's `frameworks` holds.
+  [[nodiscard]] std::vector<std::string_view> frameworks() const;
 
  private:
   /// Why the row cannot be predicted; nullopt when it can.
@@ -51,6 +75,9 @@ class TrainingRowModel {
   CompiledTraining compiled(const RunConfiguration& run, Precision precision, bool timed);
   /// The preset a row's model name means, a layer slice of it included; nullptr when there is none.
   const Architecture* preset_of(const std::string& model);
+  [[nodiscard]] Architecture architecture_of_row(const RunConfiguration& run, const MemoryStack& software);
+  /// By the column `framework`; nullptr when no stack knows it.
+  [[nodiscard]] const MemoryStack* known_software(const RunConfiguration& run) const;
   /// Its job's groups on the reference node's hosts, or on as many GPUs a host and with the NICs that it states.
   std::shared_ptr<const JobGroups> groups_of(const RunConfiguration& run, const Device& sku);
 

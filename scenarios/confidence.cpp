@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/confidence.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+std::string range_text(const MeasuredRange& range) {
+  return std::to_string(range.low) + " to " + std::to_string(range.high);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    text += (text.empty() ? "" : ", ") + word;
+  }
+  return text;
+}
+
+bool lists(const std::vector<std::string>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+/// Recipes that nobody ran on the generation.
+std::string unmeasured_precision(const TrainScenario& t, const MeasuredGround& measured) {
+  const std::string precision{name_of(t.work.precision)};
+  const auto found = measured.precisions.find(t.device.generation);
+  if (found == measured.precisions.end()) {
+    return "generation " + t.device.generation + ": no measured row of it";
+  }
+  return lists(found->second, precision)
+             ? std::string{}
+             : precision + " on " + t.device.generation + ": measured there are " + joined(found->second);
+}
+
+std::vector<std::string> outside_of(const TrainScenario& t, const MeasuredGround& measured) {
+  std::vector<std::string> outside;
+  if (!lists(measured.skus, t.device.id)) {
+    outside.push_back(t.device.id + ": no measured row on this SKU");
+  }
+  if (std::string precision = unmeasured_precision(t, measured); !precision.empty()) {
+    outside.push_back(std::move(precision));
+  }
+  if (!lists(measured.software, t.software.id)) {
+    outside.push_back(t.software.id + ": no measured row under this software");
+  }
+  if (t.work.shape.gpus > measured.gpus) {
+    outside.push_back(std::to_string(t.work.shape.gpus) + " GPUs: the largest measured run had " +
+                      std::to_string(measured.gpus));
+  }
+  if (!measured.hidden.holds(t.architecture.hidden)) {
+    outside.push_back("hidden " + std::to_string(t.architecture.hidden) + ": measured " + range_text(measured.hidden));
+  }
+  if (!measured.seq_len.holds(t.work.shape.seq_len)) {
+    outside.push_back("sequence " + std::to_string(t.work.shape.seq_len) + ": measured " +
+                      range_text(measured.seq_len));
+  }
+  return outside;
+}
+
+}  // namespace
+
+PlanConfidence confidence_of(const TrainScenario& t, const Confidence& table) {
+  PlanConfidence confidence;
+  confidence.run_class = class_of(t.device, t.architecture, t.work.options.method != Method::full, table.measured);
+  confidence.errors = table[confidence.run_class];
+  confidence.width = confidence.errors.width_80;
+  confidence.outside = outside_of(t, table.measured);
+  return confidence;
+}
+
+}  // namespace headroom

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The class of a question, the table of errors behind it, and what of the question lies outside what was measured.
+#include <headroom/scenarios/plan.hpp>
+
+#include <doctest/doctest.h>
+
+#include "run_rows.hpp"
+#include <algorithm>
+#include <sstream>
+
+using namespace headroom;
+using namespace headroom::test;
+
+namespace {
+
+const TrainScenario& train(const Scenario& scenario) {
+  return std::get<TrainScenario>(scenario.question);
+}
+
+RunClass class_of_plan(std::vector<std::string> more) {
+  return confidence_of(train(run_scenario(std::move(more))), step_confidence()).run_class;
+}
+
+bool tells(const Scenario& scenario, std::string_view part) {
+  const std::vector<std::string> outside = confidence_of(train(scenario), step_confidence()).outside;
+  return std::any_of(outside.begin(), outside.end(),
+                     [&](const std::string& text) { return text.find(part) != std::string::npos; });
+}
+
+constexpr std::string_view table = R"(
+schema = 1
+id = "confidence"
+source = "s"
+[class.dense]
+rows = 10
+sources = 2
+width_50 = 0.1
+width_80 = 0.2
+width_90 = 0.3
+level = 0.1
+shape = 0.1
+[class.experts]
+rows = 10
+sources = 2
+width_50 = 0.1
+width_80 = 0.2
+width_90 = 0.3
+level = 0.1
+shape = 0.1
+[class.adapters]
+rows = 10
+sources = 2
+width_50 = 0.1
+width_80 = 0.2
+width_90 = 0.3
+level = 0.1
+shape = 0.1
+[class.other-kernels]
+rows = 10
+sources = 2
+width_50 = 0.1
+width_80 = 0.2
+width_90 = 0.3
+level = 0.1
+shape = 0.1
+[measured]
+skus = ["h100-sxm-80gb"]
+software = ["megatron-core"]
+gpus = 64
+hidden = [1024, 4096]
+seq_len = [2048, 8192]
+source = "s"
+[measured.precisions]
+hopper = ["bf16"]
+)";
+
+Confidence read(std::string text, std::string_view from = "", std::string_view to = "") {
+  if (!from.empty()) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+  }
+  Diagnostics diagnostics;
+  const ConfigValue tree = parse_toml(text, "t.toml");
+  Confidence confidence = read_confidence(tree, "t.toml", diagnostics);
+  diagnostics.throw_if_any();
+  return confidence;
+}
+
+}  // namespace
+
+TEST_CASE("the class is what the errors are alike in: the SKU's kernels first, then adapters, then experts") {
+  CHECK(class_of_plan({}) == RunClass::dense);
+  CHECK(class_of_plan({"model=mixtral-8x7b"}) == RunClass::experts);
+  CHECK(class_of_plan({"training.method=lora"}) == RunClass::adapters);
+  CHECK(class_of_plan({"model=mixtral-8x7b", "training.method=lora"}) == RunClass::adapters);
+  CHECK(class_of_plan({"hardware.gpu=h200-sxm-141gb"}) == RunClass::dense);
+  // Borrowed curves: another power or another generation is another class; the same part with less memory is not.
+  CHECK(class_of_plan({"hardware.gpu=a100-sxm-40gb"}) == RunClass::dense);
+  CHECK(class_of_plan({"hardware.gpu=a100-pcie-80gb"}) == RunClass::other_kernels);
+  CHECK(class_of_plan({"hardware.gpu=mi300x"}) == RunClass::other_kernels);
+  CHECK(class_of_plan({"hardware.gpu=mi300x", "model=mixtral-8x7b"}) == RunClass::other_kernels);
+}
+
+TEST_CASE("a plan's interval is its class's, and every class has its own") {
+  for (const char* model : {"llama3-8b", "mixtral-8x7b"}) {
+    const Plan plan = make_plan(run_scenario({std::string{"model="} + model}), false);
+    const auto& answer = std::get<TrainPlan>(plan.answer);
+    REQUIRE(plan.confidence);
+    const double width = plan.confidence->errors.width_80;
+    CHECK(answer.step.high / answer.step.mid == doctest::Approx(1.0 + width));
+    CHECK(answer.step.mid / answer.step.low == doctest::Approx(1.0 + width));
+  }
+  const Confidence& c = step_confidence();
+  CHECK(c[RunClass::experts].width_80 > c[RunClass::dense].width_80);
+  CHECK(c[RunClass::other_kernels].width_80 > c[RunClass::dense].width_80);
+}
+
+TEST_CASE("fine-tuning rows have the interval of adapters") {
+  const auto width = [](const std::string& options) {
+    const std::vector<RunFile> files{run_file(run_row({.options = options}))};
+    const RowPrediction p = validate(files, {}, {}, run_sources()).rows.front().prediction;
+    return p.high / p.predicted - 1.0;
+  };
+  CHECK(width("") == doctest::Approx(step_confidence()[RunClass::dense].width_80));
+  CHECK(width("method=sft") == doctest::Approx(step_confidence()[RunClass::adapters].width_80));
+}
+
+TEST_CASE("what nobody measured is told and widens nothing") {
+  const PlanConfidence inside = confidence_of(train(run_scenario()), step_confidence());
+  CHECK(inside.outside.empty());
+  const Scenario far = run_scenario({"hardware.gpus=32768", "training.global_batch=16384"});
+  CHECK(tells(far, "32768 GPUs: the largest measured run had 11616"));
+  CHECK(confidence_of(train(far), step_confidence()).width == inside.width);
+  CHECK(tells(run_scenario({"hardware.gpu=h100-nvl-94gb"}), "h100-nvl-94gb: no measured row on this SKU"));
+  CHECK(tells(run_scenario({"training.precision=tf32"}), "tf32 on hopper"));
+  CHECK(tells(run_scenario({"training.software=nanotron"}), "nanotron: no measured row under this software"));
+  CHECK(tells(run_scenario({"training.seq_len=1048576"}), "sequence 1048576"));
+  CHECK(tells(run_scenario({"hardware.gpu=t4", "training.precision=fp16"}), "generation turing"));
+
+  const Confidence small = read(std::string{table});
+  const PlanConfidence narrow = confidence_of(train(run_scenario({"model=llama3-70b"})), small);
+  REQUIRE(narrow.outside.size() == 1);
+  CHECK(narrow.outside[0] == "hidden 8192: measured 1024 to 4096");
+}
+
+TEST_CASE("a broken table tells every problem at once") {
+  CHECK_NOTHROW(read(std::string{table}));
+  const auto said = [](std::string_view from, std::string_view to) -> std::string {
+    try {
+      read(std::string{table}, from, to);
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(said("width_80 = 0.2", "width_80 = 0.05").find("t.toml:9:12: error: width_50, width_80") != std::string::npos);
+  CHECK(said("width_80 = 0.2", "width_80 = 0.35").find("must not fall") != std::string::npos);
+  CHECK(said("level = 0.1", "level = 0.0").find("t.toml:11:9: error: 'level'") != std::string::npos);
+  CHECK(said("sources = 2", "sources = 11").find("'sources' is above 'rows'") != std::string::npos);
+  CHECK(said("[class.experts]", "[class.expert]").find("experts") != std::string::npos);
+  CHECK(said("hidden = [1024, 4096]", "hidden = [4096, 1024]").find("[smallest, largest]") != std::string::npos);
+  CHECK(said("[\"bf16\"]", "[\"bf61\"]").find("did you mean 'bf16'?") != std::string::npos);
+  CHECK(said("gpus = 64", "gpsu = 64").find("unknown key") != std::string::npos);
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured runs of the user's own: how far they move the level, how far they narrow the interval, and which of them.
+#include <headroom/scenarios/plan.hpp>
+
+#include <doctest/doctest.h>
+
+#include "run_rows.hpp"
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+using namespace headroom;
+using namespace headroom::test;
+
+namespace {
+
+/// The study's: level .10, shape .13.
+ClassErrors study() {
+  ClassErrors errors;
+  errors.level = 0.10;
+  errors.shape = 0.13;
+  return errors;
+}
+
+OwnRuns learned(const std::string& rows, const Scenario& scenario = run_scenario()) {
+  const std::vector<RunFile> files{run_file(rows)};
+  Diagnostics diagnostics;
+  OwnRuns own = learn_from_runs(files, std::get<TrainScenario>(scenario.question), run_sources(), diagnostics);
+  diagnostics.throw_if_any();
+  return own;
+}
+
+std::string refused(const std::string& rows) {
+  try {
+    learned(rows);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Our own price of the rows' job, in seconds.
+double priced(const RunCells& cells = {}) {
+  const std::vector<RunFile> files{run_file(run_row(cells))};
+  return validate(files, {}, {}, run_sources()).rows.front().prediction.predicted;
+}
+
+std::string text_of(double value) {
+  return std::to_string(value);
+}
+
+Plan plan_with(std::optional<OwnRuns> own, bool explained = false) {
+  return make_plan(run_scenario(), explained, PlanPart::all, {}, std::move(own));
+}
+
+double step_of(const Plan& plan) {
+  return std::get<TrainPlan>(plan.answer).step.mid.raw();
+}
+
+/// "mine.csv:LINE:COL: error: " of a column's cell.
+std::string place(int line, const std::string& row, std::string_view column) {
+  const std::string_view names = run_header;
+  std::string_view name = names.substr(0, names.find("," + std::string{column} + ",") + 1);
+  std::size_t at = 0;
+  for (; !name.empty(); name.remove_prefix(name.find(',') + 1)) {
+    at = row.find(',', at) + 1;
+  }
+  return "mine.csv:" + std::to_string(line) + ":" + std::to_string(at + 1) + ": error: ";
+}
+
+const UnusedRuns* unused(const OwnRuns& own, std::string_view why) {
+  const auto found = std::find_if(own.unused.begin(), own.unused.end(),
+                                  [&](const UnusedRuns& u) { return u.why.find(why) != std::string::npos; });
+  return found == own.unused.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+TEST_CASE("the weight of 1, 3 and 5 runs is that of the published study") {
+  CHECK(level_weight(0, study()) == 0.0);
+  CHECK(level_weight(1, study()) == doctest::Approx(1.0 / 2.69));
+  CHECK(level_weight(3, study()) == doctest::Approx(3.0 / 4.69));
+  CHECK(level_weight(5, study()) == doctest::Approx(5.0 / 6.69));
+}
+
+TEST_CASE("the interval narrows by the share of the variance that the level was") {
+  // Three runs: variance left is .0169 + .01 x (1 - .6397) of .0269.
+  const double left = std::sqrt((0.0169 + 0.01 * (1.69 / 4.69)) / 0.0269);
+  CHECK(narrowed_width(0.23, level_weight(3, study()), study()) ==
+        doctest::Approx(std::pow(1.23, left) - 1.0).epsilon(1e-12));
+  CHECK(narrowed_width(0.23, 0.0, study()) == 0.23);
+  // With the level known for certain the shape is left.
+  CHECK(narrowed_width(0.23, 1.0, study()) == doctest::Approx(std::pow(1.23, 0.13 / std::sqrt(0.0269)) - 1.0));
+}
+
+TEST_CASE("a run that we price 20 % slow takes its shrunk share off the step and all that follows from it") {
+  const double ours = priced();
+  const OwnRuns own = learned(run_row({.value = text_of(ours / 1.2)}));
+  const double w = level_weight(1, step_confidence()[RunClass::dense]);
+  CHECK(own.level.runs == 1);
+  CHECK(own.slow() == doctest::Approx(0.2).epsilon(1e-5));
+  CHECK(own.level.weight == doctest::Approx(w));
+  CHECK(own.level.factor == doctest::Approx(std::pow(1.2, -w)).epsilon(1e-5));
+
+  const Plan bare = plan_with(std::nullopt);
+  const Plan moved = plan_with(own);
+  CHECK(step_of(moved) / step_of(bare) == doctest::Approx(own.level.factor));
+  const auto& before = std::get<TrainPlan>(bare.answer);
+  const auto& after = std::get<TrainPlan>(moved.answer);
+  CHECK(after.tokens_per_s.mid * own.level.factor == doctest::Approx(before.tokens_per_s.mid));
+  CHECK(after.mfu.mid * own.level.factor == doctest::Approx(before.mfu.mid));
+  CHECK(after.memory.mid == before.memory.mid);
+  CHECK(after.step.high / after.step.mid < before.step.high / before.step.mid);
+}
+
+TEST_CASE("runs that we price exactly move nothing, and still narrow the interval") {
+  std::ostringstream exact;
+  exact.precision(17);
+  exact << priced();
+  const OwnRuns own = learned(run_row({.value = exact.str()}));
+  CHECK(own.level.factor == 1.0);
+  const Plan plan = plan_with(own);
+  CHECK(step_of(plan) == step_of(plan_with(std::nullopt)));
+  CHECK(plan.confidence->width < plan.confidence->errors.width_80);
+}
+
+TEST_CASE("the terms add up to the moved step, and explain has a line of its own for it") {
+  const OwnRuns own = learned(run_row({.value = text_of(priced() / 0.8)}));
+  const Plan plan = plan_with(own, true);
+  const Estimate& e = std::get<TrainPlan>(plan.answer).estimate;
+  CHECK(e.time.total() == e.step);
+  CHECK(e.time[Term::measured_level].raw() > 0.0);
+  CHECK(step_of(plan_with(own, false)) == step_of(plan));
+  const auto line = std::find_if(plan.explain.begin(), plan.explain.end(),
+                                 [](const ExplainEntry& entry) { return entry.name == "level of your runs"; });
+  REQUIRE(line != plan.explain.end());
+  CHECK(line->value == e.time[Term::measured_level].raw());
+  // Left out like any other term.
+  TermSet without;
+  without.add(Term::measured_level);
+  CHECK(step_of(make_plan(run_scenario(), false, PlanPart::all, without, own)) == step_of(plan_with(std::nullopt)));
+}
+
+TEST_CASE("times, throughputs, FLOP rates and MFU say the same") {
+  const double ours = priced();
+  const double theirs = ours / 1.1;
+  const OwnRuns by_time = learned(run_row({.value = text_of(theirs)}));
+  for (const char* metric : {"tokens_per_s_per_gpu", "samples_per_s", "model_tflops_per_gpu", "mfu"}) {
+    CAPTURE(metric);
+    const double rate = priced({.metric = metric}) * 1.1;
+    CHECK(learned(run_row({.metric = metric, .value = text_of(rate)})).level.mean_error ==
+          doctest::Approx(by_time.level.mean_error).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("several metrics or repeats of one configuration are one run") {
+  const double ours = priced();
+  const double rate = priced({.metric = "tokens_per_s_per_gpu"});
+  const OwnRuns own = learned(run_row({.id = "a", .value = text_of(ours / 1.1)}) +
+                              run_row({.id = "b", .metric = "tokens_per_s_per_gpu", .value = text_of(rate * 1.1)}) +
+                              run_row({.id = "c", .value = text_of(ours / 1.3)}));
+  CHECK(own.rows == 3);
+  CHECK(own.level.runs == 1);
+  CHECK(own.level.mean_error == doctest::Approx((2 * std::log(1.1) + std::log(1.3)) / 3).epsilon(1e-4));
+  const OwnRuns two = learned(run_row({.value = text_of(ours)}) + run_row({.global_batch = "256", .value = "6"}));
+  CHECK(two.level.runs == 2);
+}
+
+TEST_CASE("rows of another SKU, software or class, of memory and in doubt are listed and move nothing") {
+  const std::string good = run_row({.value = text_of(priced() / 1.1)});
+  const OwnRuns alone = learned(good);
+  const OwnRuns own = learned(
+      good + run_row({.gpu = "A100-SXM4-80GB", .value = "12"}) + run_row({.framework = "torchtitan", .value = "9"}) +
+      run_row({.gpu = "A100-SXM4-80GB", .framework = "torchtitan", .value = "12"}) +
+      run_row({.experts = "8", .value = "9"}) + run_row({.options = "method=lora", .value = "3"}) +
+      run_row({.metric = "memory_gib_per_gpu", .value = "40"}) + run_row({.value = "9", .notes = "CHECK"}) +
+      run_row({.framework = "Megatorn-Core", .value = "9"}) + run_row({.gpu = "H100", .value = "9"}) +
+      run_row({.metric = "loss", .value = "2"}) + run_row({.gpu = "A100-SXM4-80GB", .value = "13"}));
+  CHECK(own.level.mean_error == alone.level.mean_error);
+  CHECK(own.level.runs == 1);
+  REQUIRE(unused(own, "another SKU"));
+  CHECK(unused(own, "another SKU")->what == "a100-sxm-80gb under megatron-core");
+  CHECK(unused(own, "another SKU")->rows == 2);
+  CHECK(unused(own, "another software"));
+  CHECK(unused(own, "another SKU and another software"));
+  CHECK(unused(own, "another class: network with experts"));
+  CHECK(unused(own, "another class: adapters"));
+  CHECK(unused(own, "memory tells no time"));
+  CHECK(unused(own, "notes say CHECK"));
+  REQUIRE(unused(own, "no software known here"));
+  CHECK(unused(own, "no software known here")->why.find("'Megatron-Core'") != std::string::npos);
+  CHECK(unused(own, "'loss'"));
+}
+
+TEST_CASE("what a run cannot be is refused with its place, all problems at once") {
+  const std::string gpus = run_row({.gpus = "48"});
+  const std::string batch = run_row({.global_batch = "100"});
+  const std::string broken = run_row({.micro_batch = "8k"});
+  const std::string blank = run_row({.dp = "", .framework = ""});
+  const std::string fast = run_row({.value = "0.0003"});
+  const std::string text = refused(gpus + batch + broken + blank + fast);
+  const auto says = [&](const std::string& part) { return text.find(part) != std::string::npos; };
+  CHECK(says(place(2, gpus, "gpus") + "'gpus' is 48, but dp x tp x pp x cp is 32 x 2 x 1 x 1"));
+  CHECK(says(place(3, batch, "global_batch") + "'global_batch' is 100, which does not divide by dp x micro_batch = 32"));
+  CHECK(says(place(4, broken, "micro_batch") + "'micro_batch' is '8k', no integer"));
+  CHECK(says(place(5, blank, "dp") + "'dp' is empty"));
+  CHECK(says(place(5, blank, "framework") + "'framework' is empty"));
+  CHECK(says(place(6, fast, "value") + "'value' is '0.0003' of step_time_s: faster than the roofline by"));
+}
+
+TEST_CASE("the bound is what the products need at the peak: nothing faster is a measurement") {
+  // 6 FLOP a weight and token but for the embedding, at 989 TFLOP/s.
+  const double weights = 32 * (2 * 4096.0 * 4096 + 2 * 4096.0 * 1024 + 3 * 4096.0 * 14336) + 128256.0 * 4096;
+  const double least = 6.0 * weights * 128 * 8192 / 64 / 989.4e12;
+  CHECK(refused(run_row({.value = text_of(0.99 * least)})).find("faster than the roofline by 1.01x") !=
+        std::string::npos);
+  CHECK(refused(run_row({.value = text_of(1.01 * least)})).empty());
+  // An MFU in per cent is the commonest case.
+  CHECK(refused(run_row({.metric = "mfu", .value = "42"})).find("check units") != std::string::npos);
+}
+
+TEST_CASE("no run that matches is an error that names what is needed and what there is") {
+  const std::string text = refused(run_row({.gpu = "A100-SXM4-80GB", .value = "12"}));
+  CHECK(text.find("needed are times or throughputs on h100-sxm-80gb under megatron-core") != std::string::npos);
+  CHECK(text.find("1 row: a100-sxm-80gb under megatron-core, another SKU") != std::string::npos);
+  CHECK(refused("").find("there are no rows") != std::string::npos);
+}
+
+TEST_CASE("remedies of a moved plan have its level while the software is the same") {
+  const std::vector<std::string> tight{"model=llama3-70b", "hardware.gpus=64", "strategy.tp=4"};
+  const OwnRuns own = learned(run_row({.value = text_of(priced() / 1.2)}), run_scenario(tight));
+  const Plan bare = make_plan(run_scenario(tight), false);
+  const Plan moved = make_plan(run_scenario(tight), false, PlanPart::all, {}, own);
+  const auto& before = std::get<TrainPlan>(bare.answer).remedies;
+  const auto& after = std::get<TrainPlan>(moved.answer).remedies;
+  REQUIRE_FALSE(before.empty());
+  REQUIRE(after.size() == before.size());
+  CHECK(after[0].step / before[0].step == doctest::Approx(own.level.factor));
+}
