@@ -2,6 +2,7 @@
 // `headroom validate`: predicted against measured.
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/verb.hpp>
+#include <headroom/scenarios/validation/budget.hpp>
 
 #include <array>
 #include <filesystem>
@@ -15,7 +16,7 @@ constexpr std::array options{
     Option{"--where", OptionKind::many, "EXPR", "keep rows: column=a|b, !=, <=, >=, options.KEY; repeats (and)"},
     Option{"--weight-by", OptionKind::many, "COLUMNS", "rows that agree in these columns (a,b,c) count as one"},
     Option{"--budget", OptionKind::one, "FILE",
-           "TOML with [[bar]] group, metric, coverage, mape, median; exit 1 if missed"},
+           "TOML with [[bar]] group or where, metric, mape, tau ...; exit 1 if missed"},
     Option{"--without", OptionKind::many, "TERM",
            "price training steps without a term, e.g. bubble or dp_comm; repeats"},
 };
@@ -56,20 +57,25 @@ std::vector<RunFile> read_files(const std::vector<std::string>& paths) {
 }
 
 Outcome run(const Arguments& arguments) {
-  std::vector<RowFilter> filters;
+  ValidationScope scope;
   for (const std::string& expression : arguments.many("--where")) {
-    filters.push_back(parse_filter(expression));
+    scope.filters.push_back(parse_filter(expression));
   }
+  scope.weight_by = split_columns(arguments.many("--weight-by"));
   const TermSet without = parse_terms(arguments.many("--without"));
   std::vector<BudgetBar> bars;
   if (arguments.has("--budget")) {
     const ConfigSource source = read_file(arguments.one("--budget"));
     bars = read_budget(parse_toml(source.text, source.file), source.file);
+    for (const BudgetBar& bar : bars) {
+      if (bar.where) {
+        scope.groups.push_back(*bar.where);
+      }
+    }
   }
   const std::vector<RunFile> files = read_files(arguments.many(""));
   const Sources sources = Sources::standard();
-  const Validation validation =
-      validate(files, filters, split_columns(arguments.many("--weight-by")), sources, without);
+  const Validation validation = validate(files, scope, sources, without);
   Outcome outcome;
   const std::string format = arguments.one("--format", "text");
   outcome.out = format == "json"  ? validation_json(validation)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/least_step.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/validation/training_row.hpp>
 
@@ -189,6 +190,7 @@ StateBytes states_of(const MemoryStack& software, Precision precision, const Dev
 struct Answer {
   double value = 0.0;
   double roofline = 0.0;
+  double fastest = 0.0;
   bool known = false;
 };
 
@@ -196,14 +198,17 @@ Answer in_unit(const CompiledTraining& c,
                const RunConfiguration& run,
                const Strategy& s,
                const Estimate& e,
+               Seconds least,
                std::string_view metric) {
   const auto gpus = static_cast<double>(c.work.shape.gpus);
   const double tokens = static_cast<double>(c.work.shape.global_batch) * c.seq_len;
   const Flops model = tokens * c.model_flops_per_token;
   const Seconds bound = model / gpus / c.gemm_peak;
-  const auto rate = [&](double amount) { return Answer{amount / e.step.raw(), amount / bound.raw(), true}; };
+  const auto rate = [&](double amount) {
+    return Answer{amount / e.step.raw(), amount / bound.raw(), amount / least.raw(), true};
+  };
   if (metric == "step_time_s") {
-    return {e.step.raw(), bound.raw(), true};
+    return {e.step.raw(), bound.raw(), least.raw(), true};
   }
   if (metric == "tokens_per_s_per_gpu") {
     return rate(tokens / gpus);
@@ -224,7 +229,7 @@ Answer in_unit(const CompiledTraining& c,
   if (metric == "memory_gib_per_gpu") {
     const Bytes memory = memory_of_row(c.memory, run, s, e);
     const double ranks = static_cast<double>(s.tp) * s.pp * (s.zero >= 3 ? static_cast<double>(s.dp) * s.cp : 1.0);
-    return {memory.raw() / 0x1p30, c.parameters * adam_states(c.work.precision).total() / ranks / 0x1p30, true};
+    return {memory.raw() / 0x1p30, c.parameters * adam_states(c.work.precision).total() / ranks / 0x1p30, 0.0, true};
   }
   return {};
 }
@@ -362,17 +367,18 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   if (e.verdict != Verdict::feasible && e.verdict != Verdict::may_not_fit && e.verdict != Verdict::out_of_memory) {
     return unsupported(verdict_text(e.verdict, e.broke, e.limit));
   }
-  const Answer answer = in_unit(c, run, s, e, metric);
+  const bool memory = metric == "memory_gib_per_gpu";
+  const Seconds least = memory ? Seconds{} : least_step(c, *devices_.find(run.gpu).device, s).time();
+  const Answer answer = in_unit(c, run, s, e, least, metric);
   if (!answer.known) {
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");
   }
-  const bool memory = metric == "memory_gib_per_gpu";
   const double width = 1.0 + (memory ? c.memory.stack.interval : stack_ ? stack_->interval : c.step->interval());
   double low = answer.value;
   if (memory && !c.work.options.fused_loss) {
     low = std::min(low, least_memory_of_row(c, run, s, e).raw() / 0x1p30);
   }
-  return {RowStatus::ok, {}, answer.value, low / width, answer.value * width, answer.roofline};
+  return {RowStatus::ok, {}, answer.value, low / width, answer.value * width, answer.roofline, answer.fastest};
 }
 
 }  // namespace headroom
