@@ -2,7 +2,7 @@
 // `headroom validate`: predicted against measured.
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/verb.hpp>
-#include <headroom/scenarios/validation/budget.hpp>
+#include <headroom/scenarios/validation/accuracy_page.hpp>
 
 #include <array>
 #include <filesystem>
@@ -12,7 +12,8 @@ namespace headroom::cli {
 namespace {
 
 constexpr std::array options{
-    Option{"--format", OptionKind::one, "text|json|csv", "text (groups), json (rows and groups), csv (rows)"},
+    Option{"--format", OptionKind::one, "text|json|csv|markdown",
+           "text (groups), json (rows and groups), csv (rows), markdown (the page docs/accuracy.md)"},
     Option{"--where", OptionKind::many, "EXPR", "keep rows: column=a|b, !=, <=, >=, options.KEY; repeats (and)"},
     Option{"--weight-by", OptionKind::many, "COLUMNS", "rows that agree in these columns (a,b,c) count as one"},
     Option{"--budget", OptionKind::one, "FILE",
@@ -56,8 +57,25 @@ std::vector<RunFile> read_files(const std::vector<std::string>& paths) {
   return files;
 }
 
+/// "headroom validate a.csv b.csv --format markdown": the command, as typed but for the folders of the files.
+std::string page(Validation validation, const Arguments& arguments, const Sources& sources) {
+  AccuracyInputs inputs;
+  inputs.command = "headroom validate";
+  for (const std::string& path : arguments.many("")) {
+    inputs.command += " " + std::filesystem::path{path}.filename().string();
+  }
+  inputs.command += " --format markdown";
+  inputs.worst = worst_rows(validation.rows, shown_worst_rows, shipped_terms(sources));
+  inputs.validation = std::move(validation);
+  return accuracy_page(inputs);
+}
+
 Outcome run(const Arguments& arguments) {
+  const std::string format = arguments.one("--format", "text");
   ValidationScope scope;
+  if (format == "markdown") {
+    scope.groups = accuracy_reference().groups();
+  }
   for (const std::string& expression : arguments.many("--where")) {
     scope.filters.push_back(parse_filter(expression));
   }
@@ -77,10 +95,10 @@ Outcome run(const Arguments& arguments) {
   const Sources sources = Sources::standard();
   const Validation validation = validate(files, scope, sources, without);
   Outcome outcome;
-  const std::string format = arguments.one("--format", "text");
-  outcome.out = format == "json"  ? validation_json(validation)
-                : format == "csv" ? validation_csv(validation)
-                                  : validation_text(validation);
+  outcome.out = format == "json"       ? validation_json(validation)
+                : format == "csv"      ? validation_csv(validation)
+                : format == "markdown" ? page(validation, arguments, sources)
+                                       : validation_text(validation);
   for (const std::string& missed : missed_bars(validation, bars)) {
     outcome.err += "headroom: budget missed: " + missed + "\n";
     outcome.code = 1;

@@ -77,7 +77,7 @@ RowFilter parse_filter(std::string_view expression) {
 RowGroup parse_group(std::span<const std::string> expressions) {
   RowGroup group;
   for (const std::string& expression : expressions) {
-    group.name += (group.name.empty() ? "" : " and ") + expression;
+    group.name += (group.name.empty() ? "where " : " and ") + expression;
     group.where.push_back(parse_filter(expression));
   }
   return group;

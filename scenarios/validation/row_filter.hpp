@@ -30,7 +30,7 @@ struct RowGroup {
   std::string name;
   std::vector<RowFilter> where;
 };
-/// "gpus>=65 and arch=dense" of the expressions; ConfigError for one that is none.
+/// "where gpus>=65 and arch=dense" of the expressions; ConfigError for one that is none.
 [[nodiscard]] RowGroup parse_group(std::span<const std::string> expressions);
 
 }  // namespace headroom

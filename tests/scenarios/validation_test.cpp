@@ -212,9 +212,9 @@ TEST_CASE("a bar may state conditions, and limits of the tail and of the interva
   CHECK(missed("[[bar]]\nwhere = [\"layers<=16\", \"gpus=8\"]\ncoverage = 1.0\np90 = 1000.0\n").empty());
   const std::vector<std::string> lines = missed("[[bar]]\nwhere = [\"layers<=16\"]\np90 = 1e-9\nwithin = 1.0\n");
   REQUIRE(lines.size() == 2);
-  CHECK(lines[0].starts_with("layers<=16: p90 "));
-  CHECK(lines[1] == "layers<=16: within 0 % is below 100 %");
-  CHECK(missed("[[bar]]\nwhere = [\"layers<=8\"]\nmape = 10.0\n") == std::vector<std::string>{"layers<=8: no rows"});
+  CHECK(lines[0].starts_with("where layers<=16: p90 "));
+  CHECK(lines[1] == "where layers<=16: within 0 % is below 100 %");
+  CHECK(missed("[[bar]]\nwhere = [\"layers<=8\"]\nmape = 10.0\n") == std::vector<std::string>{"where layers<=8: no rows"});
   CHECK_THROWS_AS(missed("[[bar]]\ngroup = \"all\"\nwhere = [\"layers<=8\"]\nmape = 10.0\n"), ConfigError);
   CHECK_THROWS_AS(missed("[[bar]]\nwhere = [\"layers<=8\"]\ntau = 0.5\n"), ConfigError);
 }
