@@ -50,7 +50,7 @@ std::string header(const std::vector<std::string>& names) {
 /// The rows of one kind, scored apart from the others.
 struct Part {
   Validation validation;
-  std::vector<double> left_out;  ///< one a row; empty without a fit
+  bool left_out = false;  ///< a fit left sources out
   [[nodiscard]] const GroupScore* group(std::string_view name, std::string_view metric = "") const {
     for (const GroupScore& g : validation.groups) {
       if (g.group == name && g.metric == metric) {
@@ -62,13 +62,13 @@ struct Part {
 };
 
 Part part_of(const AccuracyInputs& inputs, bool (*belongs)(const ScoredRow&)) {
-  Part part;
+  Part part{{}, !inputs.left_out.empty()};
   std::vector<ScoredRow> rows;
   for (std::size_t i = 0; i < inputs.validation.rows.size(); ++i) {
     if (belongs(inputs.validation.rows[i])) {
       rows.push_back(inputs.validation.rows[i]);
-      if (!inputs.left_out.empty()) {
-        part.left_out.push_back(inputs.left_out.at(i));
+      if (part.left_out) {
+        rows.back().left_out = inputs.left_out.at(i);
       }
     }
   }
@@ -83,55 +83,41 @@ bool is_serving(const ScoredRow& row) {
   return row.run == nullptr;
 }
 
-struct Members {
-  double bias = 0.0;  ///< median error of the time, or of the value where there is none
-  double left_out = 0.0;
-  std::size_t left_out_rows = 0;
-};
-
-/// What groups do not say: the bias of times and rates together, and the error when the source was left out.
-Members members_of(const Part& part, const std::string& group) {
+/// The median error of the time, as times and rates mix; of the value where there is no time.
+double bias_of(const Part& part, const std::string& group) {
   std::vector<double> errors;
-  std::vector<double> left_out;
-  for (std::size_t i = 0; i < part.validation.rows.size(); ++i) {
-    const ScoredRow& row = part.validation.rows[i];
-    if (row.prediction.status != RowStatus::ok ||
-        std::find(row.groups.begin(), row.groups.end(), group) == row.groups.end()) {
-      continue;
-    }
-    errors.push_back(is_time(row) ? time_ratio(row) - 1.0 : row.error());
-    if (!part.left_out.empty() && std::isfinite(part.left_out[i])) {
-      left_out.push_back(part.left_out[i] / row.measured - 1.0);
+  for (const ScoredRow& row : part.validation.rows) {
+    if (row.prediction.status == RowStatus::ok &&
+        std::find(row.groups.begin(), row.groups.end(), group) != row.groups.end()) {
+      errors.push_back(is_time(row) ? time_ratio(row) - 1.0 : row.error());
     }
   }
-  return {median(errors), mean_absolute(left_out), left_out.size()};
+  return median(errors);
 }
 
 std::string error_header(const Part& part, std::string_view first) {
   std::vector<std::string> names{std::string{first}, "scored",   "MAPE",     "median", "p90", "bias",
                                  "interval",         "constant", "datasheet"};
-  if (!part.left_out.empty()) {
+  if (part.left_out) {
     names.emplace_back("left out");
   }
   return header(names);
 }
 
 std::string error_line(const Part& part, const GroupScore& g, const std::string& name) {
-  const Members members = members_of(part, g.group);
   std::vector<std::string> cells{name,
                                  std::to_string(g.supported) + " of " + std::to_string(g.n - g.rejected),
                                  percent(g.model.mape),
                                  percent(g.model.median_ape),
                                  percent(g.model.p90_ape),
-                                 signed_percent(members.bias),
+                                 signed_percent(bias_of(part, g.group)),
                                  percent(g.within_interval),
                                  percent(g.constant.mape),
                                  percent(g.roofline.mape)};
-  if (!part.left_out.empty()) {
-    const bool all = members.left_out_rows == g.supported;
-    cells.push_back(percent(members.left_out) + (all || members.left_out_rows == 0
-                                                     ? std::string{}
-                                                     : " (" + std::to_string(members.left_out_rows) + " rows)"));
+  if (part.left_out) {
+    const bool some = g.left_out_rows > 0 && g.left_out_rows < g.supported;
+    cells.push_back(percent(g.left_out_mape) +
+                    (some ? " (" + std::to_string(g.left_out_rows) + " rows)" : std::string{}));
   }
   return line(cells);
 }

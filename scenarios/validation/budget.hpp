@@ -17,6 +17,7 @@ namespace headroom {
 struct BudgetBar {
   std::string group, metric;
   std::optional<double> coverage, mape, median, p90, within;
+  std::optional<double> left_out;                 ///< MAPE of rows whose source was left out of the fit
   std::optional<double> regret, regret_p90, tau;  ///< of sweeps of strategies: median, 90 % quantile, Kendall's tau
   std::optional<RowGroup> where;                  ///< the group, where the bar states conditions instead
   std::string file;
@@ -35,6 +36,7 @@ struct BarCheck {
   /// "7.1 %", or "0.62" of a correlation; "-" for NaN.
   [[nodiscard]] std::string text(double value) const;
 };
+/// Bars on sources left out are held against rows that were predicted so, where there are any.
 [[nodiscard]] std::vector<BarCheck> check_bars(const Validation& validation, std::span<const BudgetBar> bars);
 /// One line per bar that is missed or names an empty group.
 [[nodiscard]] std::vector<std::string> missed_bars(const Validation& validation, std::span<const BudgetBar> bars);

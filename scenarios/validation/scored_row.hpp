@@ -5,6 +5,7 @@
 #include <headroom/scenarios/validation/row_cells.hpp>
 #include <headroom/scenarios/validation/run_row.hpp>
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ struct ScoredRow {
   double weight = 1.0;
   std::string source{};                           ///< publication, to name groups
   std::shared_ptr<const RunConfiguration> run{};  ///< of training rows: what the model saw
+  /// What a fit that never saw the row's source predicts, in the row's unit; NaN where there was none.
+  double left_out = std::numeric_limits<double>::quiet_NaN();
   [[nodiscard]] double error() const noexcept { return prediction.predicted / measured - 1.0; }
 };
 

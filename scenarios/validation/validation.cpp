@@ -118,7 +118,7 @@ double best_constant(const std::vector<const ScoredRow*>& rows) {
 }
 
 GroupScore score(const std::string& group, const std::string& metric, const std::vector<const ScoredRow*>& members) {
-  GroupScore result{group, metric, members.size(), 0, 0, {}, {}, {}, 0.0, 0.0};
+  GroupScore result{group, metric, members.size()};
   std::vector<const ScoredRow*> rows;
   for (const ScoredRow* row : members) {
     if (row->prediction.status == RowStatus::ok) {
@@ -136,7 +136,7 @@ GroupScore score(const std::string& group, const std::string& metric, const std:
   for (const auto& [name, list] : by_metric) {
     constants[name] = best_constant(list);
   }
-  std::vector<double> errors, constant, roofline, weights, within, predicted, measured;
+  std::vector<double> errors, constant, roofline, weights, within, predicted, measured, left_out, left_out_weights;
   for (const ScoredRow* row : rows) {
     const RowPrediction& p = row->prediction;
     errors.push_back(row->error());
@@ -146,10 +146,16 @@ GroupScore score(const std::string& group, const std::string& metric, const std:
     within.push_back(row->measured >= p.low && row->measured <= p.high ? 1.0 : 0.0);
     predicted.push_back(p.predicted);
     measured.push_back(row->measured);
+    if (std::isfinite(row->left_out)) {
+      left_out.push_back(std::abs(row->left_out / row->measured - 1.0));
+      left_out_weights.push_back(row->weight);
+    }
   }
   result.model = summary_of(errors, weights);
   result.constant = summary_of(constant, weights);
   result.roofline = summary_of(roofline, weights);
+  result.left_out_mape = weighted_mean(left_out, left_out_weights);
+  result.left_out_rows = left_out.size();
   result.within_interval = weighted_mean(within, weights);
   result.kendall_tau =
       by_metric.size() == 1 ? kendall_tau(predicted, measured) : std::numeric_limits<double>::quiet_NaN();

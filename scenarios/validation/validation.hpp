@@ -27,7 +27,9 @@ struct GroupScore {
   std::size_t n = 0, supported = 0, rejected = 0;
   ErrorSummary model, constant, roofline;
   double within_interval = 0.0;
-  double kendall_tau = 0.0;  ///< NaN when the group mixes metrics or is too small
+  double kendall_tau = 0.0;       ///< NaN when the group mixes metrics or is too small
+  double left_out_mape = 0.0;     ///< of the rows predicted without their source; NaN without any
+  std::size_t left_out_rows = 0;  ///< those
   /// Supported share of what can be scored: rejected rows are out of both.
   [[nodiscard]] double coverage() const noexcept {
     return n > rejected ? static_cast<double>(supported) / static_cast<double>(n - rejected) : 0.0;
