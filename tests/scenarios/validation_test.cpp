@@ -201,6 +201,30 @@ TEST_CASE("a measured row that beats the hardware is rejected, in whatever unit 
   CHECK(status("memory_gib_per_gpu", 1e-3).empty());
 }
 
+TEST_CASE("mixed precision gains less than the ratio of the peaks, and halves activations but not the states") {
+  const auto predicted = [](const std::string& gpu, const std::string& precision, const std::string& metric) {
+    const Validation v = scored(row(
+        {.gpu = gpu, .precision = precision, .options = "memory_kind=allocated", .metric = metric, .value = "1000"}));
+    REQUIRE(v.rows[0].prediction.status == RowStatus::ok);
+    return v.rows[0].prediction.predicted;
+  };
+  const auto gain = [&](const std::string& gpu, const std::string& wide, const std::string& narrow) {
+    return predicted(gpu, wide, "step_time_s") / predicted(gpu, narrow, "step_time_s");
+  };
+  const double a100 = gain("A100-SXM4-80GB", "tf32", "bf16");  // peaks 2.0 apart
+  const double v100 = gain("V100-SXM2-32GB", "fp32", "fp16");  // 8.0
+  CHECK(a100 > 1.2);
+  CHECK(a100 < 2.0);
+  CHECK(v100 > 2.0);
+  CHECK(v100 < 8.0);
+  // Weights, gradients and moments take 16 bytes either way, sharded over 8 ranks; the saved tensors half.
+  const double states = 16.0 * 6.74e9 / 8 / 0x1p30;
+  const double wide = predicted("A100-SXM4-80GB", "tf32", "memory_gib_per_gpu") - states;
+  const double narrow = predicted("A100-SXM4-80GB", "bf16", "memory_gib_per_gpu") - states;
+  CHECK(narrow > 0.4 * wide);
+  CHECK(narrow < 0.8 * wide);
+}
+
 TEST_CASE("a bar may state conditions, and limits of the tail and of the interval") {
   const std::vector<RunFile> files{runs(row({}) + row({.value = "1000", .layers = "16"}))};
   const auto missed = [&](const char* toml) {
@@ -214,7 +238,8 @@ TEST_CASE("a bar may state conditions, and limits of the tail and of the interva
   REQUIRE(lines.size() == 2);
   CHECK(lines[0].starts_with("where layers<=16: p90 "));
   CHECK(lines[1] == "where layers<=16: within 0 % is below 100 %");
-  CHECK(missed("[[bar]]\nwhere = [\"layers<=8\"]\nmape = 10.0\n") == std::vector<std::string>{"where layers<=8: no rows"});
+  CHECK(missed("[[bar]]\nwhere = [\"layers<=8\"]\nmape = 10.0\n") ==
+        std::vector<std::string>{"where layers<=8: no rows"});
   CHECK_THROWS_AS(missed("[[bar]]\ngroup = \"all\"\nwhere = [\"layers<=8\"]\nmape = 10.0\n"), ConfigError);
   CHECK_THROWS_AS(missed("[[bar]]\nwhere = [\"layers<=8\"]\ntau = 0.5\n"), ConfigError);
 }
