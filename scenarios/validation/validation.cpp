@@ -182,16 +182,8 @@ std::vector<GroupScore> score_groups(const std::vector<ScoredRow>& rows) {
 
 void require_columns(std::span<const RunFile> files, const ValidationScope& scope) {
   const auto require_column = [&](std::string_view column, std::string_view option) {
-    const bool known = column.starts_with("options.") || column == "file" ||
-                       std::any_of(files.begin(), files.end(), [&](const RunFile& file) {
-                         return std::find(file.header.begin(), file.header.end(), column) != file.header.end();
-                       });
-    if (!known) {
-      std::vector<std::string_view> names;
-      for (const RunFile& file : files) {
-        names.insert(names.end(), file.header.begin(), file.header.end());
-      }
-      throw ConfigError{std::string{option} + ": no file has a column " + quoted(column) + suggestion(column, names)};
+    if (const std::string problem = unknown_column(files, column); !problem.empty()) {
+      throw ConfigError{std::string{option} + ": " + problem};
     }
   };
   for (const RowFilter& filter : scope.filters) {

@@ -46,7 +46,7 @@ struct Validation {
 struct ValidationScope {
   std::vector<RowFilter> filters;
   std::vector<std::string> weight_by;  ///< rows that agree in these columns share one row's weight in the means
-  std::vector<RowGroup> groups;
+  std::vector<RowGroup> groups;        ///< whose conditions may name columns that no file has: then no row passes
 };
 
 /// Scores every row that passes all filters. Metrics and forms that no model predicts are unsupported, rows that beat
