@@ -61,9 +61,7 @@ BudgetBar read_bar(ConfigTable& entry, const std::string& file) {
     any = any || entry.has(limit.key);
     bar.*limit.bar = entry.maybe_number(limit.key, {0.0, highest(limit)});
     if (limit.of_sweeps != nullptr && entry.has(limit.key) && (conditions || !bar.metric.empty())) {
-      entry.problem(limit.key,
-                    "sweeps have groups of their own; a bar on them has neither where nor "
-                    "metric");
+      entry.problem(limit.key, "sweeps have groups of their own; a bar on them has neither where nor metric");
     }
   }
   if (!any) {

@@ -153,8 +153,12 @@ double Sweep::tau() const noexcept {
 Sweeps find_sweeps(std::span<const ScoredRow> rows) {
   std::map<std::string, std::pair<const ScoredRow*, std::map<std::string, Runs>>> questions;
   for (const ScoredRow& row : rows) {
-    const std::optional<Seconds> measured = row.run ? step_time_of(row, row.measured) : std::nullopt;
-    if (!measured || row.prediction.status != RowStatus::ok) {
+    if (!row.run || row.prediction.status != RowStatus::ok) {
+      continue;
+    }
+    const std::optional<Seconds> measured = step_time_of(row, row.measured);
+    const std::optional<Seconds> predicted = step_time_of(row, row.prediction.predicted);
+    if (!measured || !predicted) {
       continue;
     }
     auto& [first, strategies] = questions[question_of(row)];
@@ -162,7 +166,7 @@ Sweeps find_sweeps(std::span<const ScoredRow> rows) {
     Runs& runs = strategies[strategy_of(*row.run)];
     runs.id = runs.id.empty() ? row.id : runs.id;
     runs.measured.push_back(measured->raw());
-    runs.predicted.push_back(step_time_of(row, row.prediction.predicted)->raw());
+    runs.predicted.push_back(predicted->raw());
   }
   Sweeps result;
   for (const auto& [key, question] : questions) {
