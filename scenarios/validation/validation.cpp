@@ -53,15 +53,6 @@ struct RowModels {
   ServingRowModel serving;
 };
 
-/// "faster than the roofline by 1.3x: check units" of a measurement that beats the hardware's bound; else empty.
-std::string beyond_hardware(const RunRow& row, const RowPrediction& prediction) {
-  if (prediction.status != RowStatus::ok || prediction.fastest <= 0.0) {
-    return {};
-  }
-  const double excess = std::pow(row.measured / prediction.fastest, -time_sign(row.metric));
-  return excess > 1.0 ? "faster than the roofline by " + format_number(excess) + "x: check units" : std::string{};
-}
-
 RowPrediction predict(const RunFile& file, const RunRow& row, const RowPredictor& predictor) {
   if (file.form == RowForm::other) {
     return unsupported("rows of this form are not scored by this version");
@@ -73,7 +64,7 @@ RowPrediction predict(const RunFile& file, const RunRow& row, const RowPredictor
     return rejected(row.broken);
   }
   RowPrediction prediction = predictor(file, row);
-  const std::string impossible = beyond_hardware(row, prediction);
+  const std::string impossible = beyond_hardware(row.metric, row.measured, prediction);
   return impossible.empty() ? prediction : rejected(impossible);
 }
 
