@@ -19,10 +19,10 @@ struct Sweep {
   std::string source, model, gpu, precision;
   std::int64_t gpus = 0, seq_len = 0, global_batch = 0;
   std::size_t strategies = 0;
-  double regret = 0.0;       ///< measured time of the strategy predicted fastest, over the measured least, less 1
-  std::size_t pairs = 0;     ///< whose measured times differ by more than 5 %
-  double concordance = 0.0;  ///< pairs in the predicted order less those against it
-  std::string picked, best;  ///< ids of a row of each
+  double regret = 0.0;           ///< measured time of the strategy predicted fastest, over the measured least, less 1
+  std::size_t pairs = 0;         ///< whose measured times differ by more than 5 %
+  double concordance = 0.0;      ///< pairs in the predicted order less those against it
+  std::string picked{}, best{};  ///< ids of a row of each
   [[nodiscard]] double tau() const noexcept;  ///< Kendall's, over `pairs`; NaN without any
 };
 

@@ -25,7 +25,7 @@ struct GroupScore {
   std::string group;
   std::string metric;  ///< empty: all metrics
   std::size_t n = 0, supported = 0, rejected = 0;
-  ErrorSummary model, constant, roofline;
+  ErrorSummary model{}, constant{}, roofline{};
   double within_interval = 0.0;
   double kendall_tau = 0.0;       ///< NaN when the group mixes metrics or is too small
   double left_out_mape = 0.0;     ///< of the rows predicted without their source; NaN without any
