@@ -241,8 +241,7 @@ bool Plan::feasible() const noexcept {
   return serve != nullptr && answered(serve->estimate.verdict);
 }
 
-Plan make_plan(
-    Scenario scenario, bool explain, PlanPart part, TermSet without, std::optional<OwnRuns> own_runs) {
+Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, std::optional<OwnRuns> own_runs) {
   Plan plan;
   plan.part = part;
   plan.without = without;

@@ -183,8 +183,8 @@ double time_width(const RunConfiguration& run, const StepModel& step) {
   return step_confidence()[class_of_row(run, r.device, r.architecture)].width_80;
 }
 
-/// What no run of the job beats: its products once at the recipe's peak. Attention is left out, for packed documents may
-/// do without nearly all of it.
+/// What no run of the job beats: its products once at the recipe's peak. Attention is left out, for packed documents
+/// may do without nearly all of it.
 Seconds least_step(const CompiledTraining& c) {
   const Flops token = (1.0 + c.gemm_backward) * (c.layers * c.gemm_per_token + c.head_per_token);
   const double tokens = static_cast<double>(c.work.shape.global_batch) * c.seq_len;

@@ -82,10 +82,10 @@ TEST_CASE("theirs and ours are in the row's unit, the error is of the step") {
 }
 
 TEST_CASE("of one configuration its time speaks; memory and doubt never do; the user's rows count as theirs") {
-  const NearestRuns nearest = near(run_row({.id = "rate", .metric = "mfu", .value = "0.4"}) +
-                                   run_row({.id = "time", .value = "3"}) +
-                                   run_row({.id = "memory", .metric = "memory_gib_per_gpu", .value = "40"}) +
-                                   run_row({.id = "doubt", .global_batch = "130", .notes = "ODD"}));
+  const NearestRuns nearest =
+      near(run_row({.id = "rate", .metric = "mfu", .value = "0.4"}) + run_row({.id = "time", .value = "3"}) +
+           run_row({.id = "memory", .metric = "memory_gib_per_gpu", .value = "40"}) +
+           run_row({.id = "doubt", .global_batch = "130", .notes = "ODD"}));
   CHECK(nearest.within == 1);
   CHECK(nearest.runs[0].id == "time");
   const NearestRuns mine = near("", run_row({.id = "mine"}));

@@ -3,7 +3,6 @@
 #include <headroom/scenarios/own_runs.hpp>
 
 #include <doctest/doctest.h>
-
 #include <rapidcheck.h>
 
 using namespace headroom;

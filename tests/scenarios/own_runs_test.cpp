@@ -201,7 +201,8 @@ TEST_CASE("what a run cannot be is refused with its place, all problems at once"
   const std::string text = refused(gpus + batch + broken + blank + fast);
   const auto says = [&](const std::string& part) { return text.find(part) != std::string::npos; };
   CHECK(says(place(2, gpus, "gpus") + "'gpus' is 48, but dp x tp x pp x cp is 32 x 2 x 1 x 1"));
-  CHECK(says(place(3, batch, "global_batch") + "'global_batch' is 100, which does not divide by dp x micro_batch = 32"));
+  CHECK(
+      says(place(3, batch, "global_batch") + "'global_batch' is 100, which does not divide by dp x micro_batch = 32"));
   CHECK(says(place(4, broken, "micro_batch") + "'micro_batch' is '8k', no integer"));
   CHECK(says(place(5, blank, "dp") + "'dp' is empty"));
   CHECK(says(place(5, blank, "framework") + "'framework' is empty"));
