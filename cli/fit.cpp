@@ -3,6 +3,7 @@
 #include <headroom/calibrate/fit_rough.hpp>
 #include <headroom/calibrate/fit_serving_memory.hpp>
 #include <headroom/cli/fit_kernels.hpp>
+#include <headroom/cli/fit_step.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/cli/verb.hpp>
 
@@ -15,7 +16,10 @@ namespace headroom::cli {
 namespace {
 
 constexpr std::array options{
-    Option{"--stack", OptionKind::one, "NAME", "the stack to fit: rough-train (default) or tensorrt-llm (memory)"},
+    Option{"--stack", OptionKind::one, "NAME", "what to fit: a training software or all of them; rough-train (default); tensorrt-llm (memory)"},
+    Option{"--level", OptionKind::many, "ID", "with a training software: fit the level of this SKU or generation too"},
+    Option{"--write", OptionKind::one, "FOLDER", "with a training software: put the numbers into FOLDER/stacks/{train,step}"},
+    Option{"--no-left-out", OptionKind::flag, "", "with a training software: do not fit again without each source"},
     Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"},
     Option{"--kind", OptionKind::one,
            "gemm|attention-prefill|attention-decode|moe|quantize|attention-training|nccl|custom-all-reduce|"
@@ -26,7 +30,7 @@ constexpr std::array options{
     Option{"--cross-validate", OptionKind::one, "N", "with --gpu: folds by shape (default 5; 0: none)"},
     Option{"--probe-shapes", OptionKind::flag, "", "with --gpu: fit on the probe's shapes alone, judge on the others"},
     Option{"--source", OptionKind::one, "TEXT", "with --gpu and toml: where the kernels come from"},
-    Option{"--format", OptionKind::one, "text|toml|json", "a table, or TOML ready to paste; json with --gpu"},
+    Option{"--format", OptionKind::one, "text|toml|json|csv", "a table, or TOML ready to paste; json with --gpu; csv of runs with a training software"},
 };
 
 std::string percent(double fraction) {
@@ -107,9 +111,6 @@ Outcome run(const Arguments& arguments) {
     return fit_kernels(arguments);
   }
   const std::string stack = arguments.one("--stack", "rough-train");
-  if (stack != "rough-train" && stack != "tensorrt-llm") {
-    throw ConfigError{"stack " + quoted(stack) + " cannot be fitted; rough-train and tensorrt-llm can"};
-  }
   Diagnostics diagnostics;
   std::vector<RunFile> files;
   for (const std::string& path : paths) {
@@ -121,6 +122,9 @@ Outcome run(const Arguments& arguments) {
     }
   }
   diagnostics.throw_if_any();
+  if (stack != "rough-train" && stack != "tensorrt-llm") {
+    return fit_training(arguments, files);
+  }
   const Sources sources = Sources::standard();
   if (stack == "tensorrt-llm") {
     return {memory_fit_text(fit_serving_memory(files, Engine::tensorrt_llm, sources), arguments), "", 0};

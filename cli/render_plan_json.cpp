@@ -71,6 +71,38 @@ void problem_members(JsonWriter& json, const std::vector<Problem>& problems) {
   json.end_array();
 }
 
+/// What a host would have to deliver so that its GPUs never wait.
+void data_members(JsonWriter& json, const FedStep& fed) {
+  json.key("data");
+  json.compact_next();
+  json.begin_object();
+  json.member("binds", input_stage_names[static_cast<std::size_t>(fed.input.binds)]);
+  json.member("exposed_s", fed.exposed.raw());
+  json.member("cores_needed", fed.input.cores_needed);
+  json.member("storage_needed_bytes_per_s", fed.input.storage_needed.raw());
+  json.member("copy_needed_bytes_per_s", fed.input.copy_needed.raw());
+  json.end_object();
+}
+
+/// What of the strategy is not as usual.
+void form_members(JsonWriter& json, const Strategy& s) {
+  if (s.cp > 1 && s.cp_form != CpForm::unstated) {
+    json.member("cp_form", cp_form_names[static_cast<std::size_t>(s.cp_form)]);
+  }
+  if (s.first_stage_layers > 0) {
+    json.member("first_stage_layers", int{s.first_stage_layers});
+  }
+  if (s.last_stage_layers > 0) {
+    json.member("last_stage_layers", int{s.last_stage_layers});
+  }
+  if (s.overlap_experts) {
+    json.member("overlap_experts", true);
+  }
+  if (s.cuda_graphs) {
+    json.member("cuda_graphs", true);
+  }
+}
+
 void strategy_members(JsonWriter& json, const Strategy& s) {
   json.member("tp", int{s.tp});
   json.member("pp", int{s.pp});
@@ -90,6 +122,7 @@ void strategy_members(JsonWriter& json, const Strategy& s) {
   if (s.recompute == Recompute::full) {
     json.member("recompute_block", int{s.recompute_block});
   }
+  form_members(json, s);
 }
 
 /// What the run keeps other than by habit: method, optimizer, offloading.
@@ -204,6 +237,9 @@ void train_times(JsonWriter& json, const Money& money, const TrainScenario& t, c
     }
   }
   json.end_object();
+  if (p.fed) {
+    data_members(json, *p.fed);
+  }
 }
 
 void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const TrainPlan& p) {

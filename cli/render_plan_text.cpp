@@ -54,6 +54,13 @@ std::string strategy_text(const Strategy& s) {
   if (s.schedule != Schedule::one_f_one_b) {
     text += ", schedule " + std::string{schedule_names[static_cast<std::size_t>(s.schedule)]};
   }
+  if (s.cp > 1 && s.cp_form != CpForm::unstated) {
+    text += ", context by " + std::string{cp_form_names[static_cast<std::size_t>(s.cp_form)]};
+  }
+  add("first stage layers", s.first_stage_layers, 0);
+  add("last stage layers", s.last_stage_layers, 0);
+  text += s.overlap_experts ? ", experts overlapped" : "";
+  text += s.cuda_graphs ? ", CUDA graphs" : "";
   return text + (s.sequence_parallel ? ", sequence parallel" : "");
 }
 

@@ -18,6 +18,12 @@ std::string_view name_of(Verdict verdict) noexcept {
     case Verdict::expert_width_not_divisible: return "expert_width_not_divisible";
     case Verdict::tensor_ranks_not_divisible: return "tensor_ranks_not_divisible";
     case Verdict::shard_ranks_misfit: return "shard_ranks_misfit";
+    case Verdict::context_heads_not_divisible: return "context_heads_not_divisible";
+    case Verdict::stage_layers_misfit: return "stage_layers_misfit";
+    case Verdict::schedule_stages_odd: return "schedule_stages_odd";
+    case Verdict::schedule_micro_batches_odd: return "schedule_micro_batches_odd";
+    case Verdict::schedule_micro_batches_too_few: return "schedule_micro_batches_too_few";
+    case Verdict::schedule_has_no_chunks: return "schedule_has_no_chunks";
     case Verdict::out_of_memory: return "out_of_memory";
     case Verdict::may_not_fit: return "may_not_fit";
     case Verdict::host_memory_too_small: return "host_memory_too_small";

@@ -26,6 +26,7 @@ enum class Term : std::uint8_t {
   host,
   bubble,
   straggler,
+  offload,
   data,
   measured_level,  ///< what the user's own runs add, or take away: the one term that may be negative
   count
@@ -33,7 +34,8 @@ enum class Term : std::uint8_t {
 inline constexpr std::size_t term_count = static_cast<std::size_t>(Term::count);
 inline constexpr std::array<std::string_view, term_count> term_names{
     "gemm",    "attention", "elementwise", "recompute", "head",   "optimizer", "tp_comm", "cp_comm",
-    "ep_comm", "pp_comm",   "dp_comm",     "host",      "bubble", "straggler", "data",    "measured_level"};
+    "ep_comm", "pp_comm",   "dp_comm",     "host",      "bubble", "straggler", "offload", "data",
+    "measured_level"};
 
 /// Exposed time by term; the sum is the step.
 struct Breakdown {
@@ -105,22 +107,28 @@ struct Interval {
 /// Estimate::broke and Estimate::limit.
 enum class Verdict : std::uint8_t {
   feasible,
-  gpus_not_divisible,          ///< gpus / (tp pp cp)
-  heads_not_divisible,         ///< heads / tp
-  kv_heads_not_divisible,      ///< kv_heads against tp: neither divides the other
-  layers_too_few,              ///< pp vpp above layers
-  sequence_not_divisible,      ///< seq_len / cp, or / tp with sequence parallelism
-  batch_not_divisible,         ///< global_batch / (dp micro_batch)
-  micro_batches_too_few,       ///< an interleaved schedule needs a multiple of pp
-  experts_not_divisible,       ///< experts / ep
-  expert_groups_misfit,        ///< ep against dp cp tp
-  expert_width_not_divisible,  ///< an expert's width / etp
-  tensor_ranks_not_divisible,  ///< tp / etp
-  shard_ranks_misfit,          ///< shard_ranks against dp cp
-  out_of_memory,               ///< even the low end of the interval is above the capacity
-  may_not_fit,                 ///< the capacity lies inside the interval
-  host_memory_too_small,       ///< the device holds it, the host not what is offloaded
-  kv_cache_too_small,          ///< weights fit, the KV cache holds less than one sequence
+  gpus_not_divisible,              ///< gpus / (tp pp cp)
+  heads_not_divisible,             ///< heads / tp
+  kv_heads_not_divisible,          ///< kv_heads against tp: neither divides the other
+  layers_too_few,                  ///< pp vpp above layers
+  sequence_not_divisible,          ///< seq_len / cp, or / tp with sequence parallelism
+  batch_not_divisible,             ///< global_batch / (dp micro_batch)
+  micro_batches_too_few,           ///< an interleaved schedule needs a multiple of pp
+  experts_not_divisible,           ///< experts / ep
+  expert_groups_misfit,            ///< ep against dp cp tp
+  expert_width_not_divisible,      ///< an expert's width / etp
+  tensor_ranks_not_divisible,      ///< tp / etp
+  shard_ranks_misfit,              ///< shard_ranks against dp cp
+  context_heads_not_divisible,     ///< heads / (tp cp), which Ulysses needs
+  stage_layers_misfit,             ///< layers that stated stages leave / the other stages
+  schedule_stages_odd,             ///< pp / 2, which DualPipe needs
+  schedule_micro_batches_odd,      ///< micro-batches / 2, which DualPipe needs
+  schedule_micro_batches_too_few,  ///< micro-batches against the 2 pp that DualPipe needs
+  schedule_has_no_chunks,          ///< vpp against 1 of schedules that choose their own chunks
+  out_of_memory,                   ///< even the low end of the interval is above the capacity
+  may_not_fit,                     ///< the capacity lies inside the interval
+  host_memory_too_small,           ///< the device holds it, the host not what is offloaded
+  kv_cache_too_small,              ///< weights fit, the KV cache holds less than one sequence
   misses_target,
   count
 };

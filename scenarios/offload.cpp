@@ -7,8 +7,8 @@ namespace headroom {
 namespace {
 
 std::string way_text(Bytes way, const std::optional<Seconds>& time, std::string_view unit) {
-  return "offload: " + format(way) + " cross PCIe each way and " + std::string{unit} +
-         (time ? ", " + format(*time) + " before any overlap" : "; the link's rate is not known") + ", not in the step";
+  return "offload: " + format(way) + " cross the host link each way and " + std::string{unit} +
+         (time ? ", " + format(*time) + " before any overlap" : "; the link's rate is not known: not in the step");
 }
 
 Bytes of_node(const TrainScenario& t, const Estimate& e) noexcept {
@@ -34,9 +34,10 @@ std::optional<OffloadPlan> plan_offload(const TrainScenario& t, const Estimate& 
   // Gradients go and weights come back in the compute format.
   plan.step_way = Bytes{row_of(t.work.precision).compute_bytes * e.host.updated};
   plan.pass_way = e.host.per_pass;
-  if (t.device.pcie.rate) {
-    plan.step_time = offload_time(plan.step_way, t.device.pcie.rate->value);
-    plan.pass_time = offload_time(plan.pass_way, t.device.pcie.rate->value);
+  if (const auto link = host_link_of(t.device, t.host ? &*t.host : nullptr)) {
+    plan.step_time = offload_time(plan.step_way, *link);
+    plan.pass_time = offload_time(plan.pass_way, *link);
+    plan.exposed = e.time[Term::offload];
   }
   if (plan.to_nvme) {
     plan.read = plan.written = e.host.states + static_cast<double>(e.micro_batches) * e.host.per_pass;
@@ -63,6 +64,10 @@ std::vector<std::string> offload_notes(const OffloadPlan& o) {
   }
   if (o.pass_way.raw() > 0.0) {
     notes.push_back(way_text(o.pass_way, o.pass_time, "micro-batch"));
+  }
+  if (o.exposed && o.step_time) {
+    notes.push_back("offload: " + format(*o.exposed) + " of a step show: term offload" +
+                    std::string{o.to_nvme ? ", without what NVMe takes" : ""});
   }
   return notes;
 }

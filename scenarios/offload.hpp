@@ -21,6 +21,7 @@ struct OffloadPlan {
   /// saved layer inputs in a micro-batch.
   Bytes step_way{}, pass_way{};
   std::optional<Seconds> step_time, pass_time;  ///< before any overlap; nothing where the link's rate is not known
+  std::optional<Seconds> exposed;               ///< in the step; nothing where the link's rate is not known
   /// NVMe in a step: states are read, updated and written back, activations written and read (Rajbhandari et al. 2021,
   /// ZeRO-Infinity, section 5.2).
   Bytes read{}, written{};

@@ -179,12 +179,55 @@ void price_run(
   }
 }
 
+/// "6, 7 x 2, 4 layers"
+std::string stages_text(const StageLayers& split, const Strategy& s) {
+  return format_count(split.first) + ", " +
+         (s.pp > 2 ? format_count(split.middle) + " x " + std::to_string(s.pp - 2) + ", " : "") +
+         format_count(split.last) + " layers";
+}
+
+/// Stages that the scenario states are simulated event by event where that takes no longer than a moment.
+void simulate_stages(
+    const TrainScenario& t, const CompiledTraining& compiled, const Strategy& s, LayerTable& table, Plan& plan) {
+  constexpr double most_passes = 1e7;
+  const double batch = real(t.work.shape.global_batch);
+  const bool legal = check(t.architecture, t.work.shape, s).verdict == Verdict::feasible;
+  if (compiled.timed && compiled.step && states_stages(s) && legal && batch * s.pp * s.vpp < most_passes) {
+    table.step.passes = simulated_passes(*compiled.step, table.step, s, batch);
+    plan.notes.push_back("strategy.first_stage_layers, last_stage_layers: passes simulated with stages of " +
+                         stages_text(compiled.step->stages(s), s));
+  }
+}
+
+/// Whether data keeps up, what binds and what would not.
+void note_data(
+    const TrainScenario& t, TrainPlan& answer, const CompiledTraining& compiled, const StepTable& table, Plan& plan) {
+  if (!t.work.feed) {
+    plan.notes.emplace_back("data loading: taken not to bind; a [data] table says what a sample asks of a host");
+    return;
+  }
+  const Estimate& e = answer.estimate;
+  const FedStep fed = compiled.step->time(table, answer.strategy, real(t.work.shape.global_batch), e.host).fed;
+  const auto binds = static_cast<std::size_t>(fed.input.binds);
+  answer.fed = fed;
+  std::string text = fed.exposed > Seconds{} ? "data loading: " + std::string{input_stage_names[binds]} +
+                                                   " holds the step up by " + format(fed.exposed)
+                                             : std::string{"data loading keeps up"};
+  text += "; GPUs that never wait need of a host";
+  text += t.work.feed->cpu > Seconds{} ? " " + format_number(fed.input.cores_needed) + " cores," : "";
+  text += t.work.feed->stored > Bytes{} ? " " + format(fed.input.storage_needed) + " of storage," : "";
+  text += t.work.feed->fed > Bytes{} ? " " + format(fed.input.copy_needed) + " of copies," : "";
+  text.pop_back();
+  plan.notes.push_back(std::move(text));
+}
+
 TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool explained, Plan& plan) {
   const TrainQuestion question = compile_question(t, plan.part, nullptr, plan.without);
   const CompiledTraining& compiled = question.compiled;
   TrainPlan answer;
   answer.strategy = close_open_axes(compiled, open_strategy(t), FitRule::surely);
-  const LayerTable table = tabulate(compiled, key_of(answer.strategy));
+  LayerTable table = tabulate(compiled, key_of(answer.strategy));
+  simulate_stages(t, compiled, answer.strategy, table, plan);
   if (explained) {
     ExplainRecorder recorder;
     answer.estimate = explain(compiled, table, answer.strategy, recorder);
@@ -219,11 +262,13 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   }
   answer.offload = plan_offload(t, e);
   if (answer.offload) {
+    answer.offload->exposed = compiled.timed ? answer.offload->exposed : std::nullopt;
     const std::vector<std::string> notes = offload_notes(*answer.offload);
     plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
   }
   judge_memory(scenario, t, compiled.capacity, answer, plan.part);
   if (compiled.timed) {
+    note_data(t, answer, compiled, table.step, plan);
     answer.binds = what_binds(e);
     price_run(t, scenario.money, compiled, plan.confidence->width, answer);
   }

@@ -20,8 +20,7 @@ struct Remedy {
   std::vector<std::string> changes;  ///< "strategy.micro_batch = 1"
   Strategy strategy;
   Bytes memory{};
-  Seconds step{};
-  Seconds cost{};  ///< the step and what offloading adds to it before any overlap: what remedies are ranked by
+  Seconds step{};  ///< what remedies are ranked by
 };
 
 /// A rule that the strategy breaks.
@@ -40,6 +39,7 @@ struct TrainPlan {
   std::vector<Problem> problems;  ///< every rule the strategy breaks; empty when it only does not fit
   std::string binds;              ///< what the time goes to; empty where no time is priced
   std::optional<OffloadPlan> offload;
+  std::optional<FedStep> fed;  ///< where the scenario says how data is loaded
   Interval<Seconds> step;
   Interval<Bytes> memory;  ///< as the device shows it; the verdict compares its ends with the capacity
   Bytes live{};            ///< what tensors take at the peak

@@ -134,12 +134,6 @@ bool software_can(const TrainScenario& t, const Strategy& s, const Strategy& ask
   return t.software.shards(s.zero, s.pp > 1) || (s.zero == asked.zero && !t.software.shards(asked.zero, asked.pp > 1));
 }
 
-/// The time of a step with what offloading adds before any overlap: what remedies are ranked by.
-Seconds cost_of(const TrainScenario& t, const Estimate& e) {
-  const std::optional<OffloadPlan> offload = plan_offload(t, e);
-  return offload && offload->step_time ? e.step + 2.0 * *offload->step_time : e.step;
-}
-
 /// The scenario with changes, read again. The level of the user's own runs is that of one software: another has none.
 TrainScenario again(const Scenario& scenario, std::span<const std::string> changes) {
   const auto& asked = std::get<TrainScenario>(scenario.question);
@@ -189,7 +183,6 @@ class RemedySearch {
     remedy.strategy = answer.strategy;
     remedy.memory = answer.estimate.memory.total();
     remedy.step = answer.estimate.step;
-    remedy.cost = cost_of(t, answer.estimate);
     return remedy;
   }
 
@@ -231,7 +224,7 @@ class RemedySearch {
     read(setting);
     const TrainScenario& t = *setting.train;
     OpenStrategy open{t.strategy, t.micro_batch_open, t.recompute_open};
-    Remedy remedy{setting.changes, {}, {}, {}, {}};
+    Remedy remedy{setting.changes, {}, {}, {}};
     for (const std::size_t i : chosen_) {
       const std::string_view key = key_of_change(changes_[i].text);
       changes_[i].apply(open.strategy);
@@ -255,7 +248,7 @@ class RemedySearch {
     const TrainAnswer answer = answer_question(setting.compiled, open);
     if (answer.estimate.verdict == Verdict::feasible && host_has_room(t, answer.estimate) &&
         software_can(t, answer.strategy, asked_)) {
-      remedy.cost = cost_of(t, answer.estimate);
+      remedy.step = answer.estimate.step;
       found_.push_back(std::move(remedy));
     }
   }
@@ -281,7 +274,7 @@ std::vector<Remedy> ranked(std::vector<Remedy> found) {
   std::stable_sort(found.begin(), found.end(), [](const Remedy& a, const Remedy& b) {
     const bool a_last = changes_numbers(a.changes);
     const bool b_last = changes_numbers(b.changes);
-    return a_last != b_last ? b_last : a.cost < b.cost;
+    return a_last != b_last ? b_last : a.step < b.step;
   });
   std::vector<Remedy> kept;
   for (Remedy& remedy : found) {

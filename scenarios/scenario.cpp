@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/workload/hf_config.hpp>
 #include <headroom/scenarios/scenario.hpp>
-#include <headroom/scenarios/sequence_length.hpp>
 #include <headroom/scenarios/serve_reader.hpp>
+#include <headroom/scenarios/train_reader.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -218,242 +218,6 @@ class ScenarioReader {
     return result;
   }
 
-  void read_training_table(TrainScenario& train) {
-    ConfigTable table = root_.table("training");
-    constexpr Range<std::int64_t> lengths{1, 100'000'000};
-    train.work.shape.seq_len = train.architecture.patches ? table.maybe_integer("seq_len", lengths).value_or(0)
-                                                          : table.integer("seq_len", lengths);
-    train.work.shape.global_batch = table.integer("global_batch", {1, 1'000'000'000});
-    const std::size_t precision = table.choice("precision", training_precision_names);
-    train.work.precision = static_cast<Precision>(precision);
-    gradients_ = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"});
-    optimizer_ = table.maybe_choice("optimizer", optimizer_names);
-    if (optimizer_) {
-      train.optimizer = static_cast<Optimizer>(*optimizer_);
-    }
-    software_ = table.maybe_text("software");
-    if (const ConfigValue* written = table.value("software")) {
-      software_place_ = {written->file ? *written->file : table.file(), written->at};
-    }
-    read_memory_options(table, train.work.options);
-    read_offload_target(table, train);
-    // Token counts are written as 15e12 or as an integer.
-    train.tokens = table.maybe_number("tokens", {1.0, 1e18}).value_or(0.0);
-    table.finish();
-  }
-
-  /// Where offloaded bytes go: into the host's memory, which must have room, or through it to NVMe.
-  static void read_offload_target(ConfigTable& table, TrainScenario& train) {
-    const auto target = table.maybe_choice("offload_to", std::array<std::string_view, 2>{"host", "nvme"});
-    train.offload_to_nvme = target == 1U;
-    if (target && !train.work.options.offload_optimizer && !train.work.options.offload_activations) {
-      table.problem("offload_to", "'offload_to' means something with 'offload' only");
-    }
-  }
-
-  void read_memory_options(ConfigTable& table, MemoryOptions& options) {
-    options.method = static_cast<Method>(table.maybe_choice("method", method_names).value_or(0));
-    options.lora_rank = table.maybe_integer("lora_rank", {1, 65536}).value_or(options.lora_rank);
-    if (table.has("lora_rank") && options.method == Method::full) {
-      table.problem("lora_rank", "'lora_rank' means something with method \"lora\" or \"qlora\" only");
-    }
-    flash_attention_ = table.maybe_boolean("flash_attention");
-    options.dropout = table.maybe_boolean("dropout");
-    options.fused_loss = table.maybe_boolean("fused_loss");
-    options.compiled = table.maybe_boolean("compile").value_or(false);
-    options.vocab_multiple = table.maybe_integer("vocab_multiple", {1, 65536}).value_or(1);
-    offload_stated_ = table.has("offload");
-    for (const std::string& what : table.texts("offload")) {
-      if (what == "optimizer") {
-        options.offload_optimizer = true;
-      } else if (what == "activations") {
-        options.offload_activations = true;
-      } else {
-        table.problem("offload", "'offload' holds " + quoted(what) + ", which is none of optimizer, activations");
-      }
-    }
-  }
-
-  /// The software that keeps the states, and what it keeps with this recipe and optimizer.
-  void read_software(TrainScenario& train) {
-    const MemoryStacks stacks = MemoryStacks::standard();
-    const std::string id = software_.value_or(zero_.value_or(0) >= 3 ? "torchtitan" : "megatron-core-te");
-    try {
-      train.software = stacks.find(id);
-    } catch (const ConfigError& error) {
-      diagnostics_.add(software_place_.first, software_place_.second, error.diagnostics().front().message);
-      return;
-    }
-    if (!software_) {
-      assume("training.software = " + id + " (" + train.software.name + ": its bytes per parameter, loss and buffers)");
-    }
-    read_defaults(train);
-    StateBytes states = adam_states(train.work.precision);
-    if (states.weights < 4.0) {
-      states = train.software.states_of(train.work.precision, train.device.generation);
-    }
-    if (gradients_) {
-      states.gradients = *gradients_ == 0 ? 4.0 : 2.0;
-    }
-    if (optimizer_) {
-      const double adam = moment_bytes(Optimizer::adamw);
-      const double master = std::max(0.0, states.optimizer - adam);
-      states.optimizer = moment_bytes(static_cast<Optimizer>(*optimizer_)) + master;
-      states.apart = moments_apart(static_cast<Optimizer>(*optimizer_));
-    }
-    train.work.states = states;
-    if (train.work.options.method == Method::full) {
-      tell_states(train);
-    }
-  }
-
-  void tell_states(const TrainScenario& train) {
-    const StateBytes& states = train.work.states;
-    std::string text = "states: " + format_number(states.weights) + " bytes a parameter of weights, " +
-                       format_number(states.gradients) + " of gradients, " + format_number(states.optimizer) +
-                       " of optimizer";
-    if (states.apart.embedding > 0.0) {
-      text += " (" + format_number(states.optimizer + states.apart.embedding) +
-              (states.apart.head > 0.0 ? " of embedding, head and norms)" : " of the embedding)");
-    }
-    if (states.buckets > 0.0) {
-      text += ", " + format_number(states.buckets) + " of gradient buckets where dp cp > 1";
-    }
-    assume(text);
-    if (train.architecture.mtp_layers > 0) {
-      assume("model.mtp_layers = " + std::to_string(train.architecture.mtp_layers) +
-             " (prediction modules beside the head: in the memory, not in the step)");
-    }
-  }
-
-  /// Blank keys mean what the software does; where that is no more than usual no line says so.
-  void read_defaults(TrainScenario& train) {
-    const StackDefaults& defaults = train.software.defaults;
-    const std::string by = " (default of " + train.software.id + ")";
-    Strategy& s = train.strategy;
-    s.zero = static_cast<std::uint8_t>(zero_.value_or(defaults.zero));
-    if (!zero_) {
-      constexpr std::array<std::string_view, 4> meaning{"nothing sharded", "optimizer states sharded",
-                                                        "gradients and optimizer states sharded",
-                                                        "weights, gradients and optimizer states sharded"};
-      assume("strategy.zero = " + std::to_string(s.zero) + " (" + std::string{meaning[s.zero]} +
-             (software_ ? ", default of " + train.software.id : std::string{}) + ")");
-    }
-    s.sequence_parallel = s.tp > 1 && sequence_parallel_.value_or(defaults.sequence_parallel);
-    if (!sequence_parallel_ && s.tp > 1) {
-      assume(s.sequence_parallel ? "strategy.sequence_parallel = true (on whenever tp > 1)"
-                                 : "strategy.sequence_parallel = false" + by);
-    }
-    s.etp_open = !etp_;
-    const std::uint16_t etp = train.architecture.moe ? defaults.expert_tensor_ranks(s.tp, s.ep) : std::uint16_t{1};
-    s.etp = static_cast<std::uint16_t>(etp_.value_or(etp));
-    if (!etp_ && train.architecture.moe && s.tp > 1) {
-      assume("strategy.etp = " + std::to_string(s.etp) + " (" +
-             (s.etp > 1 ? "experts are split as tp is" : "experts are not split") + ", default of " +
-             train.software.id + ")");
-    }
-    MemoryOptions& options = train.work.options;
-    options.flash_attention = flash_attention_.value_or(defaults.flash_attention);
-    if (!options.flash_attention && !flash_attention_) {
-      assume("training.flash_attention = false" + by);
-    }
-    if (!options.dropout && dropout_by_habit(train.software, train.architecture)) {
-      assume("training.dropout = true" + by);
-    }
-    if (!options.fused_loss && defaults.fused_loss) {
-      assume("training.fused_loss = true" + by);
-    }
-    options.offload_checkpoints = !offload_stated_ && defaults.offload_checkpoints;
-    if (options.offload_checkpoints) {
-      assume("training.offload: what full recomputation keeps" + by);
-    }
-  }
-
-  template <class Integer>
-  Integer axis(ConfigTable& table, std::string_view key, std::int64_t high) {
-    if (const auto value = table.maybe_integer(key, {1, high})) {
-      return static_cast<Integer>(*value);
-    }
-    if (!table.has(key) && (key == "tp" || key == "pp")) {
-      assume("strategy." + std::string{key} + " = 1 (not stated)");
-    }
-    return 1;
-  }
-
-  void read_ranks(ConfigTable& table, std::int64_t gpus, Strategy& s) {
-    s.tp = axis<std::uint16_t>(table, "tp", 4096);
-    s.pp = axis<std::uint16_t>(table, "pp", 4096);
-    s.vpp = axis<std::uint16_t>(table, "vpp", 1024);
-    s.cp = axis<std::uint16_t>(table, "cp", 4096);
-    s.ep = axis<std::uint16_t>(table, "ep", 4096);
-    etp_ = table.maybe_integer("etp", {1, 4096});
-    const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
-    if (const auto dp = table.maybe_integer("dp", {1, 10'000'000})) {
-      s.dp = static_cast<std::uint32_t>(*dp);
-    } else {
-      s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, gpus / model_ranks));
-      assume("strategy.dp = " + std::to_string(s.dp) + " (gpus / (tp pp cp))");
-    }
-  }
-
-  void read_schedule(ConfigTable& table, Strategy& s) {
-    const auto schedule = table.maybe_choice("schedule", schedule_names);
-    if (!schedule) {
-      return;
-    }
-    s.schedule = static_cast<Schedule>(*schedule);
-    const std::string name{schedule_names[*schedule]};
-    if (s.schedule != Schedule::one_f_one_b && s.vpp > 1) {
-      table.problem("schedule",
-                    "schedule '" + name + "' has no vpp; drop vpp = " + std::to_string(s.vpp) + " or use \"1f1b\"");
-    } else if (s.schedule != Schedule::one_f_one_b) {
-      assume("the time of schedule " + name + " is priced as 1f1b; its memory is its own");
-    }
-  }
-
-  void read_strategy(TrainScenario& train) {
-    static const ConfigValue nothing;
-    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
-    Strategy& s = train.strategy;
-    read_ranks(table, train.work.shape.gpus, s);
-    if (const auto micro_batch = table.maybe_integer("micro_batch", {1, 60'000})) {
-      s.micro_batch = static_cast<std::uint16_t>(*micro_batch);
-    } else {
-      train.micro_batch_open = !table.has("micro_batch");
-    }
-    if (const auto recompute = table.maybe_choice("recompute", recompute_names)) {
-      s.recompute = static_cast<Recompute>(*recompute);
-    } else {
-      train.recompute_open = !table.has("recompute");
-    }
-    zero_ = table.maybe_integer("zero", {0, 3});
-    sequence_parallel_ = table.maybe_boolean("sequence_parallel");
-    if (const auto block = table.maybe_integer("recompute_block", {1, 255})) {
-      s.recompute_block = static_cast<std::uint8_t>(*block);
-      if (*block > 1 && s.recompute != Recompute::full) {
-        table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
-      }
-    }
-    read_schedule(table, s);
-    if (const auto shard_ranks = table.maybe_integer("shard_ranks", {1, 65535})) {
-      s.shard_ranks = static_cast<std::uint16_t>(*shard_ranks);
-    }
-    table.finish();
-  }
-
-  void settle_sequence(TrainScenario& train) {
-    if (!diagnostics_.empty()) {
-      return;  // patches or ranks of a broken document are not known
-    }
-    std::int64_t& seq_len = train.work.shape.seq_len;
-    if (const auto wrong = settle_image_tokens(train.architecture, train.strategy, seq_len, scenario_.assumptions)) {
-      root_.table("training").problem("seq_len", *wrong);
-    }
-    if (const auto beyond = beyond_positions(train.architecture, seq_len)) {
-      assume(*beyond);
-    }
-  }
-
   void read_train() {
     TrainScenario train;
     train.architecture = read_model();
@@ -467,10 +231,7 @@ class ScenarioReader {
     train.work.shape.gpus = hardware.gpus;
     train.host_memory = hardware.host_memory;
     train.gpus_per_node = hardware.gpus_per_node;
-    read_training_table(train);
-    read_strategy(train);
-    read_software(train);
-    settle_sequence(train);  // padding depends on sequence parallelism, which the software may settle
+    read_training(root_, train, scenario_.assumptions);
     scenario_.question = std::move(train);
   }
 
@@ -527,12 +288,6 @@ class ScenarioReader {
   const Sources& sources_;
   Scenario scenario_;
   std::string gpu_id_;
-  std::optional<std::size_t> gradients_, optimizer_;  ///< as chosen
-  std::optional<std::int64_t> zero_, etp_;            ///< as stated, like the next three: the software fills blanks
-  std::optional<bool> sequence_parallel_, flash_attention_;
-  bool offload_stated_ = false;
-  std::optional<std::string> software_;
-  std::pair<std::string, Position> software_place_;
   ConfigValue inline_model_;
 };
 

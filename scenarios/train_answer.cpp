@@ -2,6 +2,7 @@
 #include <headroom/model/cost/layer_ops.hpp>
 #include <headroom/scenarios/train_answer.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace headroom {
@@ -25,6 +26,13 @@ std::shared_ptr<const JobGroups> groups_of(const TrainScenario& t) {
   return std::make_shared<const JobGroups>(t.device, JobHosts{t.host, 0, std::nullopt, t.cluster}, t.work.shape.gpus);
 }
 
+TrainingWorkload workload_of(const TrainScenario& t) {
+  TrainingWorkload work = t.work;
+  work.host_link = host_link_of(t.device, t.host ? &*t.host : nullptr);
+  work.host_gpus = std::min(t.gpus_per_node, t.work.shape.gpus);
+  return work;
+}
+
 TrainQuestion compile_question(const TrainScenario& t,
                                PlanPart part,
                                std::shared_ptr<const JobGroups> groups,
@@ -34,8 +42,8 @@ TrainQuestion compile_question(const TrainScenario& t,
   const bool memory_only = part == PlanPart::memory;
   if (question.untimed.empty()) {
     try {
-      question.compiled =
-          compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t), t.software, t.work, without);
+      question.compiled = compile(t.architecture, t.device, groups ? std::move(groups) : groups_of(t), t.software,
+                                  workload_of(t), without);
       question.compiled.timed = !memory_only;
       return question;
     } catch (const ConfigError&) {

@@ -24,6 +24,8 @@ struct TrainQuestion {
                                              PlanPart part,
                                              std::shared_ptr<const JobGroups> groups = nullptr,
                                              TermSet without = {});
+/// The scenario's workload with what its hosts add: their link to a GPU, and the GPUs that share one.
+[[nodiscard]] TrainingWorkload workload_of(const TrainScenario& train);
 /// The groups of a scenario's GPUs on its hosts.
 [[nodiscard]] std::shared_ptr<const JobGroups> groups_of(const TrainScenario& train);
 

@@ -47,6 +47,19 @@ std::string way_out(const Legality& rule) {
       return number <= 1 ? "use etp 1" : "use etp " + nearest_divisors(number, limit);
     case Verdict::tensor_ranks_not_divisible: return "use etp " + nearest_divisors(number, std::min(limit, number));
     case Verdict::shard_ranks_misfit: return "use shard_ranks " + nearest_divisors(number, limit);
+    case Verdict::context_heads_not_divisible:
+      return "use tp x cp " + nearest_divisors(number, limit) + ", or cp_form \"ring\" or \"all-gather\"";
+    case Verdict::stage_layers_misfit:
+      return limit > 0 ? "state layers that leave " + nearest_multiples(std::max<std::int64_t>(number, 1), limit)
+                       : "state layers that add up to the model's, or leave a stage unstated";
+    case Verdict::schedule_stages_odd:
+      return "use pp " + nearest_multiples(number, limit) + ", or schedule \"1f1b\" or \"zb-v\"";
+    case Verdict::schedule_micro_batches_odd:
+      return "use a global_batch of " + nearest_multiples(number, limit) + " micro-batches";
+    case Verdict::schedule_micro_batches_too_few:
+      return "use a global_batch of at least " + std::to_string(limit) + " micro-batches, or pp " +
+             std::to_string(std::max<std::int64_t>(2, number / 4 * 2));
+    case Verdict::schedule_has_no_chunks: return "use vpp 1, or schedule \"1f1b\"";
     case Verdict::feasible:
     case Verdict::out_of_memory:
     case Verdict::may_not_fit:
@@ -87,6 +100,17 @@ std::string verdict_text(Verdict verdict, double broke, double limit) {
     case Verdict::tensor_ranks_not_divisible: return "tp " + number(broke) + " does not divide by etp " + number(limit);
     case Verdict::shard_ranks_misfit:
       return "the dp x cp = " + number(broke) + " data ranks do not divide by shard_ranks " + number(limit);
+    case Verdict::context_heads_not_divisible:
+      return number(broke) + " heads do not divide by tp x cp = " + number(limit) + ", which Ulysses needs";
+    case Verdict::stage_layers_misfit:
+      return "the stated stages leave " + number(broke) + " layers for " + number(limit) + " stages";
+    case Verdict::schedule_stages_odd:
+      return "pp " + number(broke) + " does not divide by " + number(limit) + ", which DualPipe needs";
+    case Verdict::schedule_micro_batches_odd:
+      return number(broke) + " micro-batches do not divide by " + number(limit) + ", which DualPipe needs";
+    case Verdict::schedule_micro_batches_too_few:
+      return number(broke) + " micro-batches are fewer than the 2 x pp = " + number(limit) + " that DualPipe needs";
+    case Verdict::schedule_has_no_chunks: return "vpp " + number(broke) + " on a schedule that chooses its own chunks";
     case Verdict::out_of_memory:
       return "does not fit: needs " + format(Bytes{broke}) + " of " + format(Bytes{limit}) + " per GPU";
     case Verdict::may_not_fit:

@@ -42,6 +42,24 @@ InputRate input_rate(const InputPipeline& p) noexcept {
   return answer;
 }
 
+FedStep feed_step(const DataFeed& feed, double samples, BytesPerSecond copy, Seconds busy) noexcept {
+  InputPipeline pipeline{feed.stored, feed.fed, feed.cpu, feed.workers, feed.storage, copy};
+  pipeline.gpu_samples = busy.raw() > 0.0 ? samples / busy.raw() : 0.0;
+  pipeline.overlapped_copy = feed.pinned;
+  FedStep step;
+  step.input = input_rate(pipeline);
+  const auto& rates = step.input.samples_per_second;
+  if (feed.prefetch == 0) {
+    const double loaded = std::min(rates[static_cast<std::size_t>(InputStage::storage)],
+                                   rates[static_cast<std::size_t>(InputStage::decode)]);
+    const Seconds copied = samples / per_second(copy, feed.fed) * Seconds{1.0};
+    step.exposed = Seconds{samples / loaded} + copied;
+  } else if (step.input.binds != InputStage::gpu || !feed.pinned) {
+    step.exposed = std::max(Seconds{}, Seconds{samples / step.input.rate} - busy);
+  }
+  return step;
+}
+
 LoaderStalls simulate_loader(const LoaderQueue& queue, std::int64_t steps, std::uint64_t seed) {
   std::mt19937_64 random{seed};
   // Lognormal of mean 1 (Johnson, Kotz and Balakrishnan 1994, chapter 14).

@@ -15,6 +15,17 @@ enum class InputStage : std::uint8_t { storage, decode, copy, gpu, count };
 inline constexpr std::size_t input_stage_count = static_cast<std::size_t>(InputStage::count);
 inline constexpr std::array<std::string_view, input_stage_count> input_stage_names{"storage", "decode", "copy", "gpu"};
 
+/// How a training run feeds its GPUs, as a scenario states it of one host. A rate or time of zero: not stated, taken
+/// not to bind.
+struct DataFeed {
+  Bytes stored{}, fed{};      ///< of a sample: in storage, and as the device takes it
+  Seconds cpu{};              ///< of one core for a sample
+  double workers = 0.0;       ///< loader processes of the host that have a core of their own
+  BytesPerSecond storage{};   ///< of the host
+  std::int64_t prefetch = 2;  ///< batches ahead; 0: every step waits for its own
+  bool pinned = true;         ///< copies run beside compute
+};
+
 /// One host and what a sample asks of it. A rate or time of zero means that the stage does not take part.
 struct InputPipeline {
   Bytes stored{};               ///< a sample as it lies in storage
@@ -36,6 +47,15 @@ struct InputRate {
   BytesPerSecond storage_needed{};
   BytesPerSecond copy_needed{};
 };
+
+/// What a step adds while it waits for its samples. `busy`: the step without that; `samples` of one host in a step;
+/// `copy`: host to device, of all its devices. With samples loaded ahead the slowest stage sets the pace; without,
+/// loading and computing take turns.
+struct FedStep {
+  InputRate input;
+  Seconds exposed{};
+};
+[[nodiscard]] FedStep feed_step(const DataFeed& feed, double samples, BytesPerSecond copy, Seconds busy) noexcept;
 
 /// Throughput = the slowest stage's; where copies are not overlapped they add to the device's time instead (NVIDIA CUDA
 /// C++ best practices guide, section 10.1.2).

@@ -84,6 +84,21 @@ CollectiveCurves curves_for(const Device& device, const GroupView& view, std::st
 
 }  // namespace
 
+std::optional<BytesPerSecond> host_link_of(const Device& device, const Node* node) noexcept {
+  if (node != nullptr && node->c2c) {
+    return node->c2c->value;
+  }
+  std::optional<BytesPerSecond> link;
+  if (device.pcie.rate) {
+    link = device.pcie.rate->value;
+  }
+  if (node != nullptr && node->pcie_generation > 0) {
+    const auto slot = pcie_rate(node->pcie_generation, device.pcie.lanes > 0 ? device.pcie.lanes : 16);
+    link = link && slot ? std::min(*link, *slot) : link ? link : slot;
+  }
+  return link;
+}
+
 std::string_view transport_of(const Node& node) noexcept {
   const auto is = [&](std::string_view word) { return node.nic_kind.find(word) != std::string::npos; };
   return is("EFA") ? "efa" : is("RoCE") || is("Ethernet") || is("GbE") || is("TCPX") ? "roce" : "infiniband";

@@ -140,6 +140,7 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
   host_forward += weight * other.host_forward;
   host_backward += weight * other.host_backward;
   accumulation += weight * other.accumulation;
+  ep_hidden += weight * other.ep_hidden;
   return *this;
 }
 
@@ -304,12 +305,63 @@ void LayerPricer::add_collectives(LayerTimes& t, const Block& block, const Sizes
     const double exposed = z.key.sequence_parallel ? 1.0 - r.stack.tp_overlap : 1.0;
     t.forward.tp = t.backward.tp = blocks * exposed * once / reach;
   }
-  if (const GroupCollectives* cp = groups.find(z.key.cp, z.key.tp)) {
-    // Keys and values of the other shards: ring or all-gather, the same bytes (Liu et al. 2023, Ring Attention).
-    const Bytes buffer{2.0 * element_ * z.tokens * z.keys * z.key.cp};
-    const Seconds once = cp->time(Collective::all_gather, buffer).time;
-    t.forward.cp = (1.0 - r.physics.cp_overlap) * once;
-    t.backward.cp = 2.0 * t.forward.cp;
+}
+
+void LayerPricer::add_context(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const {
+  const StepRecipe& r = recipe_;
+  const GroupCollectives* cp = groups.find(z.key.cp, z.key.tp);
+  if (cp == nullptr) {
+    return;
+  }
+  const double ranks = z.key.cp;
+  const double reach = cp->view().domains > 1 ? r.physics.nic * r.stack.nic : r.stack.link;
+  const auto takes = [&](Collective collective, double width) {
+    return cp->time(collective, Bytes{element_ * z.tokens * width}).time / reach;
+  };
+  if (z.key.cp_form == CpForm::ulysses) {
+    // Jacobs et al. 2023, section 3.2: queries, keys, values and the output are exchanged each way, none of it beside
+    // compute. Key-value heads fewer than ranks are sent to each that needs them.
+    const double heads = z.keys / std::max(1.0, real(block.head_dim));
+    const double copies = block.mixer == Mixer::mla ? z.keys : ranks * std::ceil(heads / ranks) * real(block.head_dim);
+    const bool latent = block.mixer == Mixer::mla && r.architecture.mla;
+    const double output = z.heads * real(latent ? r.architecture.mla->value_dim : block.values());
+    t.forward.cp = takes(Collective::all_to_all, z.queries) + 2.0 * takes(Collective::all_to_all, copies) +
+                   takes(Collective::all_to_all, output);
+    t.backward.cp = t.forward.cp;
+    return;
+  }
+  if (z.key.cp_form == CpForm::ring) {
+    // Liu et al. 2023, section 3.2: while a rank attends to one shard the next is on its way; backward their gradients
+    // travel with keys and values. Causal shards are dealt so that all hops do the same work.
+    const auto exposed = [&](Seconds hop, Seconds attention) {
+      const Seconds work = attention / ranks;
+      return (ranks - 1.0) * (std::max(Seconds{}, hop - work) + r.physics.overlap_slowdown * std::min(hop, work));
+    };
+    t.forward.cp = exposed(takes(Collective::send_recv, 2.0 * z.keys), t.forward.attention);
+    t.backward.cp = exposed(takes(Collective::send_recv, 4.0 * z.keys), t.backward.attention);
+    return;
+  }
+  // Keys and values of the other shards: gathered, or where nobody says which a ring of as many bytes.
+  const Bytes buffer{2.0 * element_ * z.tokens * z.keys * z.key.cp};
+  const Seconds once = cp->time(Collective::all_gather, buffer).time;
+  t.forward.cp = (1.0 - r.physics.cp_overlap) * once;
+  t.backward.cp = 2.0 * t.forward.cp;
+}
+
+/// Exchanges beside compute: a share of them within a micro-batch; with overlapped experts those of one micro-batch
+/// beside the opposite pass of another (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1), as far as both passes' compute
+/// reaches. What is hidden slows compute.
+void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept {
+  const StepRecipe& r = recipe_;
+  const double gain = 1.0 - r.physics.overlap_slowdown;
+  const auto compute = [](const LayerPass& pass) { return pass.gemm + pass.attention + pass.elementwise; };
+  if (r.stack.ep_overlap > 0.0) {
+    for (LayerPass* pass : {&t.forward, &t.backward}) {
+      pass->ep -= gain * std::min(r.stack.ep_overlap * pass->ep, compute(*pass));
+    }
+  }
+  if (key.overlap_experts) {
+    t.ep_hidden = gain * std::min(t.forward.ep + t.backward.ep, compute(t.forward) + compute(t.backward));
   }
 }
 
@@ -327,8 +379,11 @@ void LayerPricer::add_recompute(LayerTimes& t, const Sizes& z) const noexcept {
 
 void LayerPricer::add_host(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
   const StepRecipe& r = recipe_;
-  Seconds host = (1.0 + (z.t > 1.0 ? r.physics.tp_host : 0.0)) * r.stack.host;
+  Seconds host = (1.0 + r.physics.tp_host * std::log2(z.t)) * r.stack.host;
   host *= narrow_recipe(r.precision) ? r.physics.fp8_host : 1.0;
+  if (z.key.cuda_graphs) {
+    host = r.physics.graph_nodes * r.physics.graph_node;
+  }
   host *= block.feed_forward == FeedForward::moe ? r.stack.moe_host : 1.0;
   const double again = z.key.recompute == Recompute::full ? 1.1 : 0.0;
   t.host_forward = wait_for_host(t.forward.total(), host);
@@ -380,7 +435,9 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
   }
   add_passes(t, block, z);
   add_collectives(t, block, z, groups);
+  add_context(t, block, z, groups);
   drop(t, r.without);
+  hide_exchanges(t, key);
   if (on(Term::recompute)) {
     add_recompute(t, z);
   }

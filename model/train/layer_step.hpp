@@ -8,11 +8,13 @@
 #include <headroom/model/estimate.hpp>
 #include <headroom/model/precision.hpp>
 #include <headroom/model/train/confidence.hpp>
+#include <headroom/model/train/input_pipeline.hpp>
 #include <headroom/model/train/job_groups.hpp>
 #include <headroom/model/train/memory.hpp>
 #include <headroom/model/train/step_stack.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -44,6 +46,9 @@ struct StepRecipe {
   Precision precision = Precision::bf16;
   MemoryOptions options;
   double seq_len = 1.0;
+  std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
+  std::int64_t host_gpus = 1;               ///< GPUs that share a host
+  std::optional<DataFeed> feed;
   MeasuredLevel measured;  ///< of the user's own runs
   TermSet without;
 };
@@ -62,6 +67,7 @@ struct LayerTimes {
   Seconds host_forward{};      ///< what the GPU waits for its host
   Seconds host_backward{};
   Seconds accumulation{};  ///< of weight gradients, where there are several micro-batches
+  Seconds ep_hidden{};     ///< of both passes' exchanges, beside another micro-batch's compute, less what that costs
   [[nodiscard]] constexpr Seconds total() const noexcept {
     return forward.total() + host_forward + backward.total() + recompute + host_backward;
   }
@@ -86,7 +92,10 @@ class LayerPricer {
   ///   passes      T (20 h/sigma + (4+2g) f/t + 4 (a+2k) d/t) / B, backward twice that
   ///   tp          two all-reduces of 2 T h bytes each way (Shoeybi et al. 2019, section 3), with sequence parallelism
   ///               as all-gathers and reduce-scatters (Korthikanti et al. 2022, section 4.2.2)
-  ///   host        max-norm of order 5 of the GPU's time and the host's
+  ///   cp          a gather of keys and values of which a share is hidden; a ring's hops as far as attention does not
+  ///               hide them (Liu et al. 2023, section 3.2); Ulysses' exchanges (Jacobs et al. 2023, section 3.2)
+  ///   ep          four exchanges, less what other compute hides
+  ///   host        max-norm of order 5 of the GPU's time and the host's; of graphs the gaps between their nodes
   [[nodiscard]] LayerTimes layer(const Block& block, const LayerKey& key, const JobGroups& groups) const;
   [[nodiscard]] HeadTimes head(const LayerKey& key) const noexcept;
 
@@ -104,6 +113,8 @@ class LayerPricer {
   void add_experts(LayerTimes& t, const Sizes& z, const JobGroups& groups) const;
   void add_passes(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
   void add_collectives(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const;
+  void add_context(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const;
+  void hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
   void add_recompute(LayerTimes& t, const Sizes& z) const noexcept;
   void add_host(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
   [[nodiscard]] Seconds exchange(const Sizes& z, const JobGroups& groups) const;

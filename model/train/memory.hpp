@@ -71,6 +71,8 @@ struct MemoryOptions {
   std::optional<bool> dropout;
   bool flash_attention = true;
   std::optional<bool> fused_loss;  ///< unstated and no habit: unfused, and the range says so
+  bool overlapped = true;  ///< communication runs beside compute as far as the software can
+  bool async_tp = false;   ///< tensor-parallel collectives are cut up and run beside their products
   bool compiled = false;
   Method method = Method::full;
   std::int64_t lora_rank = 16;
@@ -146,6 +148,8 @@ struct LayerKey {
   Recompute recompute = Recompute::none;
   std::uint32_t dp = 1;
   std::uint16_t shard_ranks = 0;
+  CpForm cp_form = CpForm::unstated;
+  bool cuda_graphs = false, overlap_experts = false;  ///< of time alone
 };
 
 /// Bytes and parameters of one layer of each kind on one rank, and of the ends.

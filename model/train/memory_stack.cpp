@@ -123,6 +123,9 @@ void read_defaults(ConfigTable& root, MemoryStack& stack) {
   d.offload_checkpoints = flag(*table, "offload_checkpoints", d.offload_checkpoints);
   d.expert_tensor = static_cast<ExpertTensor>(
       table->maybe_choice("expert_tensor_parallel", expert_tensor_names).value_or(std::size_t{0}));
+  if (const auto form = table->maybe_choice("context_parallel", cp_form_names)) {
+    d.cp_form = static_cast<CpForm>(*form);
+  }
   d.vocabulary = table->maybe_integer("vocabulary", {1, std::int64_t{1} << 40}).value_or(d.vocabulary);
   d.source = table->text("source");
   table->finish();
@@ -211,6 +214,14 @@ const MemoryStack& MemoryStacks::find(std::string_view id) const {
     listed += (listed.empty() ? "" : ", ") + std::string{name};
   }
   throw ConfigError{"unknown software stack " + quoted(id) + suggestion(id, known) + "; there are: " + listed};
+}
+
+void MemoryStacks::set_time(std::string_view id, const StepStacks& time) noexcept {
+  for (MemoryStack& stack : stacks_) {
+    if (stack.id == id) {
+      stack.time = time;
+    }
+  }
 }
 
 const MemoryStack* MemoryStacks::of_framework(std::string_view framework) const noexcept {

@@ -7,6 +7,7 @@
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/precision.hpp>
 #include <headroom/model/train/step_stack.hpp>
+#include <headroom/model/train/strategy.hpp>
 
 #include <array>
 #include <optional>
@@ -69,6 +70,7 @@ struct StackDefaults {
   bool fused_loss = false;
   bool offload_checkpoints = false;  ///< what full recomputation keeps goes to the host
   ExpertTensor expert_tensor = ExpertTensor::as_tp;
+  CpForm cp_form = CpForm::unstated;
   std::int64_t vocabulary = 50257;  ///< of a model whose own is not known; GPT-2's tokenizer
   std::string source;
   [[nodiscard]] std::uint16_t expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept;
@@ -144,6 +146,8 @@ class MemoryStacks {
   /// By the longest `frameworks` entry that `framework` starts with, whatever the case; nullptr when none does.
   [[nodiscard]] const MemoryStack* of_framework(std::string_view framework) const noexcept;
   [[nodiscard]] const std::vector<MemoryStack>& all() const noexcept { return stacks_; }
+  /// Other parameters of the step for a stack that there is.
+  void set_time(std::string_view id, const StepStacks& time) noexcept;
 
  private:
   std::vector<MemoryStack> stacks_;

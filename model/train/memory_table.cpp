@@ -68,13 +68,15 @@ ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Blo
   s.sequence_parallel = key.sequence_parallel;
   s.flash_attention = c.options.flash_attention;
   s.dropout = c.dropout;
-  s.two_outputs = c.stack.copies_attention_output && key.cp > 1;
+  const bool exchanged = key.cp_form == CpForm::ulysses && key.cp > 1;
+  s.two_outputs = (c.stack.copies_attention_output && key.cp > 1) || exchanged;
   s.recompute = key.recompute == Recompute::full ? Recompute::none : key.recompute;
   if (block.mixer == Mixer::attention || block.mixer == Mixer::mla) {
     s.heads = real(block.heads);
     s.query_width = real(block.heads * block.head_dim);
     s.kv_width = real(block.kv_heads * block.head_dim);
-    s.head_dim = real(block.head_dim);
+    // After Ulysses' exchange every rank of the context group holds at least one head of its own too.
+    s.head_dim = real(block.head_dim) * (exchanged ? key.cp : 1);
   } else {
     // A recurrent mixer keeps its projections' outputs: as wide as a query, a key, a value and an output of its inner
     // width would be; no scores.
@@ -134,6 +136,18 @@ double backward_workspace(const ActivationShape& s) noexcept {
   const double routed = s.routed * (s.sequence_parallel ? s.etp * tokens / s.tp : tokens);
   const double ffn = s.experts > 0.0 ? inner * s.expert_ffn / s.etp * routed : inner * s.ffn * tokens / s.tp;
   return ffn + (s.flash_attention ? 0.0 : s.element_bytes * s.heads * s.seq_len * tokens / s.tp);
+}
+
+/// Keys and values of other context ranks: all of them gathered, or of a ring the two shards on their way. Where nobody
+/// states the form they are none of what was fitted.
+double context_buffers(const ActivationShape& s, CpForm form) noexcept {
+  if (s.cp <= 1.0 || form == CpForm::unstated || form == CpForm::ulysses) {
+    return 0.0;
+  }
+  const double shards = form == CpForm::ring ? 2.0 : s.cp;
+  const double width = s.kv_rank > 0.0 ? s.latent_qk + s.latent_value : 2.0 * s.kv_width;
+  const double tokens = s.micro_batch * s.seq_len / s.cp;
+  return shards * s.element_bytes * tokens * std::max(width / s.tp, 2.0 * s.head_dim);
 }
 
 /// Bytes of a logit at the loss. The stacks state them for 16-bit outputs; an fp32 output is the fp32 copy that the
@@ -247,7 +261,7 @@ MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexce
     // The backward pass of a layer holds all that no recomputation would have kept of it.
     row.formed_again = key.recompute == Recompute::full ? layer_activations(whole).raw()
                                                         : layer_activations(whole).raw() - row.activations;
-    row.workspace = backward_workspace(shape);
+    row.workspace = backward_workspace(shape) + context_buffers(shape, key.cp_form);
     if (c.options.method == Method::qlora) {
       row.workspace += c.element_bytes * kind.largest_matrix / tp;  // Dettmers et al. 2023, section 3, equation 5
     }

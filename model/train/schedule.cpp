@@ -105,8 +105,8 @@ double zb_h2(const PipelineShape& s, const Lengths& x) noexcept {
   const double p = s.stages;
   const double m = s.micro_batches;
   const std::int32_t missing = std::max(0, 2 * s.stages - 1 - s.micro_batches);
-  const double waits = missing / 2;  // whole stages
-  const double odd = missing % 2;
+  const double waits = real(missing / 2);  // whole stages
+  const double odd = real(missing % 2);
   const double trips = (p - 1.0 + waits + odd) / 2.0;
   const double delayed = std::min(m, 2.0 * p - 1.0) - 1.0;
   return std::max({Chain{m + p - 1.0, m + p - 1.0, m - delayed, p - 1.0}.length(x),

@@ -101,14 +101,16 @@ class VOrder {
   VOrder(const PipelineShape& shape, std::int32_t stage, Passes& out)
       : position_{stage, 2 * shape.stages - 1 - stage}, micro_batches_{shape.micro_batches}, out_{out} {}
 
-  void forward(std::size_t chunk) { write(PassKind::forward, chunk, forwards[chunk]++); }
-  void backward_input(std::size_t chunk) { write(PassKind::backward_input, chunk, backwards[chunk]++); }
-  void backward_weight(std::size_t chunk) { write(PassKind::backward_weight, chunk, weights[chunk]++); }
+  void forward(std::size_t chunk) { write(PassKind::forward, chunk, forwards_[chunk]++); }
+  void backward_input(std::size_t chunk) { write(PassKind::backward_input, chunk, backwards_[chunk]++); }
+  void backward_weight(std::size_t chunk) { write(PassKind::backward_weight, chunk, weights_[chunk]++); }
   void backward(std::size_t chunk) {
     backward_input(chunk);
     backward_weight(chunk);
   }
-  std::array<std::int32_t, 2> forwards{}, backwards{}, weights{};
+  [[nodiscard]] std::int32_t forwards(std::size_t chunk) const { return forwards_[chunk]; }
+  /// Micro-batches whose weight gradients are still to come.
+  [[nodiscard]] std::int32_t delayed(std::size_t chunk) const { return backwards_[chunk] - weights_[chunk]; }
 
  private:
   void write(PassKind kind, std::size_t chunk, std::int32_t micro_batch) {
@@ -116,7 +118,7 @@ class VOrder {
       out_.push_back({kind, position_[chunk], micro_batch});
     }
   }
-  std::array<std::int32_t, 2> position_;
+  std::array<std::int32_t, 2> position_, forwards_{}, backwards_{}, weights_{};
   std::int32_t micro_batches_;
   Passes& out_;
 };
@@ -136,8 +138,8 @@ void zb_v(const PipelineShape& shape, std::int32_t stage, Passes& out) {
     order.forward(1);
     order.backward(1);
   }
-  while (order.forwards[1] < order.forwards[0] || order.forwards[0] < m) {
-    if (order.forwards[0] < m) {
+  while (order.forwards(1) < order.forwards(0) || order.forwards(0) < m) {
+    if (order.forwards(0) < m) {
       order.forward(0);
     }
     order.backward(0);
@@ -153,7 +155,7 @@ void zb_v(const PipelineShape& shape, std::int32_t stage, Passes& out) {
     order.backward_weight(0);
   }
   for (const std::size_t chunk : {1U, 0U}) {
-    while (order.weights[chunk] < order.backwards[chunk]) {
+    while (order.delayed(chunk) > 0) {
       order.backward_weight(chunk);
     }
   }

@@ -52,6 +52,17 @@ bool is_two_way(const Strategy& s) noexcept {
   return s.schedule == Schedule::dualpipe && s.pp > 1;
 }
 
+/// One stage of a split that the strategy states: the others share what the stated ones leave.
+void add_stated_stage(const CompiledMemory& c, const Strategy& s, std::int64_t stage, StageLayers& result) noexcept {
+  const std::int64_t left = c.layers - s.first_stage_layers - s.last_stage_layers;
+  const std::int64_t others = s.pp - (s.first_stage_layers > 0 ? 1 : 0) - (s.last_stage_layers > 0 ? 1 : 0);
+  const std::int64_t each = others > 0 ? left / others : 0;
+  const std::int64_t first = s.first_stage_layers > 0 ? s.first_stage_layers : each;
+  const std::int64_t from = stage == 0 ? 0 : first + (stage - 1) * each;
+  const bool rest = stage == s.pp - 1;
+  add_layers(c, from, rest ? c.layers : stage == 0 ? first : from + each, result);
+}
+
 /// Layers that divide go round the stages chunk by chunk. Others go in one part a stage.
 StageLayers layers_of_stage(const CompiledMemory& c, const Strategy& s, std::int64_t stage) noexcept {
   StageLayers result;
@@ -62,6 +73,8 @@ StageLayers layers_of_stage(const CompiledMemory& c, const Strategy& s, std::int
   } else if (is_two_way(s)) {
     add_part(c, stages, stage, result);
     add_part(c, stages, stages - 1 - stage, result);
+  } else if (s.first_stage_layers > 0 || s.last_stage_layers > 0) {
+    add_stated_stage(c, s, stage, result);
   } else if (divides(c, stages * s.vpp)) {
     for (std::int64_t i = 0; i < s.vpp; ++i) {
       add_part(c, stages * s.vpp, i * stages + stage, result);

@@ -62,20 +62,59 @@ class StepLines {
          {{"x", recipe_.stack.elementwise, Shown::count, recipe_.stack.source},
           {"B", model_.pricer().bandwidth().raw(), Shown::bytes_per_second, "share of the datasheet's bandwidth"},
           {"accumulation", table_.layer.accumulation.raw(), Shown::seconds, "one layer, one micro-batch"}});
+    host();
+    line(Term::optimizer, "40 bytes a local parameter / B + a fixed part", recipe_.physics.source,
+         {{"parameters", t_.updated, Shown::count,
+           t_.host_update > Seconds{} ? "updated on the host: the fixed part alone" : "of this rank's update"},
+          {"fixed", recipe_.physics.optimizer_step.raw(), Shown::seconds, "once a step"}});
+    line(
+        Term::offload, "m (max(0, copy - o F) + max(0, copy - o B)) + gradients beside the last B + update + weights",
+        "Ren et al. 2021, ZeRO-Offload, section 4",
+        {{"copies", t_.copies.raw(), Shown::seconds, "both ways, before any overlap"},
+         {"link", recipe_.host_link.value_or(BytesPerSecond{}).raw(), Shown::bytes_per_second, "GPU to host, each way"},
+         {"o", recipe_.physics.offload_overlap, Shown::fraction,
+          "share of compute beside which copies run; not fitted"},
+         {"update", t_.host_update.raw(), Shown::seconds, "on the host, all of its GPUs' parameters"}});
+  }
+
+  void host() {
+    if (s_.cuda_graphs) {
+      line(Term::host, "m n ((GPU^5 + nodes^5)^(1/5) - GPU)", "CUDA graphs: gaps between nodes instead of launches",
+           {{"nodes", recipe_.physics.graph_nodes, Shown::count, "of a dense layer's forward"},
+            {"gap", recipe_.physics.graph_node.raw(), Shown::seconds, "Gray 2019, NVIDIA Technical Blog"}});
+      return;
+    }
     line(Term::host, "m n ((GPU^5 + host^5)^(1/5) - GPU)", "launches that the GPU waits for",
          {{"host", recipe_.stack.host.raw(), Shown::seconds, recipe_.stack.source}});
-    line(Term::optimizer, "40 bytes a local parameter / B + a fixed part", recipe_.physics.source,
-         {{"parameters", t_.updated, Shown::count, "of this rank's update"},
-          {"fixed", recipe_.physics.optimizer_step.raw(), Shown::seconds, "once a step"}});
+  }
+
+  void context() {
+    switch (s_.cp_form) {
+      case CpForm::ring:
+        line(Term::cp_comm,
+             "m n (cp - 1) (max(0, hop - attention / cp) + sig min(hop, attention / cp)), twice the bytes back",
+             "Liu et al. 2023, Ring Attention, section 3.2",
+             {{"sig", recipe_.physics.overlap_slowdown, Shown::fraction, recipe_.physics.source},
+              {"forward", table_.layer.forward.cp.raw(), Shown::seconds, "one layer, one micro-batch"}});
+        return;
+      case CpForm::ulysses:
+        line(Term::cp_comm,
+             "m n 2 x exchanges of queries, keys, values and outputs; key-value heads copied up to one a rank",
+             "Jacobs et al. 2023, DeepSpeed-Ulysses, section 3.2",
+             {{"one way", table_.layer.forward.cp.raw(), Shown::seconds, "one layer, one micro-batch"}});
+        return;
+      case CpForm::all_gather:
+      case CpForm::unstated:
+        line(Term::cp_comm, "m n 3 x exposed gather of keys and values", "Liu et al. 2023, Ring Attention",
+             {{"overlap", recipe_.physics.cp_overlap, Shown::fraction, recipe_.physics.source}});
+    }
   }
 
   void communication() {
     line(Term::tp_comm, "m n 4 x exposed collectives of T h elements", "Shoeybi et al. 2019, section 3",
          {{"overlap", recipe_.stack.tp_overlap, Shown::fraction, recipe_.stack.source}});
-    line(Term::cp_comm, "m n 3 x exposed gather of keys and values", "Liu et al. 2023, Ring Attention",
-         {{"overlap", recipe_.physics.cp_overlap, Shown::fraction, recipe_.physics.source}});
-    line(Term::ep_comm, "m n 4 x dispatch or combine of T k rows", "Lepikhin et al. 2021, section 3",
-         {{"factor", recipe_.stack.expert_traffic, Shown::count, recipe_.stack.source}});
+    context();
+    experts();
     line(Term::pp_comm, "2 ((p - 1) + m v x) sends", "Narayanan et al. 2021, section 2.2",
          {{"send", t_.send.raw(), Shown::seconds, model_.groups().why()},
           {"x", recipe_.stack.p2p_exposed, Shown::fraction, recipe_.stack.source}});
@@ -88,7 +127,10 @@ class StepLines {
   }
 
   void rest() {
-    line(Term::bubble, "(sum of stages - slowest) / v", "Narayanan et al. 2021, section 2.2",
+    line(Term::bubble,
+         table_.passes > Seconds{} ? "simulated passes of the stages as stated - m slowest"
+                                   : "(sum of stages - slowest) / v",
+         "Narayanan et al. 2021, section 2.2",
          {{"p", double(s_.pp), Shown::count, "strategy"},
           {"v", double(s_.vpp), Shown::count, "strategy"},
           {"slowest", t_.slowest.raw(), Shown::seconds, "one micro-batch"},
@@ -105,7 +147,34 @@ class StepLines {
                {"e", level.mean_error, Shown::fraction, "their mean ln(predicted/measured)"},
                {"w", level.weight, Shown::fraction, "n / (n + shape^2/level^2), of the class"}});
     }
+    data();
     r_.line("step", "sum", "", t_.time.total().raw(), Shown::seconds, {});
+  }
+
+  void experts() {
+    if (recipe_.stack.ep_overlap <= 0.0 && t_.hidden_exchanges <= Seconds{}) {
+      line(Term::ep_comm, "m n 4 x dispatch or combine of T k rows", "Lepikhin et al. 2021, section 3",
+           {{"factor", recipe_.stack.expert_traffic, Shown::count, recipe_.stack.source}});
+      return;
+    }
+    line(Term::ep_comm, "m n 4 x dispatch or combine of T k rows - what compute hides (1 - sig)",
+         "DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1",
+         {{"factor", recipe_.stack.expert_traffic, Shown::count, recipe_.stack.source},
+          {"within", recipe_.stack.ep_overlap, Shown::fraction, "hidden by the same micro-batch"},
+          {"hidden", t_.hidden_exchanges.raw(), Shown::seconds, "slowest stage, one micro-batch beside another"},
+          {"sig", recipe_.physics.overlap_slowdown, Shown::fraction, recipe_.physics.source}});
+  }
+
+  void data() {
+    const InputRate& input = t_.fed.input;
+    const auto at = [&](InputStage stage) { return input.samples_per_second[static_cast<std::size_t>(stage)]; };
+    line(Term::data, "samples / slowest of storage, decode and copy - the step without them", "of one host",
+         {{"samples", t_.samples, Shown::count, "a step"},
+          {"storage", at(InputStage::storage), Shown::count, "samples/s"},
+          {"decode", at(InputStage::decode), Shown::count, "samples/s"},
+          {"copy", at(InputStage::copy), Shown::count, "samples/s"},
+          {"cores", input.cores_needed, Shown::count, "that would keep up"},
+          {"storage needed", input.storage_needed.raw(), Shown::bytes_per_second, "that would keep up"}});
   }
 
   const StepRecipe& recipe_;

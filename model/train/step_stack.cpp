@@ -2,7 +2,9 @@
 #include <headroom/core/embedded.hpp>
 #include <headroom/model/train/step_stack.hpp>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace headroom {
 namespace embedded {
@@ -35,16 +37,36 @@ constexpr std::array stack_fields{
     StackField{"moe_host", &StepStack::moe_host, factor},
     StackField{"moe_gemm", &StepStack::moe_gemm, factor},
     StackField{"expert_traffic", &StepStack::expert_traffic, factor},
+    StackField{"ep_overlap", &StepStack::ep_overlap, share},
 };
+
+struct StackTime {
+  std::string_view key;
+  Seconds StepStack::*member;
+};
+constexpr std::array stack_times{StackTime{"host", &StepStack::host}, StackTime{"stage", &StepStack::stage}};
+
+/// The keys a fit may move, each one of `known`.
+std::vector<std::string> read_fitted(ConfigTable& table, const std::vector<std::string_view>& known) {
+  std::vector<std::string> keys = table.texts("fitted");
+  for (const std::string& key : keys) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      table.problem("fitted", quoted(key) + " is no number of this table" + suggestion(key, known));
+    }
+  }
+  return keys;
+}
 
 /// What the table states replaces what `stack` holds.
 void read_fields(ConfigTable& table, StepStack& stack) {
   for (const StackField& field : stack_fields) {
     stack.*field.member = table.maybe_number(field.key, field.range).value_or(stack.*field.member);
   }
-  stack.host = table.maybe_quantity<Seconds>("host", true).value_or(stack.host);
-  stack.stage = table.maybe_quantity<Seconds>("stage", true).value_or(stack.stage);
+  for (const StackTime& field : stack_times) {
+    stack.*field.member = table.maybe_quantity<Seconds>(field.key, true).value_or(stack.*field.member);
+  }
   stack.full_tensor_sends = table.maybe_boolean("full_tensor_sends").value_or(stack.full_tensor_sends);
+  static_cast<void>(read_fitted(table, step_stack_keys()));
   stack.source = table.text("source");
 }
 
@@ -69,9 +91,47 @@ constexpr std::array physics_fields{
     PhysicsField{"nic", &StepPhysics::nic, {0.01, 1.5}},
     PhysicsField{"tp_host", &StepPhysics::tp_host, factor},
     PhysicsField{"cp_overlap", &StepPhysics::cp_overlap, share},
+    PhysicsField{"graph_nodes", &StepPhysics::graph_nodes, {1.0, 10000.0}},
+    PhysicsField{"offload_overlap", &StepPhysics::offload_overlap, share},
     PhysicsField{"optimizer_bytes", &StepPhysics::optimizer_bytes, bytes_a_number},
+    PhysicsField{"compiled", &StepPhysics::compiled, {0.1, 2.0}},
+    PhysicsField{"async_tp", &StepPhysics::async_tp, share},
     PhysicsField{"lora_wgrad", &StepPhysics::lora_wgrad, share},
 };
+
+struct PhysicsTime {
+  std::string_view key;
+  Seconds StepPhysics::*member;
+};
+constexpr std::array physics_times{
+    PhysicsTime{"exchange", &StepPhysics::exchange},
+    PhysicsTime{"graph_node", &StepPhysics::graph_node},
+    PhysicsTime{"host_update", &StepPhysics::host_update},
+    PhysicsTime{"optimizer_step", &StepPhysics::optimizer_step},
+};
+
+struct LevelField {
+  std::string_view key;
+  std::optional<double> StatedLevel::*member;
+};
+constexpr std::array level_fields{LevelField{"products_16_bit", &StatedLevel::wide},
+                                  LevelField{"products_8_bit", &StatedLevel::narrow},
+                                  LevelField{"attention", &StatedLevel::attention}};
+
+template <class Fields>
+const auto* find_field(const Fields& fields, std::string_view key) noexcept {
+  const auto* const found = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.key == key; });
+  return found == fields.end() ? nullptr : found;
+}
+
+template <class Fields>
+void append_keys(std::vector<std::string_view>& keys, const Fields& fields) {
+  std::transform(fields.begin(), fields.end(), std::back_inserter(keys), [](const auto& f) { return f.key; });
+}
+
+[[noreturn]] void no_such_number(std::string_view key) {
+  throw ConfigError{quoted(key) + " is no number of a step's parameters"};
+}
 
 template <class Read>
 auto read_embedded(std::string_view id, Read read) {
@@ -119,8 +179,10 @@ StepPhysics read_step_physics(const ConfigValue& document, const std::string& fi
   for (const PhysicsField& field : physics_fields) {
     physics.*field.member = root.number(field.key, field.range);
   }
-  physics.exchange = root.quantity<Seconds>("exchange", true);
-  physics.optimizer_step = root.quantity<Seconds>("optimizer_step", true);
+  for (const PhysicsTime& field : physics_times) {
+    physics.*field.member = root.quantity<Seconds>(field.key, true);
+  }
+  physics.fitted = read_fitted(root, step_physics_keys());
   physics.source = root.text("source");
   root.finish();
   return physics;
@@ -138,34 +200,129 @@ StepLevels StepLevels::read(const ConfigValue& document, const std::string& file
     if (!table) {
       continue;
     }
-    StepLevel level;
-    level.wide = table->number("products_16_bit", {0.1, 10.0});
-    level.narrow = table->number("products_8_bit", {0.1, 10.0});
-    level.attention = table->number("attention", {0.1, 10.0});
+    StatedLevel level;
+    for (const LevelField& field : level_fields) {
+      level.*field.member = table->maybe_number(field.key, {0.1, 10.0});
+      if (key == "any" && !(level.*field.member)) {
+        table->problem(field.key, "missing: every SKU must find this number");
+      }
+    }
+    level.fitted = read_fitted(*table, step_level_keys());
     level.source = table->text("source");
     table->finish();
-    (key == "any" ? levels.any_ : levels.levels_[std::string{key}]) = level;
+    levels.stated_[std::string{key}] = level;
+  }
+  if (!levels.stated_.contains("any")) {
+    root.problem("levels", "missing table [levels.any]");
   }
   root.finish();
   return levels;
 }
 
-const StepLevel& StepLevels::of(const Device& device) const noexcept {
-  auto found = levels_.find(device.id);
-  if (found == levels_.end()) {
-    found = levels_.find(device.generation);
+StepLevel StepLevels::of(const Device& device) const {
+  StepLevel level;
+  const auto fill = [&](std::string_view id) {
+    const auto found = stated_.find(id);
+    if (found == stated_.end()) {
+      return;
+    }
+    const StatedLevel& stated = found->second;
+    level.wide = stated.wide.value_or(level.wide);
+    level.narrow = stated.narrow.value_or(level.narrow);
+    level.attention = stated.attention.value_or(level.attention);
+    level.source = stated.source;
+  };
+  fill("any");
+  fill(device.generation);
+  fill(device.id);
+  return level;
+}
+
+void StepLevels::set(std::string_view id, std::string_view key, double value) {
+  const auto found = stated_.find(id);
+  const LevelField* const field = find_field(level_fields, key);
+  if (found == stated_.end() || field == nullptr) {
+    no_such_number(key);
   }
-  return found == levels_.end() ? any_ : found->second;
+  found->second.*field->member = value;
 }
 
-const StepPhysics& step_physics() {
-  static const StepPhysics physics = read_embedded("physics", read_step_physics);
-  return physics;
+const StepParameters& step_parameters() {
+  static const StepParameters parameters{read_embedded("physics", read_step_physics),
+                                         read_embedded("levels", StepLevels::read)};
+  return parameters;
 }
 
-const StepLevels& step_levels() {
-  static const StepLevels levels = read_embedded("levels", StepLevels::read);
-  return levels;
+double step_number(const StepStack& stack, std::string_view key) {
+  if (const StackField* const field = find_field(stack_fields, key)) {
+    return stack.*field->member;
+  }
+  if (const StackTime* const field = find_field(stack_times, key)) {
+    return (stack.*field->member).raw();
+  }
+  no_such_number(key);
+}
+
+double step_number(const StepPhysics& physics, std::string_view key) {
+  if (const PhysicsField* const field = find_field(physics_fields, key)) {
+    return physics.*field->member;
+  }
+  if (const PhysicsTime* const field = find_field(physics_times, key)) {
+    return (physics.*field->member).raw();
+  }
+  no_such_number(key);
+}
+
+std::optional<double> step_number(const StatedLevel& level, std::string_view key) {
+  const LevelField* const field = find_field(level_fields, key);
+  if (field == nullptr) {
+    no_such_number(key);
+  }
+  return level.*field->member;
+}
+
+void set_step_number(StepStack& stack, std::string_view key, double value) {
+  if (const StackField* const field = find_field(stack_fields, key)) {
+    stack.*field->member = value;
+  } else if (const StackTime* const time = find_field(stack_times, key)) {
+    stack.*time->member = Seconds{value};
+  } else {
+    no_such_number(key);
+  }
+}
+
+void set_step_number(StepPhysics& physics, std::string_view key, double value) {
+  if (const PhysicsField* const field = find_field(physics_fields, key)) {
+    physics.*field->member = value;
+  } else if (const PhysicsTime* const time = find_field(physics_times, key)) {
+    physics.*time->member = Seconds{value};
+  } else {
+    no_such_number(key);
+  }
+}
+
+std::vector<std::string_view> step_stack_keys() {
+  std::vector<std::string_view> keys;
+  append_keys(keys, stack_fields);
+  append_keys(keys, stack_times);
+  return keys;
+}
+
+std::vector<std::string_view> step_physics_keys() {
+  std::vector<std::string_view> keys;
+  append_keys(keys, physics_fields);
+  append_keys(keys, physics_times);
+  return keys;
+}
+
+std::vector<std::string_view> step_level_keys() {
+  std::vector<std::string_view> keys;
+  append_keys(keys, level_fields);
+  return keys;
+}
+
+bool is_step_time(std::string_view key) noexcept {
+  return find_field(stack_times, key) != nullptr || find_field(physics_times, key) != nullptr;
 }
 
 }  // namespace headroom

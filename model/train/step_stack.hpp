@@ -7,8 +7,11 @@
 #include <headroom/hardware/device.hpp>
 
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -32,6 +35,7 @@ struct StepStack {
   double moe_host = 1.0;        ///< host time of a layer of experts over that of a dense one
   double moe_gemm = 1.0;        ///< time of grouped products over that of one product an expert
   double expert_traffic = 1.0;  ///< time of dispatch and combine over that of their bytes
+  double ep_overlap = 0.0;      ///< share of them that runs beside compute of the same micro-batch
   std::string source;
 };
 
@@ -55,13 +59,20 @@ struct StepPhysics {
   double cast = 1.0;            ///< 8-bit casts: passes of five bytes an element
   double fp8_host = 0.85;       ///< host time with 8-bit recipes over that with 16 bit
   double fp4_time = 0.5;        ///< time of 4-bit products over that of 8-bit ones
-  double tp_host = 0.29;        ///< share that tensor parallelism adds to the host time
+  double tp_host = 0.29;        ///< share that each doubling of tensor ranks adds to the host time: the slowest of their hosts
   double nic = 0.9;             ///< share of the measured scale-out bandwidth that training reaches
   double cp_overlap = 0.51;     ///< share of context-parallel traffic beside compute
   Seconds exchange{15e-6};      ///< latency of an exchange between experts on several nodes
   double optimizer_bytes = 40;  ///< moved per local parameter in the update
   Seconds optimizer_step{5e-3};
-  double lora_wgrad = 0.05;  ///< weight-gradient work of adapters over that of the matrices
+  double compiled = 0.7;          ///< bytes of passes in a compiled model over those run op by op
+  double async_tp = 0.7;          ///< share of tensor-parallel traffic beside products that are cut up for it
+  Seconds graph_node{0.5e-6};     ///< between kernels of a CUDA graph
+  double graph_nodes = 16;        ///< kernels of a dense layer's forward
+  double offload_overlap = 0.9;   ///< share of compute that copies to and from the host may run beside
+  Seconds host_update{0.257e-9};  ///< of a parameter by the processors of one host
+  double lora_wgrad = 0.05;       ///< weight-gradient work of adapters over that of the matrices
+  std::vector<std::string> fitted;  ///< keys that `headroom fit` moves
   std::string source;
 };
 [[nodiscard]] StepPhysics read_step_physics(const ConfigValue& document,
@@ -75,15 +86,30 @@ struct StepLevel {
   double attention = 1.0;  ///< on the stack's attention efficiency
   std::string source;
 };
+
+/// One table of levels.toml: of a SKU, a generation, or "any". What it does not state it takes from the next wider one.
+struct StatedLevel {
+  std::optional<double> wide, narrow, attention;
+  std::vector<std::string> fitted;  ///< keys that `headroom fit` moves
+  std::string source;
+};
 class StepLevels {
  public:
   [[nodiscard]] static StepLevels read(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
-  /// Of the SKU, else of its generation, else of any.
-  [[nodiscard]] const StepLevel& of(const Device& device) const noexcept;
+  /// Each number of the SKU, else of its generation, else of any.
+  [[nodiscard]] StepLevel of(const Device& device) const;
+  [[nodiscard]] const std::map<std::string, StatedLevel, std::less<>>& stated() const noexcept { return stated_; }
+  /// Precondition: the table is stated and `key` is one of step_level_keys().
+  void set(std::string_view id, std::string_view key, double value);
 
  private:
-  std::map<std::string, StepLevel, std::less<>> levels_;
-  StepLevel any_;
+  std::map<std::string, StatedLevel, std::less<>> stated_;
+};
+
+/// Everything about time that is not the software's own.
+struct StepParameters {
+  StepPhysics physics;
+  StepLevels levels;
 };
 
 /// A document of model/stacks/step, user folders first. ConfigError when there is none of that id.
@@ -94,7 +120,18 @@ struct StepDocument {
 [[nodiscard]] StepDocument step_document(std::string_view id);
 
 /// The embedded files, user folders first; parsed once. ConfigError when one is broken.
-[[nodiscard]] const StepPhysics& step_physics();
-[[nodiscard]] const StepLevels& step_levels();
+[[nodiscard]] const StepParameters& step_parameters();
+
+/// Numbers by their key in the files, times in seconds. ConfigError for a key that names none.
+[[nodiscard]] double step_number(const StepStack& stack, std::string_view key);
+[[nodiscard]] double step_number(const StepPhysics& physics, std::string_view key);
+[[nodiscard]] std::optional<double> step_number(const StatedLevel& level, std::string_view key);
+void set_step_number(StepStack& stack, std::string_view key, double value);
+void set_step_number(StepPhysics& physics, std::string_view key, double value);
+[[nodiscard]] std::vector<std::string_view> step_stack_keys();
+[[nodiscard]] std::vector<std::string_view> step_physics_keys();
+[[nodiscard]] std::vector<std::string_view> step_level_keys();
+/// Whether the file writes the number as a time: "634 us".
+[[nodiscard]] bool is_step_time(std::string_view key) noexcept;
 
 }  // namespace headroom

@@ -35,13 +35,28 @@ constexpr double hiding_room = 0.8;
 StageLayers split_stages(double layers, double stages) noexcept {
   const double whole = std::floor(layers / stages);
   if (whole * stages == layers) {
-    return {whole, whole};
+    return {whole, whole, whole};
   }
   const double counted = std::floor((layers + 2.0) / stages);
   if (counted * stages == layers + 2.0) {
-    return {counted, counted - 1.0};
+    return {counted, counted - 1.0, counted - 1.0};
   }
-  return {std::ceil(layers / stages), whole};
+  const double most = std::ceil(layers / stages);
+  return {most, whole, most};
+}
+
+StageLayers split_stages(double layers, const Strategy& s, double beside_head) noexcept {
+  if (!states_stages(s)) {
+    return split_stages(layers, s.pp);
+  }
+  const double own = layers - beside_head;
+  const double others = s.pp - (s.first_stage_layers > 0 ? 1.0 : 0.0) - (s.last_stage_layers > 0 ? 1.0 : 0.0);
+  const double each = others > 0.0 ? (own - s.first_stage_layers - s.last_stage_layers) / others : 0.0;
+  StageLayers split;
+  split.first = s.first_stage_layers > 0 ? s.first_stage_layers : each;
+  split.last = (s.last_stage_layers > 0 ? s.last_stage_layers : each) + beside_head;
+  split.middle = s.pp > 2 ? each : 0.0;
+  return split;
 }
 
 StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups, std::int64_t lora_rank)
@@ -66,8 +81,16 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
 }
 
 LayerTimes StepModel::mean_layer(const LayerKey& k) const {
-  const CacheKey cached{
-      k.tp, k.cp, k.ep, k.etp, k.micro_batch, k.sequence_parallel ? 1 : 0, static_cast<std::int64_t>(k.recompute)};
+  const CacheKey cached{k.tp,
+                        k.cp,
+                        k.ep,
+                        k.etp,
+                        k.micro_batch,
+                        k.sequence_parallel ? 1 : 0,
+                        static_cast<std::int64_t>(k.recompute),
+                        static_cast<std::int64_t>(k.cp_form),
+                        k.cuda_graphs ? 1 : 0,
+                        k.overlap_experts ? 1 : 0};
   {
     const std::lock_guard lock{mutex_};
     if (const auto found = cache_.find(cached); found != cache_.end()) {
@@ -153,6 +176,12 @@ void StepModel::shard_layers(const StepTable& table, const Strategy& s, StepTime
               reached(table.experts, Collective::reduce_scatter, gradient * p.trained_experts, r);
 }
 
+/// Micro-batches whose exchanges hide beside another's compute: in DualPipe all but the ramps, which its form holds;
+/// else all but one.
+double StepModel::paired(const Strategy& s, double micro_batches) noexcept {
+  return s.schedule == Schedule::dualpipe ? micro_batches : std::max(0.0, micro_batches - 1.0);
+}
+
 /// Fills the terms of the slowest stage, of the pipeline around it, and of what ZeRO 2 and 3 add to each layer.
 void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
   const StepRecipe& r = pricer_.recipe();
@@ -166,16 +195,25 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   const bool shards = t.gather.raw() + t.scatter.raw() > 0.0;
   t.layer = shards ? sharded_forward + sharded_backward : forward + backward;
 
-  const StageLayers split = split_stages(layers_, s.pp);
-  const Seconds head = table.head.product + table.head.loss;
-  t.head_binds = s.pp == 1 || split.last * t.layer + head > split.middle * t.layer;
-  t.layers = t.head_binds ? split.last : split.middle;
+  StageLayers split = stages(s);
+  const Seconds whole_head = table.head.product + table.head.loss;
+  Seconds head = whole_head;
+  if (s.schedule == Schedule::dualpipe && s.pp > 1) {
+    // Half of the micro-batches come from either end, and so does the head.
+    split.first = split.last = 0.5 * (split.first + split.last);
+    head = 0.5 * whole_head;
+  }
+  const double early = std::max(split.first, split.middle);
+  t.head_binds = s.pp == 1 || split.last * t.layer + head > early * t.layer;
+  t.layers = t.head_binds ? split.last : early;
   const double stages = s.pp;
-  const Seconds fixed = s.pp > 1 && on(Term::host) ? r.stack.stage : Seconds{};
+  const Seconds fixed = stage_overhead(s);
   const Seconds bound_head = t.head_binds ? head : Seconds{};
   t.slowest = t.layers * t.layer + bound_head + fixed;
-  t.stages = layers_ * t.layer + head + stages * fixed;
+  t.stages = layers_ * t.layer + whole_head + stages * fixed;
   t.stages = std::max(t.stages, t.slowest);
+  // Micro-batches run in pairs but for the ramps and one: `stages` stay those of lone passes.
+  t.hidden_exchanges = t.layers * l.ep_hidden;
 
   const double m = t.micro_batches;
   const double n = m * t.layers;
@@ -184,7 +222,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   t.time[Term::elementwise] = n * (l.forward.elementwise + l.backward.elementwise + accumulation);
   t.time[Term::tp_comm] = n * (l.forward.tp + l.backward.tp);
   t.time[Term::cp_comm] = n * (l.forward.cp + l.backward.cp);
-  t.time[Term::ep_comm] = n * (l.forward.ep + l.backward.ep);
+  t.time[Term::ep_comm] = n * (l.forward.ep + l.backward.ep) - paired(s, m) * t.hidden_exchanges;
   t.time[Term::recompute] = n * l.recompute;
   t.time[Term::host] = n * (l.host_forward + l.host_backward) + m * fixed;
   t.time[Term::head] = m * bound_head;
@@ -207,6 +245,9 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
 /// the backward pass, or run both ways, are those of equal stages as slow as the slowest; sends are priced apart.
 Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepTime& t) const noexcept {
   const Seconds in_order = (t.stages - t.slowest) / s.vpp;
+  if (table.passes.raw() > 0.0) {
+    return std::max(Seconds{}, table.passes - t.micro_batches * t.slowest);
+  }
   if (s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::gpipe) {
     return in_order;
   }
@@ -220,8 +261,9 @@ Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepT
   stage.forward = share * t.layers * (l.forward.total() + l.host_forward);
   stage.backward_weight = share * t.layers * l.weight_gradients;
   stage.backward_input = std::max(Seconds{}, share * t.slowest - stage.forward - stage.backward_weight);
-  stage.forward_with_backward = stage.compute();
-  return std::max(Seconds{}, pipeline_time(shape, stage) - t.micro_batches * t.slowest);
+  const Seconds pair = s.schedule == Schedule::dualpipe ? t.slowest - t.hidden_exchanges : t.slowest;
+  stage.forward_with_backward = pair;
+  return std::max(Seconds{}, pipeline_time(shape, stage) - t.micro_batches * pair);
 }
 
 void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
@@ -261,7 +303,7 @@ void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, Ste
   t.time[Term::dp_comm] += t.reduction - t.hidden + r.physics.overlap_slowdown * t.hidden;
 }
 
-void StepModel::add_optimizer(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+void StepModel::add_optimizer(const StepTable& table, const Strategy& s, bool on_host, StepTime& t) const noexcept {
   const StepRecipe& r = pricer_.recipe();
   const double ends = r.options.method == Method::full ? table.embedding + table.head_parameters : 0.0;
   const double data = s.zero >= 1 ? static_cast<double>(s.dp) * s.cp : 1.0;
@@ -271,18 +313,55 @@ void StepModel::add_optimizer(const StepTable& table, const Strategy& s, StepTim
   t.updated = (per_stage * table.of_layer.trained_dense + (s.pp == 1 ? ends : 0.5 * ends)) / data +
               per_stage * table.of_layer.trained_experts / expert_data;
   if (on(Term::optimizer)) {
-    t.time[Term::optimizer] =
-        Bytes{r.physics.optimizer_bytes * t.updated} / pricer_.bandwidth() + r.physics.optimizer_step;
+    const Seconds moved = Bytes{r.physics.optimizer_bytes * t.updated} / pricer_.bandwidth();
+    t.time[Term::optimizer] = (on_host ? Seconds{} : moved) + r.physics.optimizer_step;
   }
 }
 
-StepTime StepModel::time(const StepTable& table, const Strategy& s, double global_batch) const noexcept {
+/// Saved inputs leave in the forward pass of their micro-batch and return in its backward pass; gradients leave during
+/// the last backward pass, the host updates, weights return after it.
+void StepModel::add_offload(const StepTable& table, const HostMemory& host, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  if (!on(Term::offload) || !r.host_link || host.total() <= Bytes{}) {
+    return;
+  }
+  const LayerTimes& l = table.layer;
+  const double room = r.physics.offload_overlap * t.layers;
+  const Seconds forward = room * l.forward.total();
+  const Seconds backward = room * (l.backward.total() + l.recompute);
+  const Seconds pass = host.per_pass / *r.host_link;
+  const Seconds way = Bytes{row_of(r.precision).compute_bytes * host.updated} / *r.host_link;
+  t.host_update = host.updated * real(r.host_gpus) * r.physics.host_update;
+  t.copies = 2.0 * (t.micro_batches * pass + way);
+  const auto exposed = [](Seconds copy, Seconds beside) { return std::max(Seconds{}, copy - beside); };
+  t.time[Term::offload] = t.micro_batches * (exposed(pass, forward) + exposed(pass, backward)) +
+                          exposed(way, backward) + t.host_update + way;
+}
+
+/// The host of a replica's first rank loads its samples; a host of several replicas those of all.
+void StepModel::add_data(const Strategy& s, double global_batch, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  if (!r.feed || !on(Term::data)) {
+    return;
+  }
+  const double replica = static_cast<double>(s.tp) * s.pp * s.cp;
+  const double replicas = std::min(static_cast<double>(s.dp), std::max(1.0, real(r.host_gpus) / replica));
+  t.samples = replicas * global_batch / s.dp;
+  t.fed = feed_step(*r.feed, t.samples, replicas * r.host_link.value_or(BytesPerSecond{}), t.time.total());
+  t.time[Term::data] = t.fed.exposed;
+}
+
+StepTime StepModel::time(const StepTable& table,
+                         const Strategy& s,
+                         double global_batch,
+                         const HostMemory& host) const noexcept {
   StepTime t;
   t.micro_batches = global_batch / (static_cast<double>(s.dp) * s.micro_batch);
   shard_layers(table, s, t);
   add_pipeline(table, s, t);
   add_data_parallel(table, s, t);
-  add_optimizer(table, s, t);
+  add_optimizer(table, s, host.updated > 0.0, t);
+  add_offload(table, host, t);
   t.sharers = real(groups_->ranks());
   if (on(Term::straggler)) {
     const double doublings = std::log2(std::max(1.0, t.sharers / straggler_free));
@@ -291,6 +370,7 @@ StepTime StepModel::time(const StepTable& table, const Strategy& s, double globa
   if (on(Term::measured_level)) {
     t.time[Term::measured_level] = (pricer_.recipe().measured.factor - 1.0) * t.time.total();
   }
+  add_data(s, global_batch, t);
   return t;
 }
 

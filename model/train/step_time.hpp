@@ -31,14 +31,23 @@ struct StepTable {
   const GroupCollectives* shard = nullptr;        ///< that share sharded states
   const GroupCollectives* stages = nullptr;       ///< the pipeline
   const GroupCollectives* replicas = nullptr;     ///< of shards (HSDP)
+  Seconds passes{};  ///< of the pipeline, simulated for one strategy (step_trace.hpp); 0: by closed form
 };
 
 /// Layers of the middle and of the last stage. Layers that do not divide go to the early stages; where L + 2 divides,
 /// embedding and head count as a layer each (Megatron-LM, account_for_embedding_in_pipeline_split).
 struct StageLayers {
   double middle = 0.0, last = 0.0;
+  double first = 0.0;
 };
 [[nodiscard]] StageLayers split_stages(double layers, double stages) noexcept;
+/// The same where the strategy states layers of the first or the last stage (Megatron-LM,
+/// --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers): the others share the rest. `beside_head`
+/// prediction layers follow the last stage's own.
+[[nodiscard]] StageLayers split_stages(double layers, const Strategy& strategy, double beside_head) noexcept;
+[[nodiscard]] constexpr bool states_stages(const Strategy& s) noexcept {
+  return s.first_stage_layers > 0 || s.last_stage_layers > 0;
+}
 
 /// One micro-batch's times, and what of them data parallelism adds.
 struct StepTime {
@@ -49,11 +58,16 @@ struct StepTime {
   Seconds layer{};              ///< forward and backward of one layer
   Seconds slowest{};            ///< stage, one micro-batch
   Seconds stages{};             ///< all stages, one micro-batch
+  Seconds hidden_exchanges{};   ///< of the slowest stage and one micro-batch, beside another's compute
   Seconds send{};               ///< one activation to the next stage
   Seconds reduction{};          ///< gradients and weights over data ranks, all of it
   Seconds hidden{};             ///< of it beside compute
   Seconds gather{}, scatter{};  ///< ZeRO 3, of one layer
   double updated = 0.0;         ///< parameters of the rank's update
+  Seconds copies{};             ///< to and from the host, of all micro-batches and the update, before any overlap
+  Seconds host_update{};        ///< of the parameters, on the host
+  FedStep fed;                  ///< by storage, host and copies
+  double samples = 0.0;         ///< of one host in a step
   double sharers = 1.0;         ///< GPUs that stragglers are drawn from
 };
 
@@ -69,12 +83,27 @@ class StepModel {
   /// ZeRO 3    f = ov(f, G), b = ov(b, G + S), ov(c, x) = max(c + sig o min(c, x), x) + (1 - o) min(c, x)
   /// exposed   = R - hid + sig hid, hid = min(o R, 0.8 of the last micro-batch)
   /// optimizer = 40 bytes a local parameter over B, and a fixed part
-  /// step      = (core + exposed + optimizer) (1 + straggler log2(max(N / 8, 1))) x level of the user's own runs
-  [[nodiscard]] StepTime time(const StepTable& table, const Strategy& strategy, double global_batch) const noexcept;
+  /// offload   = m max(0, copy - share of each pass) + gradients as far as the last backward pass does not hide them +
+  ///             host update + weights (Ren et al. 2021, ZeRO-Offload, section 4)
+  /// step      = (core + exposed + optimizer + offload) (1 + straggler log2(max(N / 8, 1))) x level of the user's own runs
+  /// data      = what the step then waits for its samples (input_pipeline.hpp)
+  /// `host`: what the rank keeps on its host.
+  [[nodiscard]] StepTime time(const StepTable& table,
+                              const Strategy& strategy,
+                              double global_batch,
+                              const HostMemory& host = {}) const noexcept;
 
   [[nodiscard]] const LayerPricer& pricer() const noexcept { return pricer_; }
   [[nodiscard]] const JobGroups& groups() const noexcept { return *groups_; }
   [[nodiscard]] double layers() const noexcept { return layers_; }
+  /// What a stage of several adds to each micro-batch.
+  [[nodiscard]] Seconds stage_overhead(const Strategy& s) const noexcept {
+    return s.pp > 1 && on(Term::host) ? pricer_.recipe().stack.stage : Seconds{};
+  }
+  /// Of each stage, as the strategy states or the software splits them.
+  [[nodiscard]] StageLayers stages(const Strategy& strategy) const noexcept {
+    return split_stages(layers_, strategy, heads_ - 1.0);
+  }
 
  private:
   struct Kind {
@@ -90,7 +119,10 @@ class StepModel {
   void add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
   void shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
   void add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
-  void add_optimizer(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
+  void add_optimizer(const StepTable& table, const Strategy& s, bool on_host, StepTime& t) const noexcept;
+  void add_offload(const StepTable& table, const HostMemory& host, StepTime& t) const noexcept;
+  void add_data(const Strategy& s, double global_batch, StepTime& t) const noexcept;
+  [[nodiscard]] static double paired(const Strategy& s, double micro_batches) noexcept;
   [[nodiscard]] bool on(Term term) const noexcept { return !pricer_.recipe().without.has(term); }
 
   LayerPricer pricer_;
@@ -99,7 +131,7 @@ class StepModel {
   double layers_ = 1.0;  ///< prediction modules included
   double heads_ = 1.0;   ///< and their passes through the head
   mutable std::mutex mutex_;
-  using CacheKey = std::array<std::int64_t, 7>;
+  using CacheKey = std::array<std::int64_t, 10>;
   mutable std::map<CacheKey, LayerTimes> cache_;
 };
 

@@ -22,10 +22,15 @@ std::string why_broken(ScheduleRule rule, const PipelineShape& shape) {
 }
 
 /// Layers of each stage; the sum is the network's.
-std::vector<double> layers_of_stages(double layers, std::int32_t stages) {
-  const StageLayers split = split_stages(layers, stages);
-  std::vector<double> each(static_cast<std::size_t>(stages), split.middle);
+std::vector<double> layers_of_stages(const StepModel& model, const Strategy& s) {
+  const double layers = model.layers();
+  const StageLayers split = model.stages(s);
+  std::vector<double> each(s.pp, split.middle);
+  each.front() = split.first;
   each.back() = split.last;
+  if (states_stages(s)) {
+    return each;
+  }
   double over = -layers;
   for (const double n : each) {
     over += n;
@@ -52,9 +57,10 @@ std::vector<StageCosts> stage_costs(const StepModel& model,
                                     double global_batch) {
   const PipelineShape shape = pipeline_shape(s, global_batch);
   const StepTime t = model.time(table, s, global_batch);
-  const std::vector<double> layers = layers_of_stages(model.layers(), shape.stages);
+  const std::vector<double> layers = layers_of_stages(model, s);
   const LayerTimes& l = table.layer;
   const Seconds forward = l.forward.total() + l.host_forward;
+  const Seconds fixed = model.stage_overhead(s) / shape.chunks;
   const Seconds head = (table.head.product + table.head.loss) / 3.0;
   std::vector<StageCosts> costs(static_cast<std::size_t>(shape.positions()));
   for (std::int32_t position = 0; position < shape.positions(); ++position) {
@@ -63,14 +69,23 @@ std::vector<StageCosts> stage_costs(const StepModel& model,
     const bool last = position + 1 == shape.positions();
     const Seconds end = last ? head : Seconds{};
     StageCosts& c = costs[static_cast<std::size_t>(position)];
-    c.forward = count * forward + end;
+    c.forward = count * forward + end + fixed;
     c.backward_weight = count * l.weight_gradients + end;
     c.backward_input = count * (t.layer - forward - l.weight_gradients) + end;
     c.send_forward = !last && stage_of(shape, position + 1, 0) != stage ? t.send : Seconds{};
     c.send_backward = position > 0 && stage_of(shape, position - 1, 0) != stage ? t.send : Seconds{};
-    c.forward_with_backward = c.compute();
+    c.forward_with_backward = c.compute() - count * l.ep_hidden;
   }
   return costs;
+}
+
+Seconds simulated_passes(const StepModel& model, const StepTable& table, const Strategy& s, double global_batch) {
+  const PipelineShape shape = pipeline_shape(s, global_batch);
+  std::vector<StageCosts> costs = stage_costs(model, table, s, global_batch);
+  for (StageCosts& c : costs) {
+    c.send_forward = c.send_backward = Seconds{};  // priced apart
+  }
+  return simulate_schedule(shape, costs).total;
 }
 
 std::string step_trace(const StepModel& model, const StepTable& table, const Strategy& s, double global_batch) {

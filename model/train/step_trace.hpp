@@ -20,6 +20,13 @@ namespace headroom {
                                                   const Strategy& strategy,
                                                   double global_batch);
 
+/// The passes of the step's pipeline, event by event, without sends: for stages that are not alike. Precondition: the
+/// schedule can run the strategy's micro-batches (check()).
+[[nodiscard]] Seconds simulated_passes(const StepModel& model,
+                                       const StepTable& table,
+                                       const Strategy& strategy,
+                                       double global_batch);
+
 /// Trace-event JSON of the step's passes, for Perfetto or chrome://tracing. Gradients of data parallelism, the
 /// optimizer and stragglers are not drawn. ConfigError naming the rule when the schedule cannot run the strategy's
 /// micro-batches.

@@ -28,6 +28,45 @@ bool walk_expert_rules(const Architecture& arch, const Strategy& s, Report& repo
   return width == 0 || divides(s.etp, s.tp) || report(broken(Verdict::tensor_ranks_not_divisible, s.tp, s.etp));
 }
 
+/// What the order of the schedule asks of its stages and micro-batches (schedule.hpp, ScheduleRule). A whole batch
+/// alone has a number of micro-batches.
+template <class Report>
+bool walk_schedule_rules(const Strategy& s, std::int64_t micro_batches, Report& report) {
+  if (s.schedule != Schedule::one_f_one_b && s.vpp > 1 && !report(broken(Verdict::schedule_has_no_chunks, s.vpp, 1))) {
+    return false;
+  }
+  if (s.schedule != Schedule::dualpipe) {
+    return true;
+  }
+  if (!divides(2, s.pp) && !report(broken(Verdict::schedule_stages_odd, s.pp, 2))) {
+    return false;
+  }
+  if (!divides(2, micro_batches) && !report(broken(Verdict::schedule_micro_batches_odd, micro_batches, 2))) {
+    return false;
+  }
+  const std::int64_t least = 2 * std::int64_t{s.pp};
+  return micro_batches == 0 || micro_batches >= least ||
+         report(broken(Verdict::schedule_micro_batches_too_few, micro_batches, least));
+}
+
+/// Stages whose layers are stated leave whole layers, as many each, to the others.
+template <class Report>
+bool walk_stage_rules(const Architecture& arch, const Strategy& s, Report& report) {
+  // Embedding and loss may stand for a layer each on the end stages, as in Megatron's uneven splits; ZB-V runs two
+  // parts of the network on a stage.
+  const std::int64_t stages = std::int64_t{s.pp} * (s.schedule == Schedule::zb_v && s.pp > 1 ? 2 : s.vpp);
+  if (stages > arch.layers + 2 && !report(broken(Verdict::layers_too_few, arch.layers, stages))) {
+    return false;
+  }
+  if (s.first_stage_layers == 0 && s.last_stage_layers == 0) {
+    return true;
+  }
+  const std::int64_t left = std::int64_t{arch.layers} - s.first_stage_layers - s.last_stage_layers;
+  const std::int64_t others = s.pp - (s.first_stage_layers > 0 ? 1 : 0) - (s.last_stage_layers > 0 ? 1 : 0);
+  const bool whole = others > 0 ? left >= others && divides(others, left) : others == 0 && left == 0;
+  return whole || report(broken(Verdict::stage_layers_misfit, left, others));
+}
+
 /// Hands every broken rule to `report` until it answers false. A rule that needs a sound tp or dp waits for one.
 template <class Report>
 void walk_rules(const Architecture& arch, const TrainingShape& shape, const Strategy& s, Report report) {
@@ -45,9 +84,13 @@ void walk_rules(const Architecture& arch, const TrainingShape& shape, const Stra
       !report(broken(Verdict::kv_heads_not_divisible, arch.kv_heads, s.tp))) {
     return;
   }
-  // Embedding and loss may stand for a layer each on the end stages, as in Megatron's uneven splits.
-  const std::int64_t stages = std::int64_t{s.pp} * s.vpp;
-  if (stages > arch.layers + 2 && !report(broken(Verdict::layers_too_few, arch.layers, stages))) {
+  // Every rank of the context group takes whole heads (Jacobs et al. 2023, section 3.1).
+  const std::int64_t head_ranks = std::int64_t{s.tp} * s.cp;
+  if (s.cp_form == CpForm::ulysses && s.cp > 1 && sound_tp && !divides(head_ranks, arch.heads) &&
+      !report(broken(Verdict::context_heads_not_divisible, arch.heads, head_ranks))) {
+    return;
+  }
+  if (!walk_stage_rules(arch, s, report)) {
     return;
   }
   const std::int64_t sequence_ranks = std::int64_t{s.cp} * (s.sequence_parallel && sound_tp ? s.tp : 1);
@@ -70,6 +113,10 @@ void walk_rules(const Architecture& arch, const TrainingShape& shape, const Stra
     }
   } else if (s.vpp > 1 && !divides(s.pp, shape.global_batch / batch_ranks) &&
              !report(broken(Verdict::micro_batches_too_few, shape.global_batch / batch_ranks, s.pp))) {
+    return;
+  }
+  const std::int64_t micro_batches = divides(batch_ranks, shape.global_batch) ? shape.global_batch / batch_ranks : 0;
+  if (!walk_schedule_rules(s, micro_batches, report)) {
     return;
   }
   const std::int64_t expert_ranks = std::int64_t{s.dp} * s.cp * s.tp;

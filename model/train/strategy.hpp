@@ -19,6 +19,11 @@ inline constexpr std::array<std::string_view, 3> recompute_names{"none", "select
 enum class Schedule : std::uint8_t { one_f_one_b, gpipe, zb_h1, zb_h2, zb_v, dualpipe };
 inline constexpr std::array<std::string_view, 6> schedule_names{"1f1b", "gpipe", "zb-h1", "zb-h2", "zb-v", "dualpipe"};
 
+/// How the ranks of a context-parallel group meet each other's keys and values. `unstated`: the software's own, where
+/// nobody says which.
+enum class CpForm : std::uint8_t { ring, all_gather, ulysses, unstated };
+inline constexpr std::array<std::string_view, 3> cp_form_names{"ring", "all-gather", "ulysses"};
+
 /// One point of the search space. Small integers: it is copied by the million.
 struct Strategy {
   std::uint16_t tp = 1, pp = 1, vpp = 1, cp = 1;
@@ -30,8 +35,13 @@ struct Strategy {
   Recompute recompute = Recompute::none;
   std::uint8_t recompute_block = 1;  ///< layers between kept inputs under full recomputation
   Schedule schedule = Schedule::one_f_one_b;
+  CpForm cp_form = CpForm::unstated;
+  std::uint8_t first_stage_layers = 0;  ///< of the first and the last pipeline stage; 0: as the software splits
+  std::uint8_t last_stage_layers = 0;
   bool sequence_parallel = false;
-  bool etp_open = false;  ///< etp was not stated: it follows tp and ep as the software does
+  bool cuda_graphs = false;      ///< layers are launched as graphs
+  bool overlap_experts = false;  ///< exchanges of one micro-batch run beside the compute of another
+  bool etp_open = false;         ///< etp was not stated: it follows tp and ep as the software does
   friend constexpr bool operator==(const Strategy&, const Strategy&) = default;
 };
 static_assert(sizeof(Strategy) <= 32);

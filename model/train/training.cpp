@@ -117,7 +117,7 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
   }
 
   if (c.step) {
-    const StepTime time = c.step->time(t.step, s, real(c.work.shape.global_batch));
+    const StepTime time = c.step->time(t.step, s, real(c.work.shape.global_batch), e.host);
     e.time = time.time;
     e.step = e.time.total();
     e.bubble_fraction = e.time[Term::bubble] / e.step;
@@ -130,6 +130,19 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
   }
   rough_step(c, t, s, e, recorder);
   return e;
+}
+
+/// What a job turns on and off of its software's habits.
+void as_asked(const MemoryOptions& options, const StepPhysics& physics, StepStack& stack) noexcept {
+  if (options.compiled) {
+    stack.elementwise *= physics.compiled;
+  }
+  if (options.async_tp) {
+    stack.tp_overlap = physics.async_tp;
+  }
+  if (!options.overlapped) {
+    stack.dp_overlap = stack.tp_overlap = 0.0;
+  }
 }
 
 }  // namespace
@@ -172,7 +185,8 @@ CompiledTraining compile(const Architecture& arch,
                          std::shared_ptr<const JobGroups> groups,
                          const MemoryStack& software,
                          const TrainingWorkload& work,
-                         TermSet without) {
+                         TermSet without,
+                         const StepParameters& parameters) {
   CompiledTraining c = compile_for_memory(arch, device, software, work);
   c.timed = true;
   const Rate rate = row_of(work.precision).rate;
@@ -184,14 +198,18 @@ CompiledTraining compile(const Architecture& arch,
   recipe.architecture = arch;
   recipe.device = device;
   recipe.stack = arch.moe ? software.time.moe : software.time.plain;
-  recipe.physics = step_physics();
-  recipe.level = step_levels().of(device);
+  recipe.physics = parameters.physics;
+  as_asked(work.options, recipe.physics, recipe.stack);
+  recipe.level = parameters.levels.of(device);
   recipe.selective = software.selective;
   recipe.precision = work.precision;
   recipe.options = work.options;
   recipe.seq_len = c.seq_len;
   recipe.measured = work.measured;
   recipe.without = without;
+  recipe.host_link = work.host_link;
+  recipe.host_gpus = work.host_gpus;
+  recipe.feed = work.feed;
   c.step = std::make_shared<const StepModel>(std::move(recipe), std::move(groups), work.options.lora_rank);
   return c;
 }
@@ -221,7 +239,8 @@ CompiledTraining compile(const Architecture& arch,
 }
 
 LayerKey key_of(const Strategy& s) noexcept {
-  return {s.tp, s.cp, s.ep, s.etp, s.micro_batch, s.sequence_parallel, s.recompute, s.dp, s.shard_ranks};
+  return {s.tp,        s.cp, s.ep,          s.etp,     s.micro_batch, s.sequence_parallel,
+          s.recompute, s.dp, s.shard_ranks, s.cp_form, s.cuda_graphs, s.overlap_experts};
 }
 
 LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace headroom {
@@ -20,6 +21,9 @@ struct TrainingWorkload {
   Precision precision = Precision::bf16;
   StateBytes states;
   MemoryOptions options;
+  std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
+  std::int64_t host_gpus = 1;               ///< GPUs that share a host
+  std::optional<DataFeed> feed;             ///< nothing: data is taken not to bind
   MeasuredLevel measured;  ///< of the user's own runs
 };
 
@@ -50,14 +54,15 @@ struct CompiledTraining {
   TrainingSources sources;
 };
 
-/// On a job's groups, with the parameters of the software. ConfigError when the SKU lacks the peak of the recipe or
-/// its bandwidth, or for a recurrent mixer.
+/// On a job's groups, with the parameters of the software and of steps at large. ConfigError when the SKU lacks the peak
+/// of the recipe or its bandwidth, or for a recurrent mixer.
 [[nodiscard]] CompiledTraining compile(const Architecture& architecture,
                                        const Device& device,
                                        std::shared_ptr<const JobGroups> groups,
                                        const MemoryStack& software,
                                        const TrainingWorkload& work,
-                                       TermSet without = {});
+                                       TermSet without = {},
+                                       const StepParameters& parameters = step_parameters());
 
 /// In the rough form, which `headroom fit` regenerates for serving and networks of ops. Throws ConfigError when the SKU
 /// lacks the peak, or the stack the sustained share, that the recipe needs.

@@ -99,6 +99,8 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
     const std::int64_t node = std::clamp<std::int64_t>(run.gpus_per_node.value_or(8), 1, 1024);
     s.shard_ranks = static_cast<std::uint16_t>(std::min<std::int64_t>(node, std::int64_t{s.dp} * s.cp));
   }
+  s.cp_form = defaults.cp_form;
+  s.cuda_graphs = option(run, "cuda_graphs") == "1";
   s.sequence_parallel = s.tp > 1 && run.seq_parallel.value_or(defaults.sequence_parallel ? 1 : 0) == 1;
   s.recompute = run.recompute == "full"        ? Recompute::full
                 : run.recompute == "selective" ? Recompute::selective
@@ -159,6 +161,8 @@ MemoryOptions options_of(const RunConfiguration& run, const StackDefaults& defau
     o.fused_loss = fused == "1";
   }
   o.compiled = option(run, "compile") == "1";
+  o.async_tp = option(run, "async_tp") == "1";
+  o.overlapped = option(run, "overlap") != "none";
   o.offload_optimizer = option(run, "offload") == "optimizer";
   o.offload_activations = option(run, "offload") == "activations";
   o.offload_checkpoints = option(run, "offload").empty() && defaults.offload_checkpoints;
@@ -283,6 +287,11 @@ std::string TrainingRowModel::share_key(const RunConfiguration& run) {
   return found.device->generation + "/" + std::string{row_of(*precision).family};
 }
 
+void TrainingRowModel::set_parameters(StepParameters parameters, MemoryStacks software) {
+  parameters_ = std::move(parameters);
+  software_ = std::move(software);
+}
+
 const Architecture* TrainingRowModel::preset_of(const std::string& model) {
   if (model.empty()) {
     return nullptr;
@@ -398,12 +407,17 @@ CompiledTraining TrainingRowModel::compiled(const RunConfiguration& run, Precisi
   work.precision = precision;
   work.states = states_of(software, precision, sku);
   work.options = options_of(run, software.defaults);
+  const Node* node = sources_.catalog.reference_node(sku);
+  work.host_link = host_link_of(sku, node);
+  work.host_gpus = std::clamp<std::int64_t>(run.gpus_per_node.value_or(node != nullptr ? node->gpus : 1), 1,
+                                            std::max<std::int64_t>(1, filled(run.gpus)));
   const Architecture architecture = architecture_of_row(run, software);
   if (!timed) {
     return compile_for_memory(architecture, sku, software, work);
   }
   return stack_ ? compile(architecture, sku, *stack_, software, work)
-                : compile(architecture, sku, groups_of(run, sku), software, work, without_);
+                : compile(architecture, sku, groups_of(run, sku), software, work, without_,
+                          parameters_ ? *parameters_ : step_parameters());
 }
 
 RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string_view metric, std::string_view unit) {

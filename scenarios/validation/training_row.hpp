@@ -44,10 +44,23 @@ class TrainingRowModel {
   explicit TrainingRowModel(const Sources& sources, TermSet without = {});
   /// In the rough form, with a stack of the caller's, as fitting its shares needs.
   TrainingRowModel(const Sources& sources, RoughStack stack);
+  /// Shares of that form; without effect in the other one, which has none.
   void set_share(const std::string& generation_and_family, double share) {
-    stack_.value().sustained[generation_and_family] = {share, "being fitted"};
+    if (stack_) {
+      stack_->sustained[generation_and_family] = {share, "being fitted"};
+    }
   }
-  void clear_share(const std::string& generation_and_family) { stack_.value().sustained.erase(generation_and_family); }
+  void clear_share(const std::string& generation_and_family) {
+    if (stack_) {
+      stack_->sustained.erase(generation_and_family);
+    }
+  }
+  /// Other parameters of the step than the files', as fitting them needs. Both stay whole until they are set again.
+  void set_parameters(StepParameters parameters, MemoryStacks software);
+  /// The row's software: by the column `framework`; without one that is known, by the ZeRO stage.
+  [[nodiscard]] const MemoryStack& software_of(const RunConfiguration& run) const;
+  /// The row's SKU; nullptr when the catalog has none of that name.
+  [[nodiscard]] const Device* device_of(const RunConfiguration& run) { return devices_.find(run.gpu).device; }
   /// "hopper/8-bit" of a row; empty when its SKU or recipe is unknown.
   [[nodiscard]] std::string share_key(const RunConfiguration& run);
   /// `metric` and `unit` name what is asked; the configuration is all the model sees.
@@ -67,15 +80,13 @@ class TrainingRowModel {
   [[nodiscard]] Architecture architecture_of_row(const RunConfiguration& run, const MemoryStack& software);
   /// By the column `framework`; nullptr when no stack knows it.
   [[nodiscard]] const MemoryStack* known_software(const RunConfiguration& run) const;
-  /// The same; else by the ZeRO stage.
-  [[nodiscard]] const MemoryStack& software_of(const RunConfiguration& run) const;
-
   /// Its job's groups on the reference node's hosts, or on as many GPUs a host and with the NICs that it states.
   std::shared_ptr<const JobGroups> groups_of(const RunConfiguration& run, const Device& sku);
 
   const Sources& sources_;
   std::optional<RoughStack> stack_;  ///< of the rough form
   TermSet without_;
+  std::optional<StepParameters> parameters_;  ///< in place of the files'
   RowDevices devices_;
   MemoryStacks software_;
   using JobKey = std::tuple<std::string, std::int64_t, std::int64_t, double>;  ///< SKU, GPUs, per host, NIC

@@ -110,7 +110,7 @@ TEST_CASE("remedies come with the fewest changes, the cheapest step first, one f
         return std::any_of(r.changes.begin(), r.changes.end(),
                            [](const std::string& c) { return c.starts_with("training.optimizer"); });
       };
-      CHECK((numeric(remedies[i]) || remedies[i - 1].cost <= remedies[i].cost));
+      CHECK((numeric(remedies[i]) || remedies[i - 1].step <= remedies[i].step));
       CHECK((!numeric(remedies[i - 1]) || numeric(remedies[i])));
       CHECK(remedies[i].changes != remedies[i - 1].changes);
     }

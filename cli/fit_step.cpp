@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/fit_step.hpp>
+#include <headroom/calibrate/step_files.hpp>
+#include <headroom/cli/fit_step.hpp>
+#include <headroom/cli/table.hpp>
+#include <headroom/core/statistics.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <map>
+
+namespace headroom::cli {
+namespace {
+
+std::string percent(double fraction) {
+  return std::isfinite(fraction) ? format_number(100.0 * fraction, 3) : "-";
+}
+
+std::string shown(const StepKnob& knob, double value) {
+  return step_value_text(knob, value);
+}
+
+/// Where the data say nothing, run to a bound, or little.
+std::string remark(const StepFit& fit, std::size_t knob) {
+  const HierarchicalResult& r = fit.result;
+  if (r.at_bound[knob]) {
+    return "at its bound";
+  }
+  return r.narrowing[knob] > 0.9 ? "prior: the runs do not tell it" : r.narrowing[knob] > 0.6 ? "leans on its prior" : "";
+}
+
+std::string knobs_text(const StepFit& fit) {
+  Table table{{"number", "was", "fitted", "+- %", "expected near", "remark"}};
+  table.left(4);
+  table.left(5);
+  for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
+    if (!fit.free[i]) {
+      continue;
+    }
+    const StepKnob& k = fit.knobs[i];
+    const double spread = k.linear ? fit.result.deviation[i] : std::exp(fit.result.deviation[i]) - 1.0;
+    table.row({k.name(), shown(k, k.value), shown(k, fit.values[i]), percent(spread),
+               k.parent < 0 ? shown(k, k.centre) : fit.knobs[static_cast<std::size_t>(k.parent)].name(), remark(fit, i)});
+  }
+  return table.text(0);
+}
+
+std::string correlations_text(const StepFit& fit) {
+  constexpr double strong = 0.7;
+  Table table{{"numbers that the runs cannot tell apart", "correlation"}};
+  const std::size_t n = fit.knobs.size();
+  bool any = false;
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double r = fit.result.correlation[i * n + j];
+      if (fit.free[i] && fit.free[j] && std::abs(r) > strong) {
+        table.row({fit.knobs[j].name() + ", " + fit.knobs[i].name(), format_number(r, 2)});
+        any = true;
+      }
+    }
+  }
+  return any ? "\n" + table.text(0) : "";
+}
+
+struct FamilyErrors {
+  std::vector<double> before, fitted, left_out;
+};
+
+std::string families_text(const StepFit& fit) {
+  std::vector<FamilyErrors> errors(fit.families.size());
+  for (const FittedRun& run : fit.runs) {
+    FamilyErrors& e = errors[run.family];
+    e.before.push_back(run.before);
+    e.fitted.push_back(run.fitted);
+    if (std::isfinite(run.left_out)) {
+      e.left_out.push_back(run.left_out);
+    }
+  }
+  Table table{{"source", "SKU", "kind", "runs", "before: mape %", "fitted", "bias", "left out", "bias", "3 runs given"}};
+  table.left(1);
+  table.left(2);
+  for (std::size_t f = 0; f < fit.families.size(); ++f) {
+    const RunFamily& family = fit.families[f];
+    const FamilyErrors& e = errors[f];
+    constexpr double shrunk = 0.65;
+    table.row({family.source, family.gpu, family.kind, std::to_string(family.runs), percent(mape_of(e.before)),
+               percent(mape_of(e.fitted)), percent(std::expm1(median(e.fitted))), percent(mape_of(e.left_out)),
+               percent(e.left_out.empty() ? NAN : std::expm1(median(e.left_out))),
+               percent(mape_with_runs(e.left_out, 3, shrunk))});
+  }
+  return table.text(0);
+}
+
+std::string runs_csv(const StepFit& fit) {
+  std::string text = "id,source,gpu,kind,hosts,measured,before,fitted,left_out,weight\n";
+  for (const FittedRun& run : fit.runs) {
+    const RunFamily& f = fit.families[run.family];
+    text += run.row->id + ",\"" + f.source + "\"," + f.gpu + "," + f.kind + "," + (f.hosts ? "several" : "one") + "," +
+            format_number(run.row->measured, 6) + "," + format_number(run.before, 4) + "," + format_number(run.fitted, 4) + "," +
+            format_number(run.left_out, 4) + "," + format_number(run.weight, 4) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& files) {
+  StepFitOptions options;
+  options.stack = arguments.one("--stack", "all");
+  options.gpus = arguments.many("--level");
+  options.leave_one_out = !arguments.has("--no-left-out");
+  const auto env=[](const char*n,double d){const char*v=std::getenv(n);return v?std::atof(v):d;};options.level=env("HL",options.level);options.noise=env("HN",options.noise);options.scale=env("HS",options.scale);
+  const Sources sources = Sources::standard();
+  const StepFit fit =
+      fit_step(files, sources, options, [](std::string_view what) { std::cerr << "headroom: " << what << "\n"; });
+  Outcome outcome;
+  outcome.out = knobs_text(fit) + correlations_text(fit) + "\n" + families_text(fit) + "\n" +
+                std::to_string(fit.runs.size()) + " runs fitted in " + std::to_string(fit.result.iterations) +
+                " iterations; " + std::to_string(fit.unpredicted) + " rows are not answered\n";
+  if (arguments.one("--format", "text") == "csv") {
+    outcome.out = runs_csv(fit);
+  }
+  if (arguments.has("--write")) {
+    for (const std::string& file : write_step_files(fit, arguments.one("--write"))) {
+      outcome.err += "headroom: wrote " + file + "\n";
+    }
+  }
+  return outcome;
+}
+
+}  // namespace headroom::cli

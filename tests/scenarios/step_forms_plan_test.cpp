@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys of a step's forms, and what a plan says of them.
+#include <headroom/scenarios/plan.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace headroom;
+
+namespace {
+
+const Sources& sources() {
+  static const Sources standard = Sources::standard();
+  return standard;
+}
+
+Plan plan(std::vector<std::string> more, bool explained = false, TermSet without = {}) {
+  std::vector<std::string> overrides{"kind=train",
+                                     "model=llama3-8b",
+                                     "hardware.gpu=h100-sxm-80gb",
+                                     "hardware.gpus=16",
+                                     "training.seq_len=8192",
+                                     "training.global_batch=128",
+                                     "training.precision=bf16",
+                                     "strategy.micro_batch=1",
+                                     "strategy.recompute=none"};
+  overrides.insert(overrides.end(), more.begin(), more.end());
+  return make_plan(scenario_from_overrides(overrides, sources()), explained, PlanPart::all, without);
+}
+
+const TrainPlan& train(const Plan& p) {
+  return std::get<TrainPlan>(p.answer);
+}
+
+bool says(const Plan& p, std::string_view words) {
+  return std::any_of(p.notes.begin(), p.notes.end(),
+                     [&](const std::string& note) { return note.find(words) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("a blank form of context parallelism is the software's, and said; without one the published share is") {
+  const Plan unstated = plan({"strategy.cp=2"});
+  CHECK(train(unstated).strategy.cp_form == CpForm::unstated);
+  CHECK(says(unstated, "strategy.cp_form: not stated"));
+  const Plan deepspeed = plan({"strategy.cp=2", "training.software=deepspeed", "strategy.zero=2"});
+  CHECK(train(deepspeed).strategy.cp_form == CpForm::ulysses);
+  CHECK(says(deepspeed, "strategy.cp_form = ulysses (default of deepspeed)"));
+  const Plan ring = plan({"strategy.cp=2", "strategy.cp_form=ring"});
+  CHECK(train(ring).strategy.cp_form == CpForm::ring);
+  CHECK_FALSE(says(ring, "cp_form"));
+  CHECK_FALSE(says(plan({}), "cp_form"));
+}
+
+TEST_CASE("graphs and overlapped experts are keys; dualpipe overlaps by itself where experts are spread") {
+  const Plan graphs = plan({"strategy.cuda_graphs=true"});
+  CHECK(train(graphs).strategy.cuda_graphs);
+  CHECK(says(graphs, "static buffers of the graphs are not known"));
+  CHECK(train(graphs).estimate.step <= train(plan({})).estimate.step);
+  const std::vector<std::string> experts{"model=mixtral-8x7b", "strategy.ep=8", "strategy.pp=2"};
+  CHECK_FALSE(train(plan(experts)).strategy.overlap_experts);
+  std::vector<std::string> two_way = experts;
+  two_way.emplace_back("strategy.schedule=dualpipe");
+  const Plan paired = plan(two_way);
+  CHECK(train(paired).strategy.overlap_experts);
+  CHECK(says(paired, "strategy.overlap_experts = true"));
+  two_way.emplace_back("strategy.overlap_experts=false");
+  CHECK_FALSE(train(plan(two_way)).strategy.overlap_experts);
+}
+
+TEST_CASE("stated stages are simulated: explained as planned, and the split is told") {
+  const std::vector<std::string> keys{"strategy.pp=4", "strategy.first_stage_layers=7", "strategy.last_stage_layers=5"};
+  const Plan told = plan(keys, true);
+  CHECK(says(told, "passes simulated with stages of 7, 10 x 2, 5 layers"));
+  CHECK(train(told).estimate.step == train(plan(keys)).estimate.step);
+  const auto bubble =
+      std::find_if(told.explain.begin(), told.explain.end(), [](const ExplainEntry& e) { return e.name == "bubble"; });
+  REQUIRE(bubble != told.explain.end());
+  CHECK(bubble->formula == "simulated passes of the stages as stated - m slowest");
+  CHECK(bubble->value == train(told).estimate.time[Term::bubble].raw());
+}
+
+TEST_CASE("data that does not keep up holds the step up, says what binds and what of a host would do") {
+  CHECK(says(plan({}), "data loading: taken not to bind"));
+  const Plan starved = plan({"data.sample_bytes=1 MB", "data.storage_bandwidth=8 MB/s"});
+  const TrainPlan& t = train(starved);
+  // 16 GPUs on two hosts: 64 samples of 1 MB a host and step at 8 MB/s.
+  CHECK(t.estimate.step.raw() == doctest::Approx(8.0));
+  REQUIRE(t.fed.has_value());
+  CHECK(t.fed->input.binds == InputStage::storage);
+  CHECK(says(starved, "storage holds the step up"));
+  const double free = train(plan({})).estimate.step.raw();
+  CHECK(t.fed->input.storage_needed.raw() == doctest::Approx(64e6 / free));
+  CHECK(t.estimate.time[Term::data].raw() == doctest::Approx(8.0 - free));
+  CHECK(says(plan({"data.sample_bytes=1 MB", "data.storage_bandwidth=80 GB/s"}), "data loading keeps up"));
+  TermSet without;
+  without.add(Term::data);
+  const Plan left_out = plan({"data.sample_bytes=1 MB", "data.storage_bandwidth=8 MB/s"}, false, without);
+  CHECK(train(left_out).estimate.step.raw() == doctest::Approx(free));
+}
+
+TEST_CASE("a replica of several hosts is fed by one of them") {
+  // One replica of 16 GPUs on two hosts: all 128 samples cross one host.
+  const Plan p = plan({"strategy.tp=8", "strategy.pp=2", "data.sample_bytes=1 MB", "data.storage_bandwidth=8 MB/s"});
+  CHECK(train(p).estimate.step.raw() == doctest::Approx(16.0));
+}
+
+TEST_CASE("offloading shows in the step over the link of the module's CPU, else over PCIe") {
+  const auto step = [](const char* gpu, const char* gpus) {
+    return plan({std::string{"hardware.gpu="} + gpu, std::string{"hardware.gpus="} + gpus,
+                 "training.software=deepspeed", "strategy.zero=2", "training.offload=[\"optimizer\"]",
+                 "hardware.host_memory=4 TB"});
+  };
+  const Plan pcie = step("h100-sxm-80gb", "16");
+  const TrainPlan& t = train(pcie);
+  REQUIRE(t.offload.has_value());
+  REQUIRE(t.offload->step_time.has_value());
+  CHECK((t.offload->step_way / *t.offload->step_time).raw() == doctest::Approx(63e9));
+  CHECK(t.estimate.time[Term::offload] > *t.offload->step_time);  // the weights' way, and the host's update
+  CHECK(*t.offload->exposed == t.estimate.time[Term::offload]);
+  CHECK(says(pcie, "of a step show: term offload"));
+  const Plan module = step("gb200-nvl72", "16");
+  REQUIRE(train(module).offload->step_time.has_value());
+  CHECK(train(module).offload->step_way / *train(module).offload->step_time > BytesPerSecond{200e9});
+}
