@@ -259,6 +259,9 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   note_choices(t, answer, plan);
   if (!question.untimed.empty()) {
     plan.notes.push_back("time: not priced: " + question.untimed);
+    if (plan.own_runs) {
+      plan.notes.emplace_back("your runs: not used, for no time is priced");
+    }
   }
   answer.offload = plan_offload(t, e);
   if (answer.offload) {
