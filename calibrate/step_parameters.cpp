@@ -234,6 +234,9 @@ void StepKnobs::set_parents(const StepParameters& parameters, const MemoryStacks
     } else if (knob.scope == StepScope::stack || knob.scope == StepScope::experts) {
       const bool experts = knob.scope == StepScope::experts;
       const StackTables* table = table_of(knob.id);
+      if (knob.key == "attention" && lists(experts ? table->stated_experts : table->stated, "attention_kernel")) {
+        continue;  // a rate over another kernel's is nobody's to inherit
+      }
       std::optional<std::ptrdiff_t> parent;
       double centre = knob.centre;
       if (!table->base.empty()) {

@@ -195,11 +195,6 @@ std::string own_runs_text(const OwnRuns& own, const PlanConfidence& c) {
   return text;
 }
 
-/// "37 600 tokens/s/gpu", "3.57 s"
-std::string measured_text(double value, const NearRun& run) {
-  return format_number(value) + " " + (run.metric == "mfu" ? "MFU" : run.unit);
-}
-
 /// Measured runs like this one: theirs against ours.
 std::string nearest_text(const NearestRuns& nearest) {
   const std::string kind = nearest.with_own ? "measured or published" : "published";
@@ -215,13 +210,14 @@ std::string nearest_text(const NearestRuns& nearest) {
            (nearest.within == 1 ? "run" : "runs") + " within " + radius + " of this" +
            (nearest.within > nearest.runs.size() ? ", the nearest " + std::to_string(nearest.runs.size()) : "") + ":\n";
   }
-  Table table{{"", "away", "GPUs", "", "", "theirs", "ours", "ours is", ""}};
-  for (const std::size_t column : {3U, 4U, 8U}) {
+  Table table{{"", "away", "GPUs", "SKU", "software", "theirs", "ours", "", "ours is", "source"}};
+  for (const std::size_t column : {3U, 4U, 7U, 9U}) {
     table.left(column);
   }
   for (const NearRun& run : nearest.runs) {
     table.row({run.model, format_number(run.distance) + "x", format_count(static_cast<double>(run.gpus)), run.gpu,
-               run.framework, measured_text(run.measured, run), measured_text(run.predicted, run),
+               run.framework, format_number(run.measured), format_number(run.predicted),
+               run.metric == "mfu" ? "MFU" : run.unit,
                percent(std::abs(run.step_error)) + (run.step_error < 0.0 ? " fast" : " slow"),
                run.own ? "yours" : run.source});
   }

@@ -38,7 +38,7 @@ struct Candidate {
 
 /// Times before throughputs, and those before rates of FLOP, whose conventions differ between sources.
 int rank_of(std::string_view metric) noexcept {
-  constexpr std::array<std::string_view, 6> order{"step_time_s", "tokens_per_s_per_gpu",  "samples_per_s",
+  constexpr std::array<std::string_view, 6> order{"step_time_s", "tokens_per_s_per_gpu", "samples_per_s",
                                                   "mfu",         "model_tflops_per_gpu", "hardware_tflops_per_gpu"};
   return static_cast<int>(std::find(order.begin(), order.end(), metric) - order.begin());
 }
@@ -166,8 +166,8 @@ JobFeatures features_of(const TrainScenario& train) {
   f.generation = train.device.generation;
   f.software = train.software.id;
   f.precision = std::string{name_of(train.work.precision)};
-  f.run_class = class_of(train.device, train.architecture, train.work.options.method != Method::full,
-                         step_confidence().measured);
+  f.run_class =
+      class_of(train.device, train.architecture, train.work.options.method != Method::full, step_confidence().measured);
   return f;
 }
 

@@ -31,11 +31,11 @@ struct NearRun {
   std::string gpu;  ///< id of the SKU
   std::string metric, unit;
   std::int64_t gpus = 0;
-  double distance = 1.0;   ///< job_distance to the plan
-  double measured = 0.0;   ///< in the row's unit
-  double predicted = 0.0;  ///< by the form alone, whatever level the user's runs have
+  double distance = 1.0;    ///< job_distance to the plan
+  double measured = 0.0;    ///< in the row's unit
+  double predicted = 0.0;   ///< by the form alone, whatever level the user's runs have
   double step_error = 0.0;  ///< predicted/measured - 1 of the step: above zero, ours is slow
-  bool own = false;        ///< of the user's files
+  bool own = false;         ///< of the user's files
 };
 
 struct NearestRuns {

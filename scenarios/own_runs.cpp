@@ -46,8 +46,8 @@ class RunReader {
  public:
   RunReader(const TrainScenario& train, const Sources& sources, Diagnostics& diagnostics, TermSet without)
       : train_{train},
-        wanted_{class_of(train.device, train.architecture, train.work.options.method != Method::full,
-                         step_confidence().measured)},
+        wanted_{class_of(
+            train.device, train.architecture, train.work.options.method != Method::full, step_confidence().measured)},
         model_{sources, without},
         diagnostics_{diagnostics} {}
 
@@ -237,7 +237,8 @@ std::string configuration_key(const RunFile& file, const RunRow& row) {
   std::map<std::string_view, std::string_view> cells;
   for (std::size_t i = 0; i < file.header.size(); ++i) {
     const std::string_view column = file.header[i];
-    if (!row.cells[i].empty() && std::find(naming_columns.begin(), naming_columns.end(), column) == naming_columns.end()) {
+    if (!row.cells[i].empty() &&
+        std::find(naming_columns.begin(), naming_columns.end(), column) == naming_columns.end()) {
       cells[column] = row.cells[i];
     }
   }

@@ -259,6 +259,9 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   note_choices(t, answer, plan);
   if (!question.untimed.empty()) {
     plan.notes.push_back("time: not priced: " + question.untimed);
+    if (plan.own_runs) {
+      plan.notes.emplace_back("your runs: not used, for no time is priced");
+    }
   }
   answer.offload = plan_offload(t, e);
   if (answer.offload) {
@@ -286,8 +289,7 @@ bool Plan::feasible() const noexcept {
   return serve != nullptr && answered(serve->estimate.verdict);
 }
 
-Plan make_plan(
-    Scenario scenario, bool explain, PlanPart part, TermSet without, std::optional<OwnRuns> own_runs) {
+Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, std::optional<OwnRuns> own_runs) {
   Plan plan;
   plan.part = part;
   plan.without = without;

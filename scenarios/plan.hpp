@@ -76,12 +76,12 @@ struct Plan {
   TermSet without;                ///< terms of the step that were left out
   PlanPart part = PlanPart::all;  ///< what was answered: memory alone also where no curve describes the layers' kernels
   std::variant<TrainPlan, ServePlan> answer;
-  std::vector<std::string> notes;     ///< assumptions of the scenario and of the plan
-  std::string interval_source;        ///< where the width of the intervals comes from
+  std::vector<std::string> notes;            ///< assumptions of the scenario and of the plan
+  std::string interval_source;               ///< where the width of the intervals comes from
   std::optional<PlanConfidence> confidence;  ///< of a training plan's times
   std::optional<OwnRuns> own_runs;           ///< that moved its level
   std::optional<NearestRuns> nearest;        ///< filled by who prints them: nothing above reads it
-  std::vector<ExplainEntry> explain;  ///< filled when asked for
+  std::vector<ExplainEntry> explain;         ///< filled when asked for
   /// Not refused: it fits, or may not, which the verdict says.
   [[nodiscard]] bool feasible() const noexcept;
 };

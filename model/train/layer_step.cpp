@@ -215,7 +215,8 @@ void LayerPricer::add_attention(LayerTimes& t, const Block& block, const Sizes& 
     // Context shards are cut so that each has as much of the mask.
     const AttentionShape shape{real(z.key.micro_batch), r.seq_len,  r.seq_len,         z.heads / z.key.cp,
                                z.heads / z.key.cp,      width, real(block.window), causal};
-    const double rate = r.stack.attention * r.level.attention;
+    // The clock that power leaves is the products'.
+    const double rate = r.stack.attention * r.level.attention / r.level.wide;
     t.forward.attention = fused_.time(shape, AttentionPass::forward) / rate;
     t.backward.attention = fused_.time(shape, AttentionPass::backward) / rate;
     return;

@@ -46,7 +46,8 @@ class StepLines {
          recipe_.options.flash_attention ? "m n (forward + backward of the measured kernel) / e"
                                          : "m n (4 b (a/t) s^2 d / (u P16) + scores B/score / B)",
          recipe_.options.flash_attention ? model_.pricer().attention_why() : "Korthikanti et al. 2022, section 4",
-         {{"e", recipe_.stack.attention * recipe_.level.attention, Shown::fraction, recipe_.stack.source},
+         {{"e", recipe_.stack.attention * recipe_.level.attention / recipe_.level.wide, Shown::fraction,
+           recipe_.stack.source},
           {"forward", table_.layer.forward.attention.raw(), Shown::seconds, "one layer, one micro-batch"},
           {"backward", table_.layer.backward.attention.raw(), Shown::seconds, "one layer, one micro-batch"}});
     line(Term::recompute, "m n x what the backward pass forms again", "Korthikanti et al. 2022, section 5",

@@ -23,7 +23,9 @@ namespace headroom {
 [[nodiscard]] std::vector<std::string_view> missing_training_cells(const RunConfiguration& run);
 
 /// A measured time or throughput as against memory.
-[[nodiscard]] constexpr bool is_step_metric(std::string_view metric) noexcept { return metric != "memory_gib_per_gpu"; }
+[[nodiscard]] constexpr bool is_step_metric(std::string_view metric) noexcept {
+  return metric != "memory_gib_per_gpu";
+}
 /// ln(predicted/measured) of the step behind a time or a throughput.
 [[nodiscard]] double step_error(std::string_view metric, double predicted, double measured) noexcept;
 

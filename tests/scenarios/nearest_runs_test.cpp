@@ -50,7 +50,7 @@ TEST_CASE("the distance is the root of the summed squares of what differs, as a 
   CHECK(apart([](JobFeatures& f) { f.run_class = RunClass::experts; }) == doctest::Approx(2.0));
 }
 
-TEST_CASE("near runs come nearest first, three at most; a far one only where none is near") {
+TEST_CASE("near runs come nearest first, three at most, and a far one only where none is near") {
   const std::string far = run_row({.id = "far", .seq_len = "2048", .value = "3"});
   const NearestRuns several =
       near(far + run_row({.id = "b", .global_batch = "160", .value = "4"}) + run_row({.id = "a", .value = "3"}) +
@@ -81,11 +81,11 @@ TEST_CASE("theirs and ours are in the row's unit, the error is of the step") {
   CHECK(rate.runs[0].step_error == doctest::Approx(ours / 2.0 - 1.0));
 }
 
-TEST_CASE("of one configuration its time speaks; memory and doubt never do; the user's rows count as theirs") {
-  const NearestRuns nearest = near(run_row({.id = "rate", .metric = "mfu", .value = "0.4"}) +
-                                   run_row({.id = "time", .value = "3"}) +
-                                   run_row({.id = "memory", .metric = "memory_gib_per_gpu", .value = "40"}) +
-                                   run_row({.id = "doubt", .global_batch = "130", .notes = "ODD"}));
+TEST_CASE("of one configuration its time speaks, memory and doubt never do, and the user's rows count as theirs") {
+  const NearestRuns nearest =
+      near(run_row({.id = "rate", .metric = "mfu", .value = "0.4"}) + run_row({.id = "time", .value = "3"}) +
+           run_row({.id = "memory", .metric = "memory_gib_per_gpu", .value = "40"}) +
+           run_row({.id = "doubt", .global_batch = "130", .notes = "ODD"}));
   CHECK(nearest.within == 1);
   CHECK(nearest.runs[0].id == "time");
   const NearestRuns mine = near("", run_row({.id = "mine"}));

@@ -3,7 +3,6 @@
 #include <headroom/scenarios/own_runs.hpp>
 
 #include <doctest/doctest.h>
-
 #include <rapidcheck.h>
 
 using namespace headroom;
@@ -19,7 +18,7 @@ ClassErrors any_errors() {
 
 }  // namespace
 
-TEST_CASE("the weight lies in [0, 1), grows with the runs and with the spread of levels") {
+TEST_CASE("the weight is at least 0 and below 1, grows with the runs and with the spread of levels") {
   CHECK(rc::check([] {
     const ClassErrors errors = any_errors();
     const int runs = *rc::gen::inRange(0, 1000);

@@ -201,14 +201,15 @@ TEST_CASE("what a run cannot be is refused with its place, all problems at once"
   const std::string text = refused(gpus + batch + broken + blank + fast);
   const auto says = [&](const std::string& part) { return text.find(part) != std::string::npos; };
   CHECK(says(place(2, gpus, "gpus") + "'gpus' is 48, but dp x tp x pp x cp is 32 x 2 x 1 x 1"));
-  CHECK(says(place(3, batch, "global_batch") + "'global_batch' is 100, which does not divide by dp x micro_batch = 32"));
+  CHECK(
+      says(place(3, batch, "global_batch") + "'global_batch' is 100, which does not divide by dp x micro_batch = 32"));
   CHECK(says(place(4, broken, "micro_batch") + "'micro_batch' is '8k', no integer"));
   CHECK(says(place(5, blank, "dp") + "'dp' is empty"));
   CHECK(says(place(5, blank, "framework") + "'framework' is empty"));
   CHECK(says(place(6, fast, "value") + "'value' is '0.0003' of step_time_s: faster than the roofline by"));
 }
 
-TEST_CASE("the bound is what the products need at the peak: nothing faster is a measurement") {
+TEST_CASE("the bound is what the products need at the peak, and nothing faster is a measurement") {
   // 6 FLOP a weight and token but for the embedding, at 989 TFLOP/s.
   const double weights = 32 * (2 * 4096.0 * 4096 + 2 * 4096.0 * 1024 + 3 * 4096.0 * 14336) + 128256.0 * 4096;
   const double least = 6.0 * weights * 128 * 8192 / 64 / 989.4e12;
@@ -224,6 +225,17 @@ TEST_CASE("no run that matches is an error that names what is needed and what th
   CHECK(text.find("needed are times or throughputs on h100-sxm-80gb under megatron-core") != std::string::npos);
   CHECK(text.find("1 row: a100-sxm-80gb under megatron-core, another SKU") != std::string::npos);
   CHECK(refused("").find("there are no rows") != std::string::npos);
+}
+
+TEST_CASE("a plan whose time nothing prices says that runs are not used") {
+  const OwnRuns own = learned(run_row({.value = text_of(priced())}));
+  const Plan plan = make_plan(run_scenario({"model=mamba-1.4b", "strategy.tp=1"}), false, PlanPart::all, {}, own);
+  const auto told = [&](std::string_view part) {
+    return std::any_of(plan.notes.begin(), plan.notes.end(),
+                       [&](const std::string& note) { return note.find(part) != std::string::npos; });
+  };
+  REQUIRE(told("time: not priced"));
+  CHECK(told("your runs: not used"));
 }
 
 TEST_CASE("remedies of a moved plan have its level while the software is the same") {
