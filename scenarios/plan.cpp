@@ -56,6 +56,13 @@ std::string choice_text(const Estimate& e, std::string_view among) {
                                         : " (the least memory; none surely fits)";
 }
 
+/// "6, 7 x 2, 4 layers"
+std::string stages_text(const StageLayers& split, const Strategy& s) {
+  return format_count(split.first) + ", " +
+         (s.pp > 2 ? format_count(split.middle) + " x " + std::to_string(s.pp - 2) + ", " : "") +
+         format_count(split.last) + " layers";
+}
+
 /// What was chosen for the user, and what follows from it.
 void note_choices(const TrainScenario& t, const TrainPlan& answer, Plan& plan) {
   const Strategy& s = answer.strategy;
@@ -72,7 +79,10 @@ void note_choices(const TrainScenario& t, const TrainPlan& answer, Plan& plan) {
                          " GPUs: its collectives cross the network");
   }
   const std::int64_t stages = std::int64_t{s.pp} * s.vpp;
-  if (t.architecture.layers > 0 && t.architecture.layers % stages != 0) {
+  if (states_stages(s)) {
+    plan.notes.push_back("pipeline stages of " + stages_text(split_stages(real(t.architecture.layers), s, 0.0), s) +
+                         ", as stated");
+  } else if (t.architecture.layers > 0 && t.architecture.layers % stages != 0) {
     plan.notes.push_back(std::to_string(t.architecture.layers) + " layers do not divide by pp x vpp " +
                          std::to_string(stages) +
                          ": the early stages take one more, and the largest stage sets the pace");
@@ -179,26 +189,6 @@ void price_run(
   }
 }
 
-/// "6, 7 x 2, 4 layers"
-std::string stages_text(const StageLayers& split, const Strategy& s) {
-  return format_count(split.first) + ", " +
-         (s.pp > 2 ? format_count(split.middle) + " x " + std::to_string(s.pp - 2) + ", " : "") +
-         format_count(split.last) + " layers";
-}
-
-/// Stages that the scenario states are simulated event by event where that takes no longer than a moment.
-void simulate_stages(
-    const TrainScenario& t, const CompiledTraining& compiled, const Strategy& s, LayerTable& table, Plan& plan) {
-  constexpr double most_passes = 1e7;
-  const double batch = real(t.work.shape.global_batch);
-  const bool legal = check(t.architecture, t.work.shape, s).verdict == Verdict::feasible;
-  if (compiled.timed && compiled.step && states_stages(s) && legal && batch * s.pp * s.vpp < most_passes) {
-    table.step.passes = simulated_passes(*compiled.step, table.step, s, batch);
-    plan.notes.push_back("strategy.first_stage_layers, last_stage_layers: passes simulated with stages of " +
-                         stages_text(compiled.step->stages(s), s));
-  }
-}
-
 /// Whether data keeps up, what binds and what would not.
 void note_data(
     const TrainScenario& t, TrainPlan& answer, const CompiledTraining& compiled, const StepTable& table, Plan& plan) {
@@ -226,8 +216,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   const CompiledTraining& compiled = question.compiled;
   TrainPlan answer;
   answer.strategy = close_open_axes(compiled, open_strategy(t), FitRule::surely);
-  LayerTable table = tabulate(compiled, key_of(answer.strategy));
-  simulate_stages(t, compiled, answer.strategy, table, plan);
+  const LayerTable table = table_for(compiled, answer.strategy);
   if (explained) {
     ExplainRecorder recorder;
     answer.estimate = explain(compiled, table, answer.strategy, recorder);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/model/cost/layer_ops.hpp>
+#include <headroom/model/train/step_trace.hpp>
 #include <headroom/scenarios/train_answer.hpp>
 
 #include <algorithm>
@@ -109,10 +111,22 @@ Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& o
   return best_time.raw() < 1e300 ? best : smallest;
 }
 
+LayerTable table_for(const CompiledTraining& c, const Strategy& s) {
+  constexpr double most_passes = 1e7;
+  LayerTable table = tabulate(c, key_of(s));
+  const double batch = real(c.work.shape.global_batch);
+  const double passes = batch / (static_cast<double>(s.dp) * s.micro_batch) * s.pp * s.vpp;
+  const bool simulates = c.timed && c.step && states_stages(s) && passes < most_passes;
+  if (simulates && check(c.architecture, c.work.shape, s).verdict == Verdict::feasible) {
+    table.step.passes = simulated_passes(*c.step, table.step, s, batch);
+  }
+  return table;
+}
+
 TrainAnswer answer_question(const CompiledTraining& compiled, const OpenStrategy& open) {
   TrainAnswer answer;
   answer.strategy = close_open_axes(compiled, open, FitRule::surely);
-  answer.estimate = evaluate(compiled, tabulate(compiled, key_of(answer.strategy)), answer.strategy);
+  answer.estimate = evaluate(compiled, table_for(compiled, answer.strategy), answer.strategy);
   return answer;
 }
 

@@ -40,6 +40,10 @@ struct OpenStrategy {
 [[nodiscard]] OpenStrategy open_strategy(const TrainScenario& train) noexcept;
 [[nodiscard]] Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& open, FitRule rule);
 
+/// The strategy's table. Stages that it states are simulated pass by pass, up to 10 million of them; else a closed form
+/// stands.
+[[nodiscard]] LayerTable table_for(const CompiledTraining& compiled, const Strategy& strategy);
+
 /// The closed strategy and its price.
 struct TrainAnswer {
   Strategy strategy;

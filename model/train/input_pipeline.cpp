@@ -52,8 +52,7 @@ FedStep feed_step(const DataFeed& feed, double samples, BytesPerSecond copy, Sec
   if (feed.prefetch == 0) {
     const double loaded = std::min(rates[static_cast<std::size_t>(InputStage::storage)],
                                    rates[static_cast<std::size_t>(InputStage::decode)]);
-    const Seconds copied = samples / per_second(copy, feed.fed) * Seconds{1.0};
-    step.exposed = Seconds{samples / loaded} + copied;
+    step.exposed = Seconds{samples / loaded + samples / per_second(copy, feed.fed)};
   } else if (step.input.binds != InputStage::gpu || !feed.pinned) {
     step.exposed = std::max(Seconds{}, Seconds{samples / step.input.rate} - busy);
   }

@@ -53,6 +53,7 @@ struct Job {
   MemoryOptions options{};
   std::optional<DataFeed> feed{};
   std::optional<BytesPerSecond> host_link = BytesPerSecond{50e9};
+  double ep_overlap = 0.0;  ///< of the stack
   std::vector<std::string> without{};
 };
 
@@ -67,9 +68,11 @@ CompiledTraining compiled(const Job& job) {
   work.host_gpus = std::min<std::int64_t>(8, job.gpus);
   work.feed = job.feed;
   static const MemoryStacks stacks = MemoryStacks::standard();
+  MemoryStack software = stacks.find(job.software);
+  software.time.moe.ep_overlap = job.ep_overlap;
   return compile(job.architecture, device,
                  std::make_shared<const JobGroups>(device, JobHosts{catalog().node(job.node), 0, {}, {}}, job.gpus),
-                 stacks.find(job.software), work, parse_terms(job.without));
+                 software, work, parse_terms(job.without));
 }
 
 Strategy layout(int tp, int pp, int cp, std::int64_t gpus) {
@@ -231,6 +234,18 @@ TEST_CASE("overlapped experts: every micro-batch but one hides its exchanges, 15
   CHECK(plain.time[Term::ep_comm].raw() == near(8.0 * layers * traffic.raw()));
   CHECK(paired.time[Term::ep_comm].raw() == near((1.0 + 7.0 * 0.15) * layers * traffic.raw()));
   CHECK(paired.step < plain.step);
+}
+
+TEST_CASE("a stack that hides a share of its exchanges shows the rest and 15 % of what it hides, in each pass") {
+  Job job;
+  job.architecture = expert_network();
+  Strategy s = layout(1, 1, 1, 8);
+  s.ep = 8;
+  const LayerTimes whole = table_of(compiled(job), s).layer;
+  job.ep_overlap = 0.4;
+  const LayerTimes rest = table_of(compiled(job), s).layer;
+  CHECK(rest.forward.ep.raw() == near((0.6 + 0.15 * 0.4) * whole.forward.ep.raw()));
+  CHECK(rest.backward.ep.raw() == near((0.6 + 0.15 * 0.4) * whole.backward.ep.raw()));
 }
 
 TEST_CASE("overlapped experts hide no more than the compute of both passes") {

@@ -72,7 +72,7 @@ TEST_CASE("graphs and overlapped experts are keys; dualpipe overlaps by itself w
 TEST_CASE("stated stages are simulated: explained as planned, and the split is told") {
   const std::vector<std::string> keys{"strategy.pp=4", "strategy.first_stage_layers=7", "strategy.last_stage_layers=5"};
   const Plan told = plan(keys, true);
-  CHECK(says(told, "passes simulated with stages of 7, 10 x 2, 5 layers"));
+  CHECK(says(told, "pipeline stages of 7, 10 x 2, 5 layers, as stated"));
   CHECK(train(told).estimate.step == train(plan(keys)).estimate.step);
   const auto bubble =
       std::find_if(told.explain.begin(), told.explain.end(), [](const ExplainEntry& e) { return e.name == "bubble"; });
