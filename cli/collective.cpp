@@ -7,6 +7,7 @@
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/hardware/catalog.hpp>
+#include <headroom/scenarios/validation/budget.hpp>
 
 #include <algorithm>
 #include <array>

@@ -58,6 +58,68 @@ void row_json(JsonWriter& json, const ScoredRow& row) {
   json.end_object();
 }
 
+void sweep_json(JsonWriter& json, const Sweep& sweep) {
+  json.compact_next();
+  json.begin_object();
+  json.member("source", std::string_view{sweep.source});
+  json.member("model", std::string_view{sweep.model});
+  json.member("gpu", std::string_view{sweep.gpu});
+  json.member("gpus", sweep.gpus);
+  json.member("seq_len", sweep.seq_len);
+  json.member("global_batch", sweep.global_batch);
+  json.member("precision", std::string_view{sweep.precision});
+  json.member("strategies", static_cast<std::int64_t>(sweep.strategies));
+  json.member("picked", std::string_view{sweep.picked});
+  json.member("best", std::string_view{sweep.best});
+  json.member("regret", sweep.regret);
+  json.member("pairs", static_cast<std::int64_t>(sweep.pairs));
+  json.member("kendall_tau", sweep.tau());
+  json.end_object();
+}
+
+void sweeps_json(JsonWriter& json, const Sweeps& sweeps) {
+  json.key("sweeps");
+  json.begin_object();
+  json.key("sweeps");
+  json.begin_array();
+  for (const Sweep& sweep : sweeps.sweeps) {
+    sweep_json(json, sweep);
+  }
+  json.end_array();
+  json.key("groups");
+  json.begin_array();
+  for (const SweepScore& score : sweeps.groups) {
+    json.compact_next();
+    json.begin_object();
+    json.member("group", std::string_view{score.group});
+    json.member("sweeps", static_cast<std::int64_t>(score.sweeps));
+    json.member("strategies", static_cast<std::int64_t>(score.strategies));
+    json.member("regret_median", score.regret_median);
+    json.member("regret_p90", score.regret_p90);
+    json.member("pairs", static_cast<std::int64_t>(score.pairs));
+    json.member("kendall_tau", score.tau);
+    json.member("kendall_tau_median", score.tau_median);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
+std::string sweeps_text(const Sweeps& sweeps) {
+  if (sweeps.sweeps.empty()) {
+    return {};
+  }
+  Table table{{"sweeps", "n", "strategies", "regret", "p90", "pairs", "tau", "tau, median"}};
+  for (const SweepScore& s : sweeps.groups) {
+    const auto correlation = [](double tau) { return std::isfinite(tau) ? format_number(tau, 2) : std::string{"-"}; };
+    table.row({s.group, std::to_string(s.sweeps), std::to_string(s.strategies), percent(s.regret_median),
+               percent(s.regret_p90), std::to_string(s.pairs), correlation(s.tau), correlation(s.tau_median)});
+  }
+  return "\nstrategies of one network on the same GPUs: regret of the one predicted fastest, %; tau over pairs that "
+         "measure more than 5 % apart\n" +
+         table.text();
+}
+
 }  // namespace
 
 std::string validation_json(const Validation& validation) {
@@ -91,6 +153,7 @@ std::string validation_json(const Validation& validation) {
     json.end_object();
   }
   json.end_array();
+  sweeps_json(json, validation.sweeps);
   json.end_object();
   return json.take();
 }
@@ -138,7 +201,7 @@ std::string validation_text(const Validation& validation) {
   std::string text = std::to_string(validation.rows.size()) + " rows, " + std::to_string(supported) +
                      " scored; errors in %, predicted/measured - 1; constant = mape of one efficiency fitted on the "
                      "group, roofline = mape of the datasheet\n\n" +
-                     table.text();
+                     table.text() + sweeps_text(validation.sweeps);
   if (!reasons.empty()) {
     text += "\nnot scored\n";
     Table why{{"", ""}};

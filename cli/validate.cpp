@@ -2,18 +2,21 @@
 // `headroom validate`: predicted against measured.
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/verb.hpp>
+#include <headroom/scenarios/validation/accuracy_page.hpp>
 
 #include <array>
+#include <filesystem>
 
 namespace headroom::cli {
 namespace {
 
 constexpr std::array options{
-    Option{"--format", OptionKind::one, "text|json|csv", "text (groups), json (rows and groups), csv (rows)"},
+    Option{"--format", OptionKind::one, "text|json|csv|markdown",
+           "text (groups), json (rows and groups), csv (rows), markdown (the page docs/accuracy.md)"},
     Option{"--where", OptionKind::many, "EXPR", "keep rows: column=a|b, !=, <=, >=, options.KEY; repeats (and)"},
     Option{"--weight-by", OptionKind::many, "COLUMNS", "rows that agree in these columns (a,b,c) count as one"},
     Option{"--budget", OptionKind::one, "FILE",
-           "TOML with [[bar]] group, metric, coverage, mape, median; exit 1 if missed"},
+           "TOML with [[bar]] group or where, metric, mape, tau ...; exit 1 if missed"},
     Option{"--without", OptionKind::many, "TERM",
            "price training steps without a term, e.g. bubble or dp_comm; repeats"},
 };
@@ -42,26 +45,48 @@ std::vector<RunFile> read_files(const std::vector<std::string>& paths) {
   return files;
 }
 
-Outcome run(const Arguments& arguments) {
-  std::vector<RowFilter> filters;
-  for (const std::string& expression : arguments.many("--where")) {
-    filters.push_back(parse_filter(expression));
+/// "headroom validate a.csv b.csv --format markdown": the command, as typed but for the folders of the files.
+std::string page(Validation validation, const Arguments& arguments, const Sources& sources) {
+  AccuracyInputs inputs;
+  inputs.command = "headroom validate";
+  for (const std::string& path : arguments.many("")) {
+    inputs.command += " " + std::filesystem::path{path}.filename().string();
   }
+  inputs.command += " --format markdown";
+  inputs.worst = worst_rows(validation.rows, shown_worst_rows, shipped_terms(sources));
+  inputs.validation = std::move(validation);
+  return accuracy_page(inputs);
+}
+
+Outcome run(const Arguments& arguments) {
+  const std::string format = arguments.one("--format", "text");
+  ValidationScope scope;
+  if (format == "markdown") {
+    scope.groups = accuracy_reference().groups();
+  }
+  for (const std::string& expression : arguments.many("--where")) {
+    scope.filters.push_back(parse_filter(expression));
+  }
+  scope.weight_by = split_columns(arguments.many("--weight-by"));
   const TermSet without = parse_terms(arguments.many("--without"));
   std::vector<BudgetBar> bars;
   if (arguments.has("--budget")) {
     const ConfigSource source = read_file(arguments.one("--budget"));
     bars = read_budget(parse_toml(source.text, source.file), source.file);
+    for (const BudgetBar& bar : bars) {
+      if (bar.where) {
+        scope.groups.push_back(*bar.where);
+      }
+    }
   }
   const std::vector<RunFile> files = read_files(arguments.many(""));
   const Sources sources = Sources::standard();
-  const Validation validation =
-      validate(files, filters, split_columns(arguments.many("--weight-by")), sources, without);
+  const Validation validation = validate(files, scope, sources, without);
   Outcome outcome;
-  const std::string format = arguments.one("--format", "text");
-  outcome.out = format == "json"  ? validation_json(validation)
-                : format == "csv" ? validation_csv(validation)
-                                  : validation_text(validation);
+  outcome.out = format == "json"       ? validation_json(validation)
+                : format == "csv"      ? validation_csv(validation)
+                : format == "markdown" ? page(validation, arguments, sources)
+                                       : validation_text(validation);
   for (const std::string& missed : missed_bars(validation, bars)) {
     outcome.err += "headroom: budget missed: " + missed + "\n";
     outcome.code = 1;

@@ -160,7 +160,7 @@ class RunReader {
     if (prediction.status != RowStatus::ok) {
       return leave(what, prediction.why);
     }
-    if (const double beaten = step_error(row.metric, prediction.bound, row.measured); beaten > 0.0) {
+    if (const double beaten = step_error(row.metric, prediction.fastest, row.measured); beaten > 0.0) {
       diagnostics_.add(file.file, place_of(file, row, "value"),
                        "'value' is " + quoted(row.cells[index_of(file, "value")]) + " of " + row.metric +
                            ": faster than the roofline by " + format_number(std::exp(beaten), 3) +

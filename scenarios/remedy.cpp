@@ -223,7 +223,7 @@ class RemedySearch {
   void test(Setting& setting) {
     read(setting);
     const TrainScenario& t = *setting.train;
-    OpenStrategy open{t.strategy, t.micro_batch_open, t.recompute_open};
+    OpenStrategy open{t.strategy, t.micro_batch_open, t.recompute_open, false};
     Remedy remedy{setting.changes, {}, {}, {}};
     for (const std::size_t i : chosen_) {
       const std::string_view key = key_of_change(changes_[i].text);

@@ -20,6 +20,12 @@ std::string why_untimed(const TrainScenario& t) {
   return {};
 }
 
+/// Whole layers a chunk, embedding and head counted as layers where only that is whole.
+bool interleaves(std::int64_t layers, const Strategy& s) noexcept {
+  const std::int64_t virtual_stages = std::int64_t{s.pp} * s.vpp;
+  return s.pp > 1 && (layers % virtual_stages == 0 || (layers + 2) % virtual_stages == 0);
+}
+
 }  // namespace
 
 std::shared_ptr<const JobGroups> groups_of(const TrainScenario& t) {
@@ -60,32 +66,43 @@ TrainQuestion compile_question(const TrainScenario& t,
 }
 
 OpenStrategy open_strategy(const TrainScenario& t) noexcept {
-  return {t.strategy, t.micro_batch_open, t.recompute_open};
+  return {t.strategy, t.micro_batch_open, t.recompute_open, false};
 }
 
 Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& open, FitRule rule) {
   constexpr std::array<std::uint16_t, 4> micro_batches{1, 2, 4, 8};
+  constexpr std::array<std::uint16_t, 8> chunks{1, 2, 3, 4, 5, 6, 8, 12};
   constexpr std::array modes{Recompute::none, Recompute::selective, Recompute::full};
   Strategy best = open.strategy;
   Seconds best_time{1e300};
   Strategy smallest = open.strategy;
   Bytes least{1e300};
-  for (const std::uint16_t micro_batch : micro_batches) {
-    for (const Recompute mode : modes) {
+  const auto consider = [&](const Strategy& s, const LayerTable& table) {
+    const Estimate e = evaluate(compiled, table, s);
+    if (e.step.raw() <= 0.0) {
+      return;  // breaks a rule
+    }
+    const Bytes judged = rule == FitRule::surely ? e.device.high : e.device.mid;
+    if (judged <= compiled.capacity && e.step < best_time) {
+      best_time = e.step;
+      best = s;
+    } else if (judged > compiled.capacity && judged < least) {
+      least = judged;
+      smallest = s;
+    }
+  };
+  for (std::size_t b = 0; b < (open.micro_batch ? micro_batches.size() : 1); ++b) {
+    for (std::size_t r = 0; r < (open.recompute ? modes.size() : 1); ++r) {
       Strategy s = open.strategy;
-      s.micro_batch = open.micro_batch ? micro_batch : s.micro_batch;
-      s.recompute = open.recompute ? mode : s.recompute;
-      const Estimate e = evaluate(compiled, tabulate(compiled, key_of(s)), s);
-      if (e.step.raw() <= 0.0) {
-        continue;  // breaks a rule
-      }
-      const Bytes judged = rule == FitRule::surely ? e.device.high : e.device.mid;
-      if (judged <= compiled.capacity && e.step < best_time) {
-        best_time = e.step;
-        best = s;
-      } else if (judged > compiled.capacity && judged < least) {
-        least = judged;
-        smallest = s;
+      s.micro_batch = open.micro_batch ? micro_batches[b] : s.micro_batch;
+      s.recompute = open.recompute ? modes[r] : s.recompute;
+      const LayerTable table = tabulate(compiled, key_of(s));
+      consider(s, table);
+      for (std::size_t v = 1; open.vpp && v < chunks.size(); ++v) {
+        s.vpp = chunks[v];
+        if (interleaves(compiled.architecture.layers, s)) {
+          consider(s, table);
+        }
       }
     }
   }

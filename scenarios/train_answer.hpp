@@ -35,7 +35,7 @@ enum class FitRule : std::uint8_t { likely, surely };
 /// Fills the open axes with the fastest legal values that fit, else those that need the least memory.
 struct OpenStrategy {
   Strategy strategy;
-  bool micro_batch = false, recompute = false;  ///< open
+  bool micro_batch = false, recompute = false, vpp = false;  ///< open
 };
 [[nodiscard]] OpenStrategy open_strategy(const TrainScenario& train) noexcept;
 [[nodiscard]] Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& open, FitRule rule);

@@ -165,7 +165,7 @@ void StepModel::shard_layers(const StepTable& table, const Strategy& s, StepTime
     return;
   }
   const StepRecipe& r = pricer_.recipe();
-  const double weight = std::min(2.0, row_of(r.precision).compute_bytes);
+  const double weight = r.gathered_bytes;
   const RankParameters& p = table.of_layer;
   if (s.zero >= 3) {
     t.gather = reached(table.shard, Collective::all_gather, weight * p.dense, r) +

@@ -205,6 +205,7 @@ CompiledTraining compile(const Architecture& arch,
   recipe.precision = work.precision;
   recipe.options = work.options;
   recipe.seq_len = c.seq_len;
+  recipe.gathered_bytes = c.memory.gather_bytes;
   recipe.measured = work.measured;
   recipe.without = without;
   recipe.host_link = work.host_link;

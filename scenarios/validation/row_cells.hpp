@@ -26,8 +26,8 @@ struct RowPrediction {
   double high = 0.0;
   /// What the datasheet alone says, in the row's unit: model FLOP at peak, or 16-byte states over tp x pp.
   double roofline = 0.0;
-  /// What no run reaches, in the row's unit: the products that cannot be left out at the recipe's peak. 0: not known.
-  double bound = 0.0;
+  /// What no run can beat, in the row's unit: the least time or the highest rate (least_step.hpp). 0: no such bound.
+  double fastest = 0.0;
 };
 
 /// A row that nothing here predicts, and one whose cells cannot be true; both with the reason.

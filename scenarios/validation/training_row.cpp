@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/train/confidence.hpp>
+#include <headroom/model/train/least_step.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/validation/training_row.hpp>
 
@@ -187,18 +188,10 @@ double time_width(const RunConfiguration& run, const StepModel& step) {
   return step_confidence()[class_of_row(run, r.device, r.architecture)].width_80;
 }
 
-/// What no run of the job beats: its products once at the recipe's peak. Attention is left out, for packed documents
-/// may do without nearly all of it.
-Seconds least_step(const CompiledTraining& c) {
-  const Flops token = (1.0 + c.gemm_backward) * (c.layers * c.gemm_per_token + c.head_per_token);
-  const double tokens = static_cast<double>(c.work.shape.global_batch) * c.seq_len;
-  return tokens * token / static_cast<double>(c.work.shape.gpus) / c.gemm_peak;
-}
-
 struct Answer {
   double value = 0.0;
   double roofline = 0.0;
-  double bound = 0.0;
+  double fastest = 0.0;
   bool known = false;
 };
 
@@ -206,12 +199,12 @@ Answer in_unit(const CompiledTraining& c,
                const RunConfiguration& run,
                const Strategy& s,
                const Estimate& e,
+               Seconds least,
                std::string_view metric) {
   const auto gpus = static_cast<double>(c.work.shape.gpus);
   const double tokens = static_cast<double>(c.work.shape.global_batch) * c.seq_len;
   const Flops model = tokens * c.model_flops_per_token;
   const Seconds bound = model / gpus / c.gemm_peak;
-  const Seconds least = least_step(c);
   const auto rate = [&](double amount) {
     return Answer{amount / e.step.raw(), amount / bound.raw(), amount / least.raw(), true};
   };
@@ -437,26 +430,28 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     s.micro_batch = static_cast<std::uint16_t>(std::min<std::int64_t>(local_batch / s.pp, 60'000));
     open = false;
   }
-  if (open || run.recompute.empty()) {
+  const bool vpp = !run.vpp && s.pp > 1 && c.memory.stack.defaults.interleaves && option(run, "schedule").empty();
+  if (open || vpp || run.recompute.empty()) {
     // A measured run did fit: the central value decides, where a plan asks for the upper end.
-    s = close_open_axes(c, {s, open, run.recompute.empty()}, FitRule::likely);
+    s = close_open_axes(c, {s, open, run.recompute.empty(), vpp}, FitRule::likely);
   }
   const Estimate e = evaluate(c, tabulate(c, key_of(s)), s);
   // A measured run did fit: a memory estimate above the capacity is an error of the estimate, not of the plan.
   if (e.verdict != Verdict::feasible && e.verdict != Verdict::may_not_fit && e.verdict != Verdict::out_of_memory) {
     return unsupported(verdict_text(e.verdict, e.broke, e.limit));
   }
-  const Answer answer = in_unit(c, run, s, e, metric);
+  const bool memory = metric == "memory_gib_per_gpu";
+  const Seconds least = memory ? Seconds{} : least_step(c, *devices_.find(run.gpu).device, s).time();
+  const Answer answer = in_unit(c, run, s, e, least, metric);
   if (!answer.known) {
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");
   }
-  const bool memory = metric == "memory_gib_per_gpu";
   const double width = 1.0 + (memory ? c.memory.stack.interval : stack_ ? stack_->interval : time_width(run, *c.step));
   double low = answer.value;
   if (memory && !c.work.options.fused_loss) {
     low = std::min(low, least_memory_of_row(c, run, s, e).raw() / 0x1p30);
   }
-  return {RowStatus::ok, {}, answer.value, low / width, answer.value * width, answer.roofline, answer.bound};
+  return {RowStatus::ok, {}, answer.value, low / width, answer.value * width, answer.roofline, answer.fastest};
 }
 
 }  // namespace headroom

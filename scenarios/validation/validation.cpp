@@ -4,7 +4,6 @@
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -16,33 +15,13 @@ EmbeddedIndex embedded_published() noexcept;  // NOLINT(misc-use-internal-linkag
 
 namespace {
 
-std::optional<double> number_of(std::string_view text) {
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return status == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
+/// Errors of these have little in common: sources and scales mix in each.
+std::string_view class_of(const RunConfiguration& run) {
+  const auto method = run.options.find("method");
+  return method != run.options.end() ? "adapters and tuning" : run.arch == "moe" ? "experts" : "dense";
 }
 
-bool passes(const RowFilter& filter, const RunFile& file, const RunRow& row) {
-  const std::string value = cell(file, row, filter.column).value_or("");
-  const auto listed = [&] {
-    return std::find(filter.values.begin(), filter.values.end(), value) != filter.values.end();
-  };
-  switch (filter.op) {
-    case RowFilter::Op::equal: return listed();
-    case RowFilter::Op::unequal: return !listed();
-    case RowFilter::Op::at_most: {
-      const auto number = number_of(value);
-      return number && *number <= filter.bound;
-    }
-    case RowFilter::Op::at_least: {
-      const auto number = number_of(value);
-      return number && *number >= filter.bound;
-    }
-  }
-  return false;
-}
-
-std::vector<std::string> groups_of(const RunFile& file, const RunRow& row) {
+std::vector<std::string> groups_of(const RunFile& file, const RunRow& row, std::span<const RowGroup> own) {
   std::vector<std::string> groups{"all", "file=" + file.file};
   const auto add = [&](std::string_view name, const std::string& value) {
     if (!value.empty()) {
@@ -56,6 +35,15 @@ std::vector<std::string> groups_of(const RunFile& file, const RunRow& row) {
   add("arch", row.run.arch);
   const auto method = row.run.options.find("method");
   add("options.method", method == row.run.options.end() ? "" : method->second);
+  if (file.form == RowForm::training) {
+    add("class", std::string{class_of(row.run)});
+    add("size", row.run.gpus ? std::string{size_bucket(*row.run.gpus)} : std::string{});
+  }
+  for (const RowGroup& group : own) {
+    if (passes_all(group.where, file, row)) {
+      groups.push_back(group.name);
+    }
+  }
   return groups;
 }
 
@@ -65,21 +53,28 @@ struct RowModels {
   ServingRowModel serving;
 };
 
-RowPrediction predict(const RunFile& file, const RunRow& row, RowModels& models) {
-  RowPrediction prediction;
-  if (file.form == RowForm::other) {
-    prediction.why = "rows of this form are not scored by this version";
-  } else if (row.doubted) {
-    prediction.status = RowStatus::rejected;
-    prediction.why = "its notes say " + row.doubt;
-  } else if (!row.broken.empty()) {
-    prediction.status = RowStatus::rejected;
-    prediction.why = row.broken;
-  } else {
-    prediction = file.form == RowForm::serving ? models.serving.predict(row.serving, row.metric, row.unit)
-                                               : models.training.predict(row.run, row.metric, row.unit);
+/// "faster than the roofline by 1.3x: check units" of a measurement that beats the hardware's bound; else empty.
+std::string beyond_hardware(const RunRow& row, const RowPrediction& prediction) {
+  if (prediction.status != RowStatus::ok || prediction.fastest <= 0.0) {
+    return {};
   }
-  return prediction;
+  const double excess = std::pow(row.measured / prediction.fastest, -time_sign(row.metric));
+  return excess > 1.0 ? "faster than the roofline by " + format_number(excess) + "x: check units" : std::string{};
+}
+
+RowPrediction predict(const RunFile& file, const RunRow& row, const RowPredictor& predictor) {
+  if (file.form == RowForm::other) {
+    return unsupported("rows of this form are not scored by this version");
+  }
+  if (row.doubted) {
+    return rejected("its notes say " + row.doubt);
+  }
+  if (!row.broken.empty()) {
+    return rejected(row.broken);
+  }
+  RowPrediction prediction = predictor(file, row);
+  const std::string impossible = beyond_hardware(row, prediction);
+  return impossible.empty() ? prediction : rejected(impossible);
 }
 
 /// Rows that share all of `columns` get weights that add up to one.
@@ -123,7 +118,7 @@ double best_constant(const std::vector<const ScoredRow*>& rows) {
 }
 
 GroupScore score(const std::string& group, const std::string& metric, const std::vector<const ScoredRow*>& members) {
-  GroupScore result{group, metric, members.size(), 0, 0, {}, {}, {}, 0.0, 0.0};
+  GroupScore result{group, metric, members.size()};
   std::vector<const ScoredRow*> rows;
   for (const ScoredRow* row : members) {
     if (row->prediction.status == RowStatus::ok) {
@@ -141,7 +136,7 @@ GroupScore score(const std::string& group, const std::string& metric, const std:
   for (const auto& [name, list] : by_metric) {
     constants[name] = best_constant(list);
   }
-  std::vector<double> errors, constant, roofline, weights, within, predicted, measured;
+  std::vector<double> errors, constant, roofline, weights, within, predicted, measured, left_out, left_out_weights;
   for (const ScoredRow* row : rows) {
     const RowPrediction& p = row->prediction;
     errors.push_back(row->error());
@@ -151,10 +146,16 @@ GroupScore score(const std::string& group, const std::string& metric, const std:
     within.push_back(row->measured >= p.low && row->measured <= p.high ? 1.0 : 0.0);
     predicted.push_back(p.predicted);
     measured.push_back(row->measured);
+    if (std::isfinite(row->left_out)) {
+      left_out.push_back(std::abs(row->left_out / row->measured - 1.0));
+      left_out_weights.push_back(row->weight);
+    }
   }
   result.model = summary_of(errors, weights);
   result.constant = summary_of(constant, weights);
   result.roofline = summary_of(roofline, weights);
+  result.left_out_mape = weighted_mean(left_out, left_out_weights);
+  result.left_out_rows = left_out.size();
   result.within_interval = weighted_mean(within, weights);
   result.kendall_tau =
       by_metric.size() == 1 ? kendall_tau(predicted, measured) : std::numeric_limits<double>::quiet_NaN();
@@ -179,77 +180,7 @@ std::vector<GroupScore> score_groups(const std::vector<ScoredRow>& rows) {
   return scores;
 }
 
-}  // namespace
-
-RowFilter parse_filter(std::string_view expression) {
-  struct Spelling {
-    std::string_view text;
-    RowFilter::Op op;
-  };
-  constexpr std::array spellings{Spelling{"!=", RowFilter::Op::unequal}, Spelling{"<=", RowFilter::Op::at_most},
-                                 Spelling{">=", RowFilter::Op::at_least}, Spelling{"=", RowFilter::Op::equal}};
-  for (const Spelling& spelling : spellings) {
-    const std::size_t at = expression.find(spelling.text);
-    if (at == std::string_view::npos || at == 0) {
-      continue;
-    }
-    RowFilter filter{std::string{expression.substr(0, at)}, spelling.op, {}, 0.0};
-    std::string_view rest = expression.substr(at + spelling.text.size());
-    if (spelling.op == RowFilter::Op::at_most || spelling.op == RowFilter::Op::at_least) {
-      const auto bound = number_of(rest);
-      if (!bound) {
-        throw ConfigError{"--where " + quoted(expression) + ": " + quoted(rest) + " is no number"};
-      }
-      filter.bound = *bound;
-      return filter;
-    }
-    while (true) {
-      const std::size_t bar = rest.find('|');
-      filter.values.emplace_back(rest.substr(0, bar));
-      if (bar == std::string_view::npos) {
-        return filter;
-      }
-      rest.remove_prefix(bar + 1);
-    }
-  }
-  throw ConfigError{"--where " + quoted(expression) +
-                    " is no condition; write column=a|b, column!=a, column<=8 or column>=8"};
-}
-
-std::vector<BudgetBar> read_budget(const ConfigValue& root, const std::string& file) {
-  Diagnostics diagnostics;
-  ConfigTable table{root, "", diagnostics};
-  static_cast<void>(table.maybe_integer("schema"));
-  std::vector<BudgetBar> bars;
-  for (ConfigTable& entry : table.tables("bar")) {
-    BudgetBar bar;
-    bar.file = file;
-    bar.at = entry.at();
-    bar.group = entry.text("group");
-    bar.metric = entry.maybe_text("metric").value_or("");
-    bar.coverage = entry.maybe_number("coverage", {0.0, 1.0});
-    bar.mape = entry.maybe_number("mape", {0.0, 1e6});
-    bar.median = entry.maybe_number("median", {0.0, 1e6});
-    if (!bar.coverage && !bar.mape && !bar.median && !entry.has("coverage") && !entry.has("mape") &&
-        !entry.has("median")) {
-      entry.problem("group", "a bar needs at least one of coverage, mape, median");
-    }
-    entry.finish();
-    bars.push_back(std::move(bar));
-  }
-  if (bars.empty() && diagnostics.empty()) {
-    table.problem("bar", "no [[bar]] in the budget");
-  }
-  table.finish();
-  diagnostics.throw_if_any();
-  return bars;
-}
-
-Validation validate(std::span<const RunFile> files,
-                    std::span<const RowFilter> filters,
-                    std::span<const std::string> weight_by,
-                    const Sources& sources,
-                    TermSet without) {
+void require_columns(std::span<const RunFile> files, const ValidationScope& scope) {
   const auto require_column = [&](std::string_view column, std::string_view option) {
     const bool known = column.starts_with("options.") || column == "file" ||
                        std::any_of(files.begin(), files.end(), [&](const RunFile& file) {
@@ -263,67 +194,68 @@ Validation validate(std::span<const RunFile> files,
       throw ConfigError{std::string{option} + ": no file has a column " + quoted(column) + suggestion(column, names)};
     }
   };
-  for (const RowFilter& filter : filters) {
+  for (const RowFilter& filter : scope.filters) {
     require_column(filter.column, "--where");
   }
-  for (const std::string& column : weight_by) {
+  for (const std::string& column : scope.weight_by) {
     require_column(column, "--weight-by");
   }
+}
+
+}  // namespace
+
+Validation validate(std::span<const RunFile> files,
+                    const ValidationScope& scope,
+                    const Sources& sources,
+                    TermSet without) {
   RowModels models{TrainingRowModel{sources, without}, ServingRowModel{sources}};
-  Validation result;
+  return validate(files, scope, [&](const RunFile& file, const RunRow& row) {
+    return file.form == RowForm::serving ? models.serving.predict(row.serving, row.metric, row.unit)
+                                         : models.training.predict(row.run, row.metric, row.unit);
+  });
+}
+
+Validation validate(std::span<const RunFile> files, const ValidationScope& scope, const RowPredictor& predictor) {
+  require_columns(files, scope);
+  std::vector<ScoredRow> rows;
   std::vector<std::string> keys;
   for (const RunFile& file : files) {
     for (const RunRow& row : file.rows) {
-      if (!std::all_of(filters.begin(), filters.end(), [&](const RowFilter& f) { return passes(f, file, row); })) {
+      if (!passes_all(scope.filters, file, row)) {
         continue;
       }
-      result.rows.push_back({row.id, file.file, row.metric, row.unit, row.measured, predict(file, row, models),
-                             groups_of(file, row), 1.0});
+      ScoredRow scored{row.id,
+                       file.file,
+                       row.metric,
+                       row.unit,
+                       row.measured,
+                       predict(file, row, predictor),
+                       groups_of(file, row, scope.groups),
+                       1.0};
+      scored.source = row.source;
+      if (file.form == RowForm::training) {
+        scored.run = std::make_shared<const RunConfiguration>(row.run);
+      }
+      rows.push_back(std::move(scored));
       std::string key;
-      for (const std::string& column : weight_by) {
+      for (const std::string& column : scope.weight_by) {
         key += cell(file, row, column).value_or("") + '\x1f';
       }
       keys.push_back(key);
     }
   }
-  if (!weight_by.empty()) {
-    share_weights(result.rows, keys);
+  if (!scope.weight_by.empty()) {
+    share_weights(rows, keys);
   }
-  return score_rows(std::move(result.rows));
+  return score_rows(std::move(rows));
 }
 
 Validation score_rows(std::vector<ScoredRow> rows) {
   Validation result;
   result.rows = std::move(rows);
   result.groups = score_groups(result.rows);
+  result.sweeps = find_sweeps(result.rows);
   return result;
-}
-
-std::vector<std::string> missed_bars(const Validation& validation, std::span<const BudgetBar> bars) {
-  std::vector<std::string> missed;
-  for (const BudgetBar& bar : bars) {
-    const std::string name = bar.group + (bar.metric.empty() ? "" : ", " + bar.metric);
-    const auto found = std::find_if(validation.groups.begin(), validation.groups.end(), [&](const GroupScore& g) {
-      return g.group == bar.group && g.metric == bar.metric;
-    });
-    if (found == validation.groups.end()) {
-      missed.push_back(name + ": no rows");
-      continue;
-    }
-    const auto above = [&](const std::optional<double>& limit, double value, std::string_view what) {
-      if (limit && !(value <= *limit)) {
-        missed.push_back(name + ": " + std::string{what} + " " + format_number(100.0 * value) + " % is above " +
-                         format_number(100.0 * *limit) + " %");
-      }
-    };
-    above(bar.mape, found->model.mape, "mape");
-    above(bar.median, found->model.median_ape, "median");
-    if (bar.coverage && found->coverage() < *bar.coverage) {
-      missed.push_back(name + ": coverage " + format_number(100.0 * found->coverage()) + " % is below " +
-                       format_number(100.0 * *bar.coverage) + " %");
-    }
-  }
-  return missed;
 }
 
 std::vector<RunFile> published_runs() {

@@ -37,7 +37,7 @@ ScoredRow scored(const Row& row) {
   Diagnostics diagnostics;
   const std::vector<RunFile> files{read_runs(stream, "s.csv", diagnostics)};
   diagnostics.throw_if_any();
-  const Validation v = validate(files, {}, {}, sources());
+  const Validation v = validate(files, ValidationScope{}, sources());
   REQUIRE(v.rows.size() == 1);
   return v.rows[0];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of `validate`: every row answered, groups, baselines, filters, weights and budgets.
-#include <headroom/scenarios/validation/validation.hpp>
+#include <headroom/scenarios/validation/budget.hpp>
 
 #include <doctest/doctest.h>
 
@@ -47,7 +47,7 @@ const Sources& sources() {
 
 Validation scored(const std::string& rows, std::vector<RowFilter> filters = {}, std::vector<std::string> by = {}) {
   const std::vector<RunFile> files{runs(rows)};
-  return validate(files, filters, by, sources());
+  return validate(files, ValidationScope{std::move(filters), std::move(by), {}}, sources());
 }
 
 const GroupScore& group(const Validation& v, std::string_view name, std::string_view metric = "") {
@@ -173,6 +173,77 @@ TEST_CASE("groups are named by what their rows share, each also by metric") {
   CHECK(group(v, "options.method=lora").n == 1);
 }
 
+TEST_CASE("training rows are grouped by size and by class") {
+  const Validation v = scored(row({}) + row({.options = "method=sft"}) + row({.arch = "moe"}));
+  CHECK(group(v, "size=<=8").n == 3);
+  CHECK(group(v, "class=dense").n == 1);
+  CHECK(group(v, "class=adapters and tuning").n == 1);
+  CHECK(group(v, "class=experts").n == 1);
+}
+
+TEST_CASE("a measured row that beats the hardware is rejected, in whatever unit it is told") {
+  // 7 B of weights, 128 sequences of 4,096 tokens on 8 A100: products alone take 9.0 s at the peak.
+  const double tokens = 128.0 * 4096;
+  const double products = 6.0 * (32 * (4 * 4096.0 * 4096 + 3 * 4096.0 * 11008) + 32000.0 * 4096);
+  const double scores = 6.0 * 32 * 4096.0 * 4096;  // causal: half of them
+  const double least = tokens * (products + scores) / 8 / 312e12;
+  const auto status = [](const std::string& metric, double value) {
+    const Validation v = scored(row({.metric = metric, .value = std::to_string(value)}));
+    return v.rows[0].prediction.status == RowStatus::rejected ? v.rows[0].prediction.why : std::string{};
+  };
+  CHECK(status("step_time_s", 1.01 * least).empty());
+  CHECK(status("step_time_s", least / 1.3) == "faster than the roofline by 1.30x: check units");
+  CHECK(status("samples_per_s", 0.99 * 128 / least).empty());
+  CHECK(status("samples_per_s", 2.0 * 128 / least) == "faster than the roofline by 2.00x: check units");
+  CHECK(status("tokens_per_s_per_gpu", 2.0 * tokens / 8 / least) == "faster than the roofline by 2.00x: check units");
+  CHECK(status("mfu", 0.7).empty());
+  CHECK_FALSE(status("mfu", 45).empty());  // percent taken for a share
+  CHECK(status("memory_gib_per_gpu", 1e-3).empty());
+}
+
+TEST_CASE("mixed precision gains less than the ratio of the peaks, and halves activations but not the states") {
+  const auto predicted = [](const std::string& gpu, const std::string& precision, const std::string& metric) {
+    const Validation v = scored(row(
+        {.gpu = gpu, .precision = precision, .options = "memory_kind=allocated", .metric = metric, .value = "1000"}));
+    REQUIRE(v.rows[0].prediction.status == RowStatus::ok);
+    return v.rows[0].prediction.predicted;
+  };
+  const auto gain = [&](const std::string& gpu, const std::string& wide, const std::string& narrow) {
+    return predicted(gpu, wide, "step_time_s") / predicted(gpu, narrow, "step_time_s");
+  };
+  const double a100 = gain("A100-SXM4-80GB", "tf32", "bf16");  // peaks 2.0 apart
+  const double v100 = gain("V100-SXM2-32GB", "fp32", "fp16");  // 8.0
+  CHECK(a100 > 1.2);
+  CHECK(a100 < 2.0);
+  CHECK(v100 > 2.0);
+  CHECK(v100 < 8.0);
+  // Weights, gradients and moments take 16 bytes either way, sharded over 8 ranks; the saved tensors half.
+  const double states = 16.0 * 6.74e9 / 8 / 0x1p30;
+  const double wide = predicted("A100-SXM4-80GB", "tf32", "memory_gib_per_gpu") - states;
+  const double narrow = predicted("A100-SXM4-80GB", "bf16", "memory_gib_per_gpu") - states;
+  CHECK(narrow > 0.4 * wide);
+  CHECK(narrow < 0.8 * wide);
+}
+
+TEST_CASE("a bar may state conditions, and limits of the tail and of the interval") {
+  const std::vector<RunFile> files{runs(row({}) + row({.value = "1000", .layers = "16"}))};
+  const auto missed = [&](const char* toml) {
+    const std::vector<BudgetBar> bars = read_budget(parse_toml(toml, "b.toml"), "b.toml");
+    ValidationScope scope;
+    scope.groups.push_back(bars.front().where.value());
+    return missed_bars(validate(files, scope, sources()), bars);
+  };
+  CHECK(missed("[[bar]]\nwhere = [\"layers<=16\", \"gpus=8\"]\ncoverage = 1.0\np90 = 1000.0\n").empty());
+  const std::vector<std::string> lines = missed("[[bar]]\nwhere = [\"layers<=16\"]\np90 = 1e-9\nwithin = 1.0\n");
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].starts_with("where layers<=16: p90 "));
+  CHECK(lines[1] == "where layers<=16: within 0 % is below 100 %");
+  CHECK(missed("[[bar]]\nwhere = [\"layers<=8\"]\nmape = 10.0\n") ==
+        std::vector<std::string>{"where layers<=8: no rows"});
+  CHECK_THROWS_AS(missed("[[bar]]\ngroup = \"all\"\nwhere = [\"layers<=8\"]\nmape = 10.0\n"), ConfigError);
+  CHECK_THROWS_AS(missed("[[bar]]\nwhere = [\"layers<=8\"]\ntau = 0.5\n"), ConfigError);
+}
+
 TEST_CASE("a bar that is missed, or that names no rows, is told") {
   const Validation v = scored(row({}) + row({.heads = ""}));
   const auto missed = [&](const char* toml) {
@@ -191,7 +262,7 @@ TEST_CASE("a serving row of a metric that nothing predicts says so") {
   Diagnostics diagnostics;
   const std::vector<RunFile> files{read_runs(stream, "s.csv", diagnostics)};
   diagnostics.throw_if_any();
-  const Validation v = validate(files, {}, {}, sources());
+  const Validation v = validate(files, ValidationScope{}, sources());
   REQUIRE(v.rows.size() == 1);
   CHECK(v.rows[0].prediction.status == RowStatus::unsupported);
   CHECK(v.rows[0].prediction.why == "metric 'ttft_ms_mean' in 'ms' is not predicted for serving yet");

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/statistics.hpp>
+#include <headroom/scenarios/validation/accuracy_page.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <map>
+
+namespace headroom {
+namespace {
+
+std::string percent(double fraction) {
+  constexpr double rounding = 1e-12;  // of a group whose one row fits its own constant
+  return !std::isfinite(fraction) ? "-" : format_number(std::abs(fraction) < rounding ? 0.0 : 100.0 * fraction);
+}
+
+/// "where gpus>=64" is "gpus>=64" in a table whose first column says which rows.
+std::string shown(const std::string& group) {
+  constexpr std::string_view where = "where ";
+  return group.starts_with(where) ? group.substr(where.size()) : group;
+}
+
+std::string signed_percent(double fraction) {
+  return (std::isfinite(fraction) && fraction > 0.0 ? "+" : "") + percent(fraction);
+}
+
+/// A line of a table. A bar in a cell would end it.
+std::string line(const std::vector<std::string>& cells) {
+  std::string text = "|";
+  for (const std::string& cell : cells) {
+    text += ' ';
+    for (const char letter : cell) {
+      text += letter == '|' ? "\\|" : std::string(1, letter);
+    }
+    text += " |";
+  }
+  return text + '\n';
+}
+
+std::string header(const std::vector<std::string>& names) {
+  std::string rule = "|";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    rule += "---|";
+  }
+  return line(names) + rule + '\n';
+}
+
+/// The rows of one kind, scored apart from the others.
+struct Part {
+  Validation validation;
+  bool left_out = false;  ///< a fit left sources out
+  [[nodiscard]] const GroupScore* group(std::string_view name, std::string_view metric = "") const {
+    for (const GroupScore& g : validation.groups) {
+      if (g.group == name && g.metric == metric) {
+        return &g;
+      }
+    }
+    return nullptr;
+  }
+};
+
+Part part_of(const AccuracyInputs& inputs, bool (*belongs)(const ScoredRow&)) {
+  Part part{{}, !inputs.left_out.empty()};
+  std::vector<ScoredRow> rows;
+  for (std::size_t i = 0; i < inputs.validation.rows.size(); ++i) {
+    if (belongs(inputs.validation.rows[i])) {
+      rows.push_back(inputs.validation.rows[i]);
+      if (part.left_out) {
+        rows.back().left_out = inputs.left_out.at(i);
+      }
+    }
+  }
+  part.validation = score_rows(std::move(rows));
+  return part;
+}
+
+bool is_memory(const ScoredRow& row) {
+  return row.run != nullptr && !is_time(row);
+}
+bool is_serving(const ScoredRow& row) {
+  return row.run == nullptr;
+}
+
+/// The median error of the time, as times and rates mix; of the value where there is no time.
+double bias_of(const Part& part, const std::string& group) {
+  std::vector<double> errors;
+  for (const ScoredRow& row : part.validation.rows) {
+    if (row.prediction.status == RowStatus::ok &&
+        std::find(row.groups.begin(), row.groups.end(), group) != row.groups.end()) {
+      errors.push_back(is_time(row) ? time_ratio(row) - 1.0 : row.error());
+    }
+  }
+  return median(errors);
+}
+
+std::string error_header(const Part& part, std::string_view first) {
+  std::vector<std::string> names{std::string{first}, "scored",   "MAPE",     "median", "p90", "bias",
+                                 "interval",         "constant", "datasheet"};
+  if (part.left_out) {
+    names.emplace_back("left out");
+  }
+  return header(names);
+}
+
+std::string error_line(const Part& part, const GroupScore& g, const std::string& name) {
+  std::vector<std::string> cells{name,
+                                 std::to_string(g.supported) + " of " + std::to_string(g.n - g.rejected),
+                                 percent(g.model.mape),
+                                 percent(g.model.median_ape),
+                                 percent(g.model.p90_ape),
+                                 signed_percent(bias_of(part, g.group)),
+                                 percent(g.within_interval),
+                                 percent(g.constant.mape),
+                                 percent(g.roofline.mape)};
+  if (part.left_out) {
+    const bool some = g.left_out_rows > 0 && g.left_out_rows < g.supported;
+    cells.push_back(percent(g.left_out_mape) +
+                    (some ? " (" + std::to_string(g.left_out_rows) + " rows)" : std::string{}));
+  }
+  return line(cells);
+}
+
+/// Groups of one kind; those without a scored row are named below the table.
+std::string error_table(const Part& part, std::string_view title, std::string_view kind) {
+  std::vector<const GroupScore*> groups;
+  std::string unscored;
+  for (const GroupScore& g : part.validation.groups) {
+    if (!g.metric.empty() || !g.group.starts_with(kind)) {
+      continue;
+    }
+    if (g.supported > 0) {
+      groups.push_back(&g);
+    } else if (g.n > g.rejected) {
+      unscored +=
+          (unscored.empty() ? "" : "; ") + g.group.substr(kind.size()) + " (" + std::to_string(g.n - g.rejected) + ")";
+    }
+  }
+  if (groups.empty()) {
+    return {};
+  }
+  if (kind == "size=") {
+    const auto smallest = [](const GroupScore* g) {
+      return g->group.ends_with(">2048") ? 2049 : std::atoi(g->group.c_str() + std::string_view{"size="}.size());
+    };
+    std::stable_sort(groups.begin(), groups.end(),
+                     [&](const GroupScore* a, const GroupScore* b) { return smallest(a) < smallest(b); });
+  }
+  std::string text = "\n### " + std::string{title} + "\n" + error_header(part, kind.substr(0, kind.size() - 1));
+  for (const GroupScore* g : groups) {
+    text += error_line(part, *g, g->group.substr(kind.size()));
+  }
+  if (const GroupScore* all = part.group("all")) {
+    text += error_line(part, *all, "all");
+  }
+  return text + (unscored.empty() ? "" : "\nNot answered, with the rows that no doubt rejects: " + unscored + ".\n");
+}
+
+std::string bars_table(const Part& time, const AccuracyReference& reference) {
+  std::string text = "\n## Bars\nOf time and throughput; `--budget` with `scenarios/accuracy/bars.toml`.\n\n" +
+                     header({"rows", "figure", "bar", "reached", ""});
+  std::size_t held = 0;
+  const std::vector<BarCheck> checks = check_bars(time.validation, reference.bars);
+  for (const BarCheck& check : checks) {
+    const bool any = std::isfinite(check.reached);
+    held += check.holds ? 1 : 0;
+    text += line({shown(check.group) + (check.metric.empty() ? "" : ", " + check.metric), std::string{check.what},
+                  (check.at_least ? "at least " : "at most ") + check.text(check.limit), check.text(check.reached),
+                  check.holds ? "holds"
+                  : any       ? "**missed**"
+                              : "no rows"});
+  }
+  return text + "\n" + std::to_string(held) + " of " + std::to_string(checks.size()) + " hold.\n";
+}
+
+/// Owners with their parameters, in the order of the scopes.
+std::string parameter_table(const std::vector<FittedParameter>& parameters) {
+  if (parameters.empty()) {
+    return {};
+  }
+  std::map<std::pair<ParameterScope, std::string>, std::vector<const FittedParameter*>> owners;
+  for (const FittedParameter& p : parameters) {
+    owners[{p.scope, p.owner}].push_back(&p);
+  }
+  std::string text = "\n## Fitted parameters\nThe budget is " + std::to_string(parameter_budget[0]) + " global, " +
+                     std::to_string(parameter_budget[1]) + " a stack, " + std::to_string(parameter_budget[2]) +
+                     " a SKU beyond its kernel curves. Here: " + std::to_string(parameters.size()) + " of " +
+                     std::to_string(owners.size()) + " owners.\n\n" +
+                     header({"whose", "fitted", "budget", "", "values", "on"});
+  for (const auto& [owner, list] : owners) {
+    const auto scope = static_cast<std::size_t>(owner.first);
+    std::string values;
+    std::vector<std::string> on;
+    for (const FittedParameter* p : list) {
+      values += (values.empty() ? "" : "; ") + p->name + " " + p->value;
+      if (std::find(on.begin(), on.end(), p->fitted_on) == on.end()) {
+        on.push_back(p->fitted_on);
+      }
+    }
+    std::string rows;
+    for (const std::string& part : on) {
+      rows += (rows.empty() ? "" : "; ") + part;
+    }
+    text += line({std::string{parameter_scope_names[scope]} + (owner.second.empty() ? "" : " " + owner.second),
+                  std::to_string(list.size()), std::to_string(parameter_budget[scope]),
+                  list.size() <= parameter_budget[scope] ? "kept" : "**exceeded**", values, rows});
+  }
+  return text;
+}
+
+std::string sweep_table(const Sweeps& sweeps) {
+  if (sweeps.sweeps.empty()) {
+    return {};
+  }
+  std::string text =
+      "\n## Ranking of strategies\nRuns of one source with the same network, SKU, GPUs, sequence, precision and global "
+      "batch under four strategies or more. Regret: measured time of the strategy predicted fastest over the least "
+      "measured, less 1, in %. Tau: Kendall's over pairs that measure more than 5 % apart, all pairs and the median "
+      "sweep.\n\n" +
+      header({"sweeps of", "sweeps", "strategies", "regret, median", "p90", "pairs", "tau", "tau, median"});
+  const auto correlation = [](double tau) { return std::isfinite(tau) ? format_number(tau, 2) : std::string{"-"}; };
+  for (const SweepScore& s : sweeps.groups) {
+    text += line({s.group, std::to_string(s.sweeps), std::to_string(s.strategies), percent(s.regret_median),
+                  percent(s.regret_p90), std::to_string(s.pairs), correlation(s.tau), correlation(s.tau_median)});
+  }
+  return text;
+}
+
+std::string rival_table(const std::vector<const Part*>& parts, const std::vector<Rival>& rivals) {
+  std::string lines;
+  for (const Rival& rival : rivals) {
+    const GroupScore* ours = nullptr;
+    for (const Part* part : parts) {
+      const GroupScore* found = part->group(rival.where.name, rival.metric);
+      ours = found != nullptr && found->supported > 0 ? found : ours;
+    }
+    if (ours == nullptr) {
+      continue;
+    }
+    const auto figures = [](double mape, std::optional<double> median, std::optional<double> p90) {
+      return percent(mape) + (median ? ", median " + percent(*median) : "") + (p90 ? ", p90 " + percent(*p90) : "");
+    };
+    lines += line({shown(rival.where.name), rival.metric, rival.tool, figures(rival.mape, rival.median, rival.p90),
+                   std::to_string(rival.rows),
+                   figures(ours->model.mape, rival.median ? std::optional{ours->model.median_ape} : std::nullopt,
+                           rival.p90 ? std::optional{ours->model.p90_ape} : std::nullopt),
+                   std::to_string(ours->supported), rival.source});
+  }
+  return lines.empty() ? lines
+                       : "\n## Other predictors\nOn the same published rows: of theirs we have the part that was not "
+                         "set aside.\n\n" +
+                             header({"rows", "metric", "predictor", "MAPE", "on", "ours", "on", "how"}) + lines;
+}
+
+std::string worst_table(const AccuracyInputs& inputs) {
+  if (inputs.worst.empty()) {
+    return {};
+  }
+  std::string text =
+      "\n## Furthest off\nThe largest error of each family (source, SKU, software, kind of network, method), and the "
+      "one term of the step that explains it best: left out, or counted twice, whichever brings the prediction "
+      "nearest. "
+      "That is arithmetic, not proof.\n\n" +
+      header({"row", "source", "on", "software", "predicted / measured time", "term", "with that change"});
+  for (const WorstRow& worst : inputs.worst) {
+    const ScoredRow& row = inputs.validation.rows.at(worst.row);
+    const RunConfiguration& run = *row.run;
+    text += line({row.id, row.source, std::to_string(run.gpus.value_or(0)) + " " + run.gpu, run.framework,
+                  format_number(worst.time),
+                  !worst.term ? std::string{"none alone"}
+                              : std::string{term_names[static_cast<std::size_t>(*worst.term)]} +
+                                    (worst.twice ? " twice" : " left out"),
+                  worst.term ? format_number(worst.changed) : std::string{"-"}});
+  }
+  return text;
+}
+
+std::string time_section(const Part& time) {
+  std::string text =
+      "\n## Training time\nAll metrics of time and throughput together; bias is the median error of the time, + too "
+      "slow.\n";
+  struct Kind {
+    std::string_view title, prefix;
+  };
+  for (const Kind& kind : {Kind{"By source", "source="}, Kind{"By SKU", "gpu="}, Kind{"By software", "framework="},
+                           Kind{"By GPUs", "size="}, Kind{"By class", "class="}}) {
+    text += error_table(time, kind.title, kind.prefix);
+  }
+  return text;
+}
+
+std::string serving_section(const Part& serving) {
+  std::string lines;
+  for (const GroupScore& g : serving.validation.groups) {
+    const bool named = g.group == "all" || g.group.starts_with("engine=") || g.group.starts_with("gpu=");
+    if (g.metric != "max_concurrent_sequences" || g.supported == 0 || !named) {
+      continue;
+    }
+    std::size_t within = 0;
+    for (const ScoredRow& row : serving.validation.rows) {
+      const bool member = std::find(row.groups.begin(), row.groups.end(), g.group) != row.groups.end();
+      within += member && row.metric == g.metric && row.prediction.status == RowStatus::ok &&
+                        std::abs(row.prediction.predicted - row.measured) <= 1.0
+                    ? 1
+                    : 0;
+    }
+    lines += line({g.group, std::to_string(g.supported) + " of " + std::to_string(g.n - g.rejected),
+                   percent(g.model.mape), percent(g.model.median_ape), percent(g.model.p90_ape),
+                   percent(g.constant.mape), percent(g.roofline.mape), std::to_string(within)});
+  }
+  return lines.empty()
+             ? lines
+             : "\n## Serving capacity\n`max_concurrent_sequences`: what the KV pools hold.\n\n" +
+                   header({"rows", "scored", "MAPE", "median", "p90", "constant", "datasheet", "within 1 sequence"}) +
+                   lines;
+}
+
+}  // namespace
+
+std::string accuracy_page(const AccuracyInputs& inputs, const AccuracyReference& reference) {
+  const Part time = part_of(inputs, is_time);
+  const Part memory = part_of(inputs, is_memory);
+  const Part serving = part_of(inputs, is_serving);
+  std::string text =
+      "# Accuracy\n\nWritten by `" + inputs.command +
+      "`; do not edit. What the figures do not say by themselves: `docs/accuracy-notes.md`.\n\n"
+      "Errors are predicted / measured - 1, in %. *Scored*: rows answered, of those that no doubt in their notes, no "
+      "broken cell and no bound of the hardware rejects. *Interval*: share of rows inside the printed interval, meant "
+      "to "
+      "be 80 % or more. *Constant*: MAPE of one efficiency fitted on that group; *datasheet*: MAPE of model FLOP at "
+      "the "
+      "peak, or of Adam's states over tp pp (and the data ranks at ZeRO 3) for memory." +
+      std::string{inputs.left_out.empty() ? "" : " *Left out*: MAPE when the row's source was not fitted on."} +
+      " A group of few rows is an anecdote.\n";
+  if (!time.validation.rows.empty()) {
+    text += bars_table(time, reference);
+  }
+  text += parameter_table(inputs.parameters);
+  if (!time.validation.rows.empty()) {
+    text += time_section(time);
+  }
+  text += sweep_table(inputs.validation.sweeps);
+  text += rival_table({&time, &memory}, reference.rivals);
+  text += worst_table(inputs);
+  if (const std::string table = error_table(memory, "By source", "source="); !table.empty()) {
+    text += "\n## Training memory\n`memory_gib_per_gpu`.\n" + table + error_table(memory, "By software", "framework=");
+  }
+  return text + serving_section(serving);
+}
+
+}  // namespace headroom

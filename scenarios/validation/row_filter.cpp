@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/validation/row_filter.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+namespace headroom {
+namespace {
+
+std::optional<double> number_of(std::string_view text) {
+  double value = 0.0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return status == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
+}
+
+}  // namespace
+
+bool passes(const RowFilter& filter, const RunFile& file, const RunRow& row) {
+  const std::string value = cell(file, row, filter.column).value_or("");
+  const auto listed = [&] {
+    return std::find(filter.values.begin(), filter.values.end(), value) != filter.values.end();
+  };
+  switch (filter.op) {
+    case RowFilter::Op::equal: return listed();
+    case RowFilter::Op::unequal: return !listed();
+    case RowFilter::Op::at_most: {
+      const auto number = number_of(value);
+      return number && *number <= filter.bound;
+    }
+    case RowFilter::Op::at_least: {
+      const auto number = number_of(value);
+      return number && *number >= filter.bound;
+    }
+  }
+  return false;
+}
+
+bool passes_all(std::span<const RowFilter> filters, const RunFile& file, const RunRow& row) {
+  return std::all_of(filters.begin(), filters.end(), [&](const RowFilter& f) { return passes(f, file, row); });
+}
+
+RowFilter parse_filter(std::string_view expression) {
+  struct Spelling {
+    std::string_view text;
+    RowFilter::Op op;
+  };
+  constexpr std::array spellings{Spelling{"!=", RowFilter::Op::unequal}, Spelling{"<=", RowFilter::Op::at_most},
+                                 Spelling{">=", RowFilter::Op::at_least}, Spelling{"=", RowFilter::Op::equal}};
+  for (const Spelling& spelling : spellings) {
+    const std::size_t at = expression.find(spelling.text);
+    if (at == std::string_view::npos || at == 0) {
+      continue;
+    }
+    RowFilter filter{std::string{expression.substr(0, at)}, spelling.op, {}, 0.0};
+    std::string_view rest = expression.substr(at + spelling.text.size());
+    if (spelling.op == RowFilter::Op::at_most || spelling.op == RowFilter::Op::at_least) {
+      const auto bound = number_of(rest);
+      if (!bound) {
+        throw ConfigError{"--where " + quoted(expression) + ": " + quoted(rest) + " is no number"};
+      }
+      filter.bound = *bound;
+      return filter;
+    }
+    while (true) {
+      const std::size_t bar = rest.find('|');
+      filter.values.emplace_back(rest.substr(0, bar));
+      if (bar == std::string_view::npos) {
+        return filter;
+      }
+      rest.remove_prefix(bar + 1);
+    }
+  }
+  throw ConfigError{"--where " + quoted(expression) +
+                    " is no condition; write column=a|b, column!=a, column<=8 or column>=8"};
+}
+
+RowGroup parse_group(std::span<const std::string> expressions) {
+  RowGroup group;
+  for (const std::string& expression : expressions) {
+    group.name += (group.name.empty() ? "where " : " and ") + expression;
+    group.where.push_back(parse_filter(expression));
+  }
+  return group;
+}
+
+}  // namespace headroom

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/statistics.hpp>
+#include <headroom/scenarios/validation/sweeps.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace headroom {
+namespace {
+
+/// Measured times closer than this are no order: repeated runs differ as much.
+constexpr double least_difference = 0.05;
+constexpr std::size_t least_strategies = 4;
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+/// Options that are part of a strategy; the others name the software, its release or what was logged.
+constexpr std::array<std::string_view, 8> strategy_options{"fsdp",    "hsdp",           "zero_group",       "schedule",
+                                                           "offload", "recompute_kind", "recompute_layers", "overlap"};
+
+class Key {
+ public:
+  Key& operator<<(const std::string& text) {
+    key_ += text + '\x1f';
+    return *this;
+  }
+  Key& operator<<(const std::optional<std::int64_t>& value) {
+    return *this << (value ? std::to_string(*value) : std::string{});
+  }
+  Key& option(const RunConfiguration& run, std::string_view name) {
+    const auto found = run.options.find(name);
+    return *this << (found == run.options.end() ? std::string{} : found->second);
+  }
+  [[nodiscard]] const std::string& text() const noexcept { return key_; }
+
+ private:
+  std::string key_;
+};
+
+/// What the runs of a sweep have in common.
+std::string question_of(const ScoredRow& row) {
+  const RunConfiguration& r = *row.run;
+  Key key;
+  key << row.source << r.gpu << r.precision << r.gpus << r.seq_len << r.global_batch;
+  key << r.model << r.arch << r.layers << r.hidden << r.heads << r.kv_heads << r.head_dim << r.ffn_hidden << r.vocab;
+  key << r.gated_mlp << r.tied_embeddings << r.experts << r.top_k << r.moe_ffn << r.shared_experts << r.dense_layers;
+  return key.option(r, "method").text();
+}
+
+/// What sets them apart.
+std::string strategy_of(const RunConfiguration& r) {
+  Key key;
+  key << r.dp << r.tp << r.pp << r.vpp << r.cp << r.ep << r.seq_parallel << r.zero << r.micro_batch << r.flash_attn;
+  key << r.recompute;
+  for (const std::string_view name : strategy_options) {
+    key.option(r, name);
+  }
+  return key.text();
+}
+
+/// Runs of one strategy.
+struct Runs {
+  std::string id;
+  std::vector<double> measured, predicted;
+};
+
+struct Point {
+  const std::string* id = nullptr;
+  double measured = 0.0, predicted = 0.0;
+};
+
+void rank(Sweep& sweep, const std::vector<Point>& points) {
+  const auto best = std::min_element(points.begin(), points.end(),
+                                     [](const Point& a, const Point& b) { return a.measured < b.measured; });
+  const auto picked = std::min_element(points.begin(), points.end(), [](const Point& a, const Point& b) {
+    return a.predicted < b.predicted || (a.predicted == b.predicted && a.measured > b.measured);
+  });
+  sweep.strategies = points.size();
+  sweep.regret = picked->measured / best->measured - 1.0;
+  sweep.picked = *picked->id;
+  sweep.best = *best->id;
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto [fast, slow] = std::minmax(points[i].measured, points[j].measured);
+      if (slow > (1.0 + least_difference) * fast) {
+        ++sweep.pairs;
+        const double order = (points[i].measured - points[j].measured) * (points[i].predicted - points[j].predicted);
+        sweep.concordance += order > 0.0 ? 1.0 : order < 0.0 ? -1.0 : 0.0;
+      }
+    }
+  }
+}
+
+SweepScore score(const std::string& group, const std::vector<const Sweep*>& members) {
+  SweepScore result{group, members.size(), 0, 0, 0.0, 0.0, none, none};
+  std::vector<double> regrets;
+  std::vector<double> taus;
+  double concordance = 0.0;
+  for (const Sweep* sweep : members) {
+    result.strategies += sweep->strategies;
+    result.pairs += sweep->pairs;
+    concordance += sweep->concordance;
+    regrets.push_back(sweep->regret);
+    if (sweep->pairs > 0) {
+      taus.push_back(sweep->tau());
+    }
+  }
+  result.regret_median = median(regrets);
+  result.regret_p90 = quantile(regrets, 0.9);
+  result.tau_median = median(taus);
+  result.tau = result.pairs > 0 ? concordance / static_cast<double>(result.pairs) : none;
+  return result;
+}
+
+std::vector<SweepScore> score_groups(const std::vector<Sweep>& sweeps) {
+  std::map<std::string, std::vector<const Sweep*>> members;
+  for (const Sweep& sweep : sweeps) {
+    const std::string size = "size=" + std::string{size_bucket(sweep.gpus)};
+    for (const std::string& group :
+         {std::string{"all"}, "source=" + sweep.source, size, "source=" + sweep.source + " " + size}) {
+      members[group].push_back(&sweep);
+    }
+  }
+  std::vector<SweepScore> scores;
+  scores.reserve(members.size());
+  for (const auto& [group, list] : members) {
+    scores.push_back(score(group, list));
+  }
+  return scores;
+}
+
+}  // namespace
+
+double Sweep::tau() const noexcept {
+  return pairs > 0 ? concordance / static_cast<double>(pairs) : none;
+}
+
+Sweeps find_sweeps(std::span<const ScoredRow> rows) {
+  std::map<std::string, std::pair<const ScoredRow*, std::map<std::string, Runs>>> questions;
+  for (const ScoredRow& row : rows) {
+    const std::optional<Seconds> measured = row.run ? step_time_of(row, row.measured) : std::nullopt;
+    if (!measured || row.prediction.status != RowStatus::ok) {
+      continue;
+    }
+    auto& [first, strategies] = questions[question_of(row)];
+    first = first == nullptr ? &row : first;
+    Runs& runs = strategies[strategy_of(*row.run)];
+    runs.id = runs.id.empty() ? row.id : runs.id;
+    runs.measured.push_back(measured->raw());
+    runs.predicted.push_back(step_time_of(row, row.prediction.predicted)->raw());
+  }
+  Sweeps result;
+  for (const auto& [key, question] : questions) {
+    const auto& [first, strategies] = question;
+    if (strategies.size() < least_strategies) {
+      continue;
+    }
+    const RunConfiguration& run = *first->run;
+    Sweep sweep{first->source,
+                run.model,
+                run.gpu,
+                run.precision,
+                run.gpus.value_or(0),
+                run.seq_len.value_or(0),
+                run.global_batch.value_or(0)};
+    std::vector<Point> points;
+    for (const auto& [name, runs] : strategies) {
+      points.push_back({&runs.id, median(runs.measured), median(runs.predicted)});
+    }
+    rank(sweep, points);
+    result.sweeps.push_back(std::move(sweep));
+  }
+  result.groups = score_groups(result.sweeps);
+  return result;
+}
+
+std::string_view size_bucket(std::int64_t gpus) noexcept {
+  return gpus <= 8 ? "<=8" : gpus <= 64 ? "9-64" : gpus <= 512 ? "65-512" : gpus <= 2048 ? "513-2048" : ">2048";
+}
+
+}  // namespace headroom
