@@ -80,6 +80,7 @@ Outcome run(const Arguments& arguments) {
     }
   }
   const std::vector<RunFile> files = read_files(arguments.many(""));
+  require_columns(bars, files);
   const Sources sources = Sources::standard();
   const Validation validation = validate(files, scope, sources, without);
   Outcome outcome;

@@ -59,13 +59,14 @@ std::vector<Pair> pairs_of(const std::vector<RunFile>& files, const Validation& 
     for (const RunRow& row : file.rows) {
       const ScoredRow& scored = validation.rows.at(at++);
       const auto measured = step_time_of(scored, scored.measured);
+      const auto predicted = step_time_of(scored, scored.prediction.predicted);
       const PrecisionRow* format = format_of(row.run.precision);
-      if (scored.prediction.status != RowStatus::ok || !measured || format == nullptr) {
+      if (scored.prediction.status != RowStatus::ok || !measured || !predicted || format == nullptr) {
         continue;
       }
       Runs& runs = configurations[configuration(file, row)][format->weight_bytes];
       runs.measured.push_back(measured->raw());
-      runs.predicted.push_back(step_time_of(scored, scored.prediction.predicted)->raw());
+      runs.predicted.push_back(predicted->raw());
       runs.peak = catalog.device(row.run.gpu).peak_of(format->rate);
       runs.name = row.run.model + " on " + std::to_string(row.run.gpus.value_or(0)) + " " + row.run.gpu + ", " +
                   row.run.precision;

@@ -59,6 +59,19 @@ const CurveSet& curve_set_of(const Device& device) {
   return found != sets.end() ? found->second : sets.emplace(device.curves, find_curve_set(device)).first->second;
 }
 
+/// The set whose attention serves a SKU: its own, else that of the SKU on which most kernels were published.
+const CurveSet& attention_set_of(const Device& device) {
+  static std::mutex mutex;
+  static std::map<std::string, CurveSet, std::less<>> sets;
+  const std::lock_guard lock{mutex};
+  const auto found = sets.find(device.curves);
+  if (found != sets.end()) {
+    return found->second;
+  }
+  const CurveSet own = device.curves.empty() ? CurveSet{} : find_curve_set(device);
+  return sets.emplace(device.curves, training_attention_set(own, device)).first->second;
+}
+
 GemmModel make_model(const Device& device, std::string_view name, bool gradient, std::string& why) {
   const GemmFormat& format = *find_gemm_format(name);
   const KernelDevice limits = kernel_device(device, format.rate);
@@ -75,6 +88,24 @@ GemmModel make_model(const Device& device, std::string_view name, bool gradient,
   return {curve, limits, gradient ? gradient_of(format) : format};
 }
 
+/// The software's kernel; where the SKU's set has not measured it, the newest that it has.
+TrainingAttentionModel make_attention(const Device& device,
+                                      std::string_view format,
+                                      std::string_view kernel,
+                                      std::string& why) {
+  const KernelDevice limits = kernel_device(device, find_gemm_format(format)->rate);
+  const CurveSet& set = attention_set_of(device);
+  const AttentionImplementation* implementation = find_attention_implementation(kernel);
+  const auto measured = [&](const auto& curve) { return curve.provenance.engine == implementation->name; };
+  if (implementation == nullptr ||
+      std::none_of(set.training_attention.begin(), set.training_attention.end(), measured)) {
+    implementation = &newest_training_attention(set);
+  }
+  const auto chosen = choose_training_attention(set, device, *implementation);
+  why = std::string{implementation->name} + " on " + chosen.why;
+  return {chosen.curve->values, limits, implementation->algorithm};
+}
+
 /// (a^5 + b^5)^(1/5) - a: what waiting for the host adds to the GPU's own time.
 Seconds wait_for_host(Seconds gpu, Seconds host) noexcept {
   constexpr double order = 5.0;
@@ -84,14 +115,6 @@ Seconds wait_for_host(Seconds gpu, Seconds host) noexcept {
   }
   const double sum = std::pow(gpu.raw() / larger, order) + std::pow(host.raw() / larger, order);
   return Seconds{larger * std::pow(sum, 1.0 / order)} - gpu;
-}
-
-/// Keys that a query meets on average.
-double mean_keys(double seq_len, double window, bool causal) noexcept {
-  if (window > 0.0 && window < seq_len) {
-    return causal ? window - 0.5 * window * window / seq_len : std::min(seq_len, 2.0 * window);
-  }
-  return causal ? 0.5 * seq_len : seq_len;
 }
 
 }  // namespace
@@ -149,7 +172,9 @@ LayerPricer::LayerPricer(StepRecipe recipe)
       narrow_{make_model(recipe_.device, narrow_format(recipe_.device, recipe_.precision), false, why_)},
       narrow_gradient_{make_model(recipe_.device, narrow_format(recipe_.device, recipe_.precision), true, why_)},
       wide_{make_model(recipe_.device, wide_format(recipe_.device, recipe_.precision), false, why_)},
-      wide_gradient_{make_model(recipe_.device, wide_format(recipe_.device, recipe_.precision), true, why_)} {
+      wide_gradient_{make_model(recipe_.device, wide_format(recipe_.device, recipe_.precision), true, why_)},
+      fused_{make_attention(recipe_.device, wide_format(recipe_.device, recipe_.precision),
+                            recipe_.stack.attention_kernel, attention_why_)} {
   const StepRecipe& r = recipe_;
   wide_factor_ = r.level.wide * r.stack.gemm;
   narrow_factor_ = narrow_recipe(r.precision) ? r.level.narrow * r.stack.gemm : wide_factor_;
@@ -187,11 +212,12 @@ void LayerPricer::add_attention(LayerTimes& t, const Block& block, const Sizes& 
     width = 0.5 * (real(mla.nope_dim) + real(mla.rope_dim) + real(mla.value_dim));
   }
   if (r.options.flash_attention) {
-    constexpr double softmax = 16.0;  // scores cost as much as so many columns more
-    const double pairs = rows * mean_keys(r.seq_len, real(block.window), causal);
-    const double rate = std::min(1.0, r.stack.attention * r.level.attention);
-    t.forward.attention = Flops{4.0 * pairs * (width + softmax)} / (rate * wide_peak_);
-    t.backward.attention = 2.5 / r.physics.flash_backward * t.forward.attention;
+    // Context shards are cut so that each has as much of the mask.
+    const AttentionShape shape{real(z.key.micro_batch), r.seq_len,  r.seq_len,         z.heads / z.key.cp,
+                               z.heads / z.key.cp,      width, real(block.window), causal};
+    const double rate = r.stack.attention * r.level.attention;
+    t.forward.attention = fused_.time(shape, AttentionPass::forward) / rate;
+    t.backward.attention = fused_.time(shape, AttentionPass::backward) / rate;
     return;
   }
   // Every score is formed, masked or not.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/hardware/device.hpp>
+#include <headroom/model/cost/attention_training.hpp>
 #include <headroom/model/cost/gemm.hpp>
 #include <headroom/model/estimate.hpp>
 #include <headroom/model/precision.hpp>
@@ -89,7 +90,7 @@ class LayerPricer {
   /// Per micro-batch, T = micro_batch seq_len / cp tokens a rank. `docs/train-model.md` has the equations in full.
   ///   products    [T,(a+2k)d/t,h] [T,h,a d/t] [T,(1+g)f/t,h] [T,h,f/t] by the fitted kernels without launch and droop,
   ///               times the SKU's clock and the stack's factor; weight gradients read and write fp32 results
-  ///   attention   fused 4 b (a/t) pairs (d+16) / (efficiency P16), backward 2.5 times the work (Dao 2023, section 3.1)
+  ///   attention   fused: the measured kernel of the software over its rate in a step; a context shard has 1/cp of it
   ///   passes      T (20 h/sigma + (4+2g) f/t + 4 (a+2k) d/t) / B, backward twice that
   ///   tp          two all-reduces of 2 T h bytes each way (Shoeybi et al. 2019, section 3), with sequence parallelism
   ///               as all-gathers and reduce-scatters (Korthikanti et al. 2022, section 4.2.2)
@@ -104,6 +105,7 @@ class LayerPricer {
   /// Sustained in passes over tensors.
   [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return bandwidth_; }
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
+  [[nodiscard]] const std::string& attention_why() const noexcept { return attention_why_; }
 
  private:
   struct Sizes;
@@ -122,8 +124,9 @@ class LayerPricer {
   [[nodiscard]] bool on(Term term) const noexcept { return !recipe_.without.has(term); }
 
   StepRecipe recipe_;
-  std::string why_;  ///< filled while the models are made
+  std::string why_, attention_why_;  ///< filled while the models are made
   GemmModel narrow_, narrow_gradient_, wide_, wide_gradient_;
+  TrainingAttentionModel fused_;
   double narrow_factor_ = 1.0, wide_factor_ = 1.0;
   FlopsPerSecond wide_peak_{};
   BytesPerSecond bandwidth_{};

@@ -43,12 +43,12 @@ class StepLines {
           {"clock, 8 bit", recipe_.level.narrow, Shown::count, recipe_.level.source},
           {"stack", recipe_.stack.gemm, Shown::count, recipe_.stack.source}});
     line(Term::attention,
-         recipe_.options.flash_attention ? "m n 4 b (a/t) pairs (d + 16) / (e P16), backward 2.5 / r of it"
+         recipe_.options.flash_attention ? "m n (forward + backward of the measured kernel) / e"
                                          : "m n (4 b (a/t) s^2 d / (u P16) + scores B/score / B)",
-         "Dao 2023, section 3.1",
+         recipe_.options.flash_attention ? model_.pricer().attention_why() : "Korthikanti et al. 2022, section 4",
          {{"e", recipe_.stack.attention * recipe_.level.attention, Shown::fraction, recipe_.stack.source},
-          {"r", recipe_.physics.flash_backward, Shown::count, recipe_.physics.source},
-          {"forward", table_.layer.forward.attention.raw(), Shown::seconds, "one layer, one micro-batch"}});
+          {"forward", table_.layer.forward.attention.raw(), Shown::seconds, "one layer, one micro-batch"},
+          {"backward", table_.layer.backward.attention.raw(), Shown::seconds, "one layer, one micro-batch"}});
     line(Term::recompute, "m n x what the backward pass forms again", "Korthikanti et al. 2022, section 5",
          {{"one layer", table_.layer.recompute.raw(), Shown::seconds, ""}});
     line(Term::head, "m (logits and gradients + bytes of the loss / B)", "on the last stage",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
+#include <headroom/model/cost/attention_training.hpp>
 #include <headroom/model/train/step_stack.hpp>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ constexpr std::array stack_fields{
     StackField{"dp_overlap", &StepStack::dp_overlap, share},
     StackField{"tp_overlap", &StepStack::tp_overlap, share},
     StackField{"p2p_exposed", &StepStack::p2p_exposed, share},
-    StackField{"attention", &StepStack::attention, {0.01, 1.0}},
+    StackField{"attention", &StepStack::attention, {0.01, 3.0}},
     StackField{"link", &StepStack::link, {0.01, 2.0}},
     StackField{"nic", &StepStack::nic, {0.01, 2.0}},
     StackField{"gradient_bytes", &StepStack::gradient_bytes, {0.5, 8.0}},
@@ -66,6 +67,12 @@ void read_fields(ConfigTable& table, StepStack& stack) {
     stack.*field.member = table.maybe_quantity<Seconds>(field.key, true).value_or(stack.*field.member);
   }
   stack.full_tensor_sends = table.maybe_boolean("full_tensor_sends").value_or(stack.full_tensor_sends);
+  if (const std::optional<std::string> kernel = table.maybe_text("attention_kernel")) {
+    if (find_attention_implementation(*kernel) == nullptr) {
+      table.problem("attention_kernel", quoted(*kernel) + " is no implementation of attention that was measured");
+    }
+    stack.attention_kernel = *kernel;
+  }
   static_cast<void>(read_fitted(table, step_stack_keys()));
   stack.source = table.text("source");
 }
@@ -80,7 +87,6 @@ constexpr std::array physics_fields{
     PhysicsField{"unfused_rate", &StepPhysics::unfused_rate, {0.01, 1.0}},
     PhysicsField{"score_bytes", &StepPhysics::score_bytes, bytes_a_number},
     PhysicsField{"unaligned", &StepPhysics::unaligned, {1.0, 1000.0}},
-    PhysicsField{"flash_backward", &StepPhysics::flash_backward, {0.05, 2.0}},
     PhysicsField{"logit_bytes", &StepPhysics::logit_bytes, bytes_a_number},
     PhysicsField{"overlap_slowdown", &StepPhysics::overlap_slowdown, share},
     PhysicsField{"sharded_gradient_bytes", &StepPhysics::sharded_gradient_bytes, {0.5, 8.0}},

@@ -24,7 +24,8 @@ struct StepStack {
   double dp_overlap = 0.0;           ///< share of data-parallel traffic that runs beside compute
   double tp_overlap = 0.0;           ///< the same of tensor-parallel traffic with sequence parallelism
   double p2p_exposed = 0.3;          ///< share of steady-state stage-to-stage sends that a stage waits for
-  double attention = 0.6;            ///< share of the 16-bit peak that fused attention's forward sustains
+  std::string attention_kernel = "flash2";  ///< fused attention that it runs, as attention_training.hpp names them
+  double attention = 1.0;            ///< rate of fused attention in a step over that of the measured kernel
   double link = 1.0;                 ///< share of the measured scale-up bandwidth that it reaches
   double nic = 1.0;                  ///< share of the measured scale-out bandwidth that it reaches
   double gradient_bytes = 4.0;       ///< of a gradient on its way through data parallelism
@@ -51,7 +52,6 @@ struct StepPhysics {
   double unfused_rate = 0.6;       ///< share of the 16-bit peak of unfused attention's products
   double score_bytes = 11.8;       ///< moved per score of unfused attention, forward
   double unaligned = 20.0;         ///< slow-down of unfused attention's products where 8 does not divide head_dim
-  double flash_backward = 0.75;    ///< rate of fused attention's backward over its forward's
   double logit_bytes = 28.0;       ///< moved per logit at the loss
   double overlap_slowdown = 0.15;  ///< of hidden communication, what it takes from compute
   double sharded_gradient_bytes = 3.0;
@@ -83,7 +83,7 @@ struct StepPhysics {
 struct StepLevel {
   double wide = 1.0;       ///< time of 16-bit products over that of the measured kernels: power-limited clocks
   double narrow = 1.0;     ///< the same of 8-bit products
-  double attention = 1.0;  ///< on the stack's attention efficiency
+  double attention = 1.0;  ///< on the stack's rate of fused attention, where the SKU's own was not measured
   std::string source;
 };
 

@@ -140,13 +140,9 @@ std::string error_table(const Part& part, std::string_view title, std::string_vi
   if (groups.empty()) {
     return {};
   }
-  if (kind == "size=") {
-    const auto smallest = [](const GroupScore* g) {
-      return g->group.ends_with(">2048") ? 2049 : std::atoi(g->group.c_str() + std::string_view{"size="}.size());
-    };
-    std::stable_sort(groups.begin(), groups.end(),
-                     [&](const GroupScore* a, const GroupScore* b) { return smallest(a) < smallest(b); });
-  }
+  std::stable_sort(groups.begin(), groups.end(), [](const GroupScore* a, const GroupScore* b) {
+    return size_order(a->group) < size_order(b->group);
+  });
   std::string text = "\n### " + std::string{title} + "\n" + error_header(part, kind.substr(0, kind.size() - 1));
   for (const GroupScore* g : groups) {
     text += error_line(part, *g, g->group.substr(kind.size()));

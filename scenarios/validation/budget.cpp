@@ -43,8 +43,12 @@ BudgetBar read_bar(ConfigTable& entry, const std::string& file) {
   bar.at = entry.at();
   const bool conditions = entry.has("where");
   if (conditions) {
-    bar.where = parse_group(entry.texts("where"));
-    bar.group = bar.where->name;
+    try {
+      bar.where = parse_group(entry.texts("where"));
+      bar.group = bar.where->name;
+    } catch (const ConfigError& error) {
+      entry.problem("where", error.diagnostics().front().message);
+    }
     if (entry.has("group")) {
       entry.problem("group", "a bar names a group or states conditions in where, not both");
     }
@@ -57,9 +61,7 @@ BudgetBar read_bar(ConfigTable& entry, const std::string& file) {
     any = any || entry.has(limit.key);
     bar.*limit.bar = entry.maybe_number(limit.key, {0.0, highest(limit)});
     if (limit.of_sweeps != nullptr && entry.has(limit.key) && (conditions || !bar.metric.empty())) {
-      entry.problem(limit.key,
-                    "sweeps are grouped by all, source=, size= and both; a bar on them has neither where nor "
-                    "metric");
+      entry.problem(limit.key, "sweeps have groups of their own; a bar on them has neither where nor metric");
     }
   }
   if (!any) {
@@ -105,6 +107,18 @@ std::vector<BudgetBar> read_budget(const ConfigValue& root, const std::string& f
   table.finish();
   diagnostics.throw_if_any();
   return bars;
+}
+
+void require_columns(std::span<const BudgetBar> bars, std::span<const RunFile> files) {
+  Diagnostics diagnostics;
+  for (const BudgetBar& bar : bars) {
+    for (const RowFilter& filter : bar.where ? bar.where->where : std::vector<RowFilter>{}) {
+      if (const std::string problem = unknown_column(files, filter.column); !problem.empty()) {
+        diagnostics.add(bar.file, bar.at, "where: " + problem);
+      }
+    }
+  }
+  diagnostics.throw_if_any();
 }
 
 std::vector<BarCheck> check_bars(const Validation& validation, std::span<const BudgetBar> bars) {

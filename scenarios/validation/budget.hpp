@@ -25,6 +25,9 @@ struct BudgetBar {
 };
 [[nodiscard]] std::vector<BudgetBar> read_budget(const ConfigValue& root, const std::string& file);
 
+/// ConfigError with every bar whose conditions name a column that no file has.
+void require_columns(std::span<const BudgetBar> bars, std::span<const RunFile> files);
+
 /// A limit of a bar against what was reached.
 struct BarCheck {
   std::string group, metric;

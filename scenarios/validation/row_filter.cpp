@@ -35,11 +35,26 @@ bool passes(const RowFilter& filter, const RunFile& file, const RunRow& row) {
   return false;
 }
 
+std::string unknown_column(std::span<const RunFile> files, std::string_view column) {
+  const bool known = column.starts_with("options.") || column == "file" ||
+                     std::any_of(files.begin(), files.end(), [&](const RunFile& file) {
+                       return std::find(file.header.begin(), file.header.end(), column) != file.header.end();
+                     });
+  if (known) {
+    return {};
+  }
+  std::vector<std::string_view> names;
+  for (const RunFile& file : files) {
+    names.insert(names.end(), file.header.begin(), file.header.end());
+  }
+  return "no file has a column " + quoted(column) + suggestion(column, names);
+}
+
 bool passes_all(std::span<const RowFilter> filters, const RunFile& file, const RunRow& row) {
   return std::all_of(filters.begin(), filters.end(), [&](const RowFilter& f) { return passes(f, file, row); });
 }
 
-RowFilter parse_filter(std::string_view expression) {
+RowFilter parse_filter(std::string_view expression, std::string_view option) {
   struct Spelling {
     std::string_view text;
     RowFilter::Op op;
@@ -56,7 +71,7 @@ RowFilter parse_filter(std::string_view expression) {
     if (spelling.op == RowFilter::Op::at_most || spelling.op == RowFilter::Op::at_least) {
       const auto bound = number_of(rest);
       if (!bound) {
-        throw ConfigError{"--where " + quoted(expression) + ": " + quoted(rest) + " is no number"};
+        throw ConfigError{std::string{option} + " " + quoted(expression) + ": " + quoted(rest) + " is no number"};
       }
       filter.bound = *bound;
       return filter;
@@ -70,7 +85,7 @@ RowFilter parse_filter(std::string_view expression) {
       rest.remove_prefix(bar + 1);
     }
   }
-  throw ConfigError{"--where " + quoted(expression) +
+  throw ConfigError{std::string{option} + " " + quoted(expression) +
                     " is no condition; write column=a|b, column!=a, column<=8 or column>=8"};
 }
 
@@ -78,7 +93,7 @@ RowGroup parse_group(std::span<const std::string> expressions) {
   RowGroup group;
   for (const std::string& expression : expressions) {
     group.name += (group.name.empty() ? "where " : " and ") + expression;
-    group.where.push_back(parse_filter(expression));
+    group.where.push_back(parse_filter(expression, "where:"));
   }
   return group;
 }

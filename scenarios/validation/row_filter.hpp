@@ -20,8 +20,10 @@ struct RowFilter {
   std::vector<std::string> values;
   double bound = 0.0;
 };
-/// ConfigError for an expression that is none.
-[[nodiscard]] RowFilter parse_filter(std::string_view expression);
+/// ConfigError for an expression that is none; its message begins with `option`.
+[[nodiscard]] RowFilter parse_filter(std::string_view expression, std::string_view option = "--where");
+/// "no file has a column 'layer'; did you mean 'layers'?"; empty for one that a file has.
+[[nodiscard]] std::string unknown_column(std::span<const RunFile> files, std::string_view column);
 [[nodiscard]] bool passes(const RowFilter& filter, const RunFile& file, const RunRow& row);
 [[nodiscard]] bool passes_all(std::span<const RowFilter> filters, const RunFile& file, const RunRow& row);
 

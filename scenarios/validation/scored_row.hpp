@@ -32,6 +32,9 @@ struct ScoredRow {
 /// TFLOP metrics are left out: sources count FLOP differently.
 [[nodiscard]] std::optional<Seconds> step_time_of(const ScoredRow& row, double value);
 
+/// "faster than the roofline by 1.30x: check units" of a measurement that beats the hardware's bound; else empty.
+[[nodiscard]] std::string beyond_hardware(std::string_view metric, double measured, const RowPrediction& prediction);
+
 /// 1 for times, -1 for rates: the sign that turns a relative error into one of time.
 [[nodiscard]] constexpr double time_sign(std::string_view metric) noexcept {
   return metric == "step_time_s" ? 1.0 : -1.0;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -14,6 +15,8 @@ namespace {
 /// Measured times closer than this are no order: repeated runs differ as much.
 constexpr double least_difference = 0.05;
 constexpr std::size_t least_strategies = 4;
+/// Layouts of a single host differ little in what they send: those of more are told apart.
+constexpr std::int64_t one_host = 8;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 /// Options that are part of a strategy; the others name the software, its release or what was logged.
@@ -118,8 +121,11 @@ std::vector<SweepScore> score_groups(const std::vector<Sweep>& sweeps) {
   std::map<std::string, std::vector<const Sweep*>> members;
   for (const Sweep& sweep : sweeps) {
     const std::string size = "size=" + std::string{size_bucket(sweep.gpus)};
-    for (const std::string& group :
-         {std::string{"all"}, "source=" + sweep.source, size, "source=" + sweep.source + " " + size}) {
+    std::vector<std::string> groups{"all", "source=" + sweep.source, size, "source=" + sweep.source + " " + size};
+    if (sweep.gpus > one_host) {
+      groups.emplace_back("all beyond 8 GPUs");
+    }
+    for (const std::string& group : groups) {
       members[group].push_back(&sweep);
     }
   }
@@ -128,6 +134,13 @@ std::vector<SweepScore> score_groups(const std::vector<Sweep>& sweeps) {
   for (const auto& [group, list] : members) {
     scores.push_back(score(group, list));
   }
+  std::stable_sort(scores.begin(), scores.end(), [](const SweepScore& a, const SweepScore& b) {
+    const auto place = [](const SweepScore& s) {
+      const std::string whose = s.group.substr(0, s.group.rfind("size="));
+      return std::pair{whose.empty() ? std::string{"size"} : whose, size_order(s.group)};
+    };
+    return place(a) < place(b);
+  });
   return scores;
 }
 
@@ -140,8 +153,12 @@ double Sweep::tau() const noexcept {
 Sweeps find_sweeps(std::span<const ScoredRow> rows) {
   std::map<std::string, std::pair<const ScoredRow*, std::map<std::string, Runs>>> questions;
   for (const ScoredRow& row : rows) {
-    const std::optional<Seconds> measured = row.run ? step_time_of(row, row.measured) : std::nullopt;
-    if (!measured || row.prediction.status != RowStatus::ok) {
+    if (!row.run || row.prediction.status != RowStatus::ok) {
+      continue;
+    }
+    const std::optional<Seconds> measured = step_time_of(row, row.measured);
+    const std::optional<Seconds> predicted = step_time_of(row, row.prediction.predicted);
+    if (!measured || !predicted) {
       continue;
     }
     auto& [first, strategies] = questions[question_of(row)];
@@ -149,7 +166,7 @@ Sweeps find_sweeps(std::span<const ScoredRow> rows) {
     Runs& runs = strategies[strategy_of(*row.run)];
     runs.id = runs.id.empty() ? row.id : runs.id;
     runs.measured.push_back(measured->raw());
-    runs.predicted.push_back(step_time_of(row, row.prediction.predicted)->raw());
+    runs.predicted.push_back(predicted->raw());
   }
   Sweeps result;
   for (const auto& [key, question] : questions) {
@@ -177,7 +194,18 @@ Sweeps find_sweeps(std::span<const ScoredRow> rows) {
 }
 
 std::string_view size_bucket(std::int64_t gpus) noexcept {
-  return gpus <= 8 ? "<=8" : gpus <= 64 ? "9-64" : gpus <= 512 ? "65-512" : gpus <= 2048 ? "513-2048" : ">2048";
+  constexpr std::array<std::int64_t, size_buckets.size() - 1> largest{8, 64, 512, 2048};
+  const auto bucket = std::lower_bound(largest.begin(), largest.end(), gpus) - largest.begin();
+  return size_buckets[static_cast<std::size_t>(bucket)];
+}
+
+std::size_t size_order(std::string_view group) noexcept {
+  const std::size_t at = group.rfind("size=");
+  if (at == std::string_view::npos) {
+    return 0;
+  }
+  const std::string_view size = group.substr(at + std::string_view{"size="}.size());
+  return static_cast<std::size_t>(std::find(size_buckets.begin(), size_buckets.end(), size) - size_buckets.begin());
 }
 
 }  // namespace headroom

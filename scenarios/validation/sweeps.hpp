@@ -5,9 +5,11 @@
 
 #include <headroom/scenarios/validation/scored_row.hpp>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom {
@@ -17,14 +19,14 @@ struct Sweep {
   std::string source, model, gpu, precision;
   std::int64_t gpus = 0, seq_len = 0, global_batch = 0;
   std::size_t strategies = 0;
-  double regret = 0.0;       ///< measured time of the strategy predicted fastest, over the measured least, less 1
-  std::size_t pairs = 0;     ///< whose measured times differ by more than 5 %
-  double concordance = 0.0;  ///< pairs in the predicted order less those against it
-  std::string picked, best;  ///< ids of a row of each
+  double regret = 0.0;           ///< measured time of the strategy predicted fastest, over the measured least, less 1
+  std::size_t pairs = 0;         ///< whose measured times differ by more than 5 %
+  double concordance = 0.0;      ///< pairs in the predicted order less those against it
+  std::string picked{}, best{};  ///< ids of a row of each
   [[nodiscard]] double tau() const noexcept;  ///< Kendall's, over `pairs`; NaN without any
 };
 
-/// Sweeps of "all", of a source, of a size, and of a size of a source.
+/// Sweeps of "all", of "all beyond 8 GPUs", of a source, of a size, and of a size of a source.
 struct SweepScore {
   std::string group;
   std::size_t sweeps = 0, strategies = 0, pairs = 0;
@@ -42,7 +44,10 @@ struct Sweeps {
 /// strategy count as their median. Of strategies that are predicted alike the slowest is taken as picked.
 [[nodiscard]] Sweeps find_sweeps(std::span<const ScoredRow> rows);
 
-/// "<=8", "9-64", "65-512", "513-2048", ">2048": the sizes by which rows and sweeps are grouped.
+/// By which rows and sweeps are grouped, smallest first.
+inline constexpr std::array<std::string_view, 5> size_buckets{"<=8", "9-64", "65-512", "513-2048", ">2048"};
 [[nodiscard]] std::string_view size_bucket(std::int64_t gpus) noexcept;
+/// Position of a group's name that ends in one ("source=S size=9-64"); 0 for other names.
+[[nodiscard]] std::size_t size_order(std::string_view group) noexcept;
 
 }  // namespace headroom

@@ -441,7 +441,8 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
     return unsupported(verdict_text(e.verdict, e.broke, e.limit));
   }
   const bool memory = metric == "memory_gib_per_gpu";
-  const Seconds least = memory ? Seconds{} : least_step(c, *devices_.find(run.gpu).device, s).time();
+  // Fitting the rough form needs no bound, and no bandwidth of the SKU.
+  const Seconds least = memory || stack_ ? Seconds{} : least_step(c, *devices_.find(run.gpu).device, s).time();
   const Answer answer = in_unit(c, run, s, e, least, metric);
   if (!answer.known) {
     return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for training");

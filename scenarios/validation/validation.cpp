@@ -53,15 +53,6 @@ struct RowModels {
   ServingRowModel serving;
 };
 
-/// "faster than the roofline by 1.3x: check units" of a measurement that beats the hardware's bound; else empty.
-std::string beyond_hardware(const RunRow& row, const RowPrediction& prediction) {
-  if (prediction.status != RowStatus::ok || prediction.fastest <= 0.0) {
-    return {};
-  }
-  const double excess = std::pow(row.measured / prediction.fastest, -time_sign(row.metric));
-  return excess > 1.0 ? "faster than the roofline by " + format_number(excess) + "x: check units" : std::string{};
-}
-
 RowPrediction predict(const RunFile& file, const RunRow& row, const RowPredictor& predictor) {
   if (file.form == RowForm::other) {
     return unsupported("rows of this form are not scored by this version");
@@ -73,7 +64,7 @@ RowPrediction predict(const RunFile& file, const RunRow& row, const RowPredictor
     return rejected(row.broken);
   }
   RowPrediction prediction = predictor(file, row);
-  const std::string impossible = beyond_hardware(row, prediction);
+  const std::string impossible = beyond_hardware(row.metric, row.measured, prediction);
   return impossible.empty() ? prediction : rejected(impossible);
 }
 
@@ -182,16 +173,8 @@ std::vector<GroupScore> score_groups(const std::vector<ScoredRow>& rows) {
 
 void require_columns(std::span<const RunFile> files, const ValidationScope& scope) {
   const auto require_column = [&](std::string_view column, std::string_view option) {
-    const bool known = column.starts_with("options.") || column == "file" ||
-                       std::any_of(files.begin(), files.end(), [&](const RunFile& file) {
-                         return std::find(file.header.begin(), file.header.end(), column) != file.header.end();
-                       });
-    if (!known) {
-      std::vector<std::string_view> names;
-      for (const RunFile& file : files) {
-        names.insert(names.end(), file.header.begin(), file.header.end());
-      }
-      throw ConfigError{std::string{option} + ": no file has a column " + quoted(column) + suggestion(column, names)};
+    if (const std::string problem = unknown_column(files, column); !problem.empty()) {
+      throw ConfigError{std::string{option} + ": " + problem};
     }
   };
   for (const RowFilter& filter : scope.filters) {

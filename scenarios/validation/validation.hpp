@@ -25,7 +25,7 @@ struct GroupScore {
   std::string group;
   std::string metric;  ///< empty: all metrics
   std::size_t n = 0, supported = 0, rejected = 0;
-  ErrorSummary model, constant, roofline;
+  ErrorSummary model{}, constant{}, roofline{};
   double within_interval = 0.0;
   double kendall_tau = 0.0;       ///< NaN when the group mixes metrics or is too small
   double left_out_mape = 0.0;     ///< of the rows predicted without their source; NaN without any
@@ -46,7 +46,7 @@ struct Validation {
 struct ValidationScope {
   std::vector<RowFilter> filters;
   std::vector<std::string> weight_by;  ///< rows that agree in these columns share one row's weight in the means
-  std::vector<RowGroup> groups;
+  std::vector<RowGroup> groups;        ///< whose conditions may name columns that no file has: then no row passes
 };
 
 /// Scores every row that passes all filters. Metrics and forms that no model predicts are unsupported, rows that beat

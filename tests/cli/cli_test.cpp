@@ -85,7 +85,22 @@ TEST_CASE("replay answers with JSON of its own schema, 0 when the trace fits and
 TEST_CASE("validate answers with JSON of its own schema") {
   const Run run = run_headroom("validate scenarios/published/nemo.csv --format json");
   CHECK(run.code == 0);
-  CHECK(text_at(parse_json(run.out, "stdout"), "schema") == "headroom.validate/1");
+  const ConfigValue answer = parse_json(run.out, "stdout");
+  CHECK(text_at(answer, "schema") == "headroom.validate/1");
+  REQUIRE(answer.find("sweeps") != nullptr);
+  CHECK(answer.find("sweeps")->find("groups") != nullptr);
+  CHECK(answer.find("sweeps")->find("sweeps") != nullptr);
+}
+
+TEST_CASE("validate writes the accuracy page of the rows that ship") {
+  const Run run = run_headroom("validate --format markdown");
+  CHECK(run.code == 0);
+  CHECK(run.out.starts_with("# Accuracy\n\nWritten by `headroom validate --format markdown`"));
+  for (const std::string_view heading :
+       {"\n## Bars\n", "\n### By source\n", "\n### By GPUs\n", "\n## Other predictors\n", "\n## Furthest off\n",
+        "\n## Training memory\n", "\n## Serving capacity\n"}) {
+    CHECK(run.out.find(heading) != std::string::npos);
+  }
 }
 
 TEST_CASE("the same question gets the same bytes") {

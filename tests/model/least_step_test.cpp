@@ -8,6 +8,13 @@ using namespace headroom;
 
 namespace {
 
+template <class T>
+Sourced<T> sourced(T value) {
+  Sourced<T> result;
+  result.value = value;
+  return result;
+}
+
 /// Products of 1,000 weights a layer, 10 layers, a head of 500; scores of 80 FLOP a token and layer.
 CompiledTraining work() {
   CompiledTraining c;
@@ -24,11 +31,11 @@ CompiledTraining work() {
 
 Device device() {
   Device d;
-  d.peak[static_cast<std::size_t>(Rate::bf16)] = Sourced<FlopsPerSecond>{FlopsPerSecond{1000.0}};
-  d.peak[static_cast<std::size_t>(Rate::fp8)] = Sourced<FlopsPerSecond>{FlopsPerSecond{2000.0}};
-  d.peak[static_cast<std::size_t>(Rate::tf32)] = Sourced<FlopsPerSecond>{FlopsPerSecond{500.0}};
-  d.peak[static_cast<std::size_t>(Rate::fp32_vector)] = Sourced<FlopsPerSecond>{FlopsPerSecond{100.0}};
-  d.memory.bandwidth = Sourced<BytesPerSecond>{BytesPerSecond{1e9}};
+  d.peak[static_cast<std::size_t>(Rate::bf16)] = sourced(FlopsPerSecond{1000.0});
+  d.peak[static_cast<std::size_t>(Rate::fp8)] = sourced(FlopsPerSecond{2000.0});
+  d.peak[static_cast<std::size_t>(Rate::tf32)] = sourced(FlopsPerSecond{500.0});
+  d.peak[static_cast<std::size_t>(Rate::fp32_vector)] = sourced(FlopsPerSecond{100.0});
+  d.memory.bandwidth = sourced(BytesPerSecond{1e9});
   return d;
 }
 
@@ -54,13 +61,13 @@ TEST_CASE("traffic: a rank's weights twice, less what the L2 keeps of the second
   s.tp = 2;
   s.pp = 5;
   Device d = device();
-  d.memory.bandwidth = Sourced<BytesPerSecond>{BytesPerSecond{10.0}};
+  d.memory.bandwidth = sourced(BytesPerSecond{10.0});
   // 10,500 weights / 10 ranks x 2 bytes
   CHECK(least_step(c, d, s).traffic.raw() == doctest::Approx(2 * 2100.0 / 10));
   CHECK(least_step(c, d, s).time() == least_step(c, d, s).arithmetic);
-  d.memory.l2 = Sourced<Bytes>{Bytes{600.0}};
+  d.memory.l2 = sourced(Bytes{600.0});
   CHECK(least_step(c, d, s).traffic.raw() == doctest::Approx((2 * 2100.0 - 600) / 10));
-  d.memory.l2 = Sourced<Bytes>{Bytes{1e6}};
+  d.memory.l2 = sourced(Bytes{1e6});
   CHECK(least_step(c, d, s).traffic.raw() == doctest::Approx(2100.0 / 10));
 }
 

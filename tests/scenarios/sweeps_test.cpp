@@ -150,6 +150,13 @@ TEST_CASE("groups of sweeps: quantiles of regret, tau over all pairs and the med
   CHECK(all.tau_median == doctest::Approx(1.0));
   CHECK(group(sweeps, "source=S size=65-512").tau == doctest::Approx(-1.0));
   CHECK(group(sweeps, "size=9-64").sweeps == 9);
+  CHECK(group(sweeps, "all beyond 8 GPUs").sweeps == 10);
+  for (ScoredRow& row : rows) {
+    row = with(row, [](RunConfiguration& c) { c.gpus = 8; });
+  }
+  for (const SweepScore& score : find_sweeps(rows).groups) {
+    CHECK(score.group != "all beyond 8 GPUs");
+  }
 }
 
 TEST_CASE("sizes by their ends") {
