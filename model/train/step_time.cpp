@@ -288,7 +288,10 @@ void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, Ste
   if (s.zero == 0) {
     t.reduction = all_reduce(table.data, dense) + all_reduce(table.experts, experts);
   } else if (s.zero == 1) {
-    t.reduction = sharded(table.data, dense) + sharded(table.experts, experts);
+    t.reduction = sharded(table.shard, dense) + sharded(table.experts, experts);
+    if (s.shard_ranks > 0) {
+      t.reduction += all_reduce(table.replicas, dense / s.shard_ranks);
+    }
   } else {
     // Layers are scattered as they come; what is left are the ends, ZeRO 2's weights and the replicas of a shard.
     t.reduction = sharded(table.shard, ends);
@@ -306,7 +309,8 @@ void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, Ste
 void StepModel::add_optimizer(const StepTable& table, const Strategy& s, bool on_host, StepTime& t) const noexcept {
   const StepRecipe& r = pricer_.recipe();
   const double ends = r.options.method == Method::full ? table.embedding + table.head_parameters : 0.0;
-  const double data = s.zero >= 1 ? static_cast<double>(s.dp) * s.cp : 1.0;
+  const double sharers = s.shard_ranks > 0 ? s.shard_ranks : static_cast<double>(s.dp) * s.cp;
+  const double data = s.zero >= 1 ? sharers : 1.0;
   const double expert_data =
       s.zero >= 1 ? std::max(1.0, static_cast<double>(s.dp) * s.cp * s.tp / (static_cast<double>(s.ep) * s.etp)) : 1.0;
   const double per_stage = layers_ / s.pp;

@@ -111,7 +111,7 @@ TEST_CASE("a plan's interval is its class's, and every class has its own") {
 TEST_CASE("fine-tuning rows have the interval of adapters") {
   const auto width = [](const std::string& options) {
     const std::vector<RunFile> files{run_file(run_row({.options = options}))};
-    const RowPrediction p = validate(files, {}, {}, run_sources()).rows.front().prediction;
+    const RowPrediction p = validate(files, {}, run_sources()).rows.front().prediction;
     return p.high / p.predicted - 1.0;
   };
   CHECK(width("") == doctest::Approx(step_confidence()[RunClass::dense].width_80));
