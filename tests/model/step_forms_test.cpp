@@ -506,7 +506,6 @@ TEST_CASE("explain equals evaluate bit for bit with every form chosen") {
 }
 
 TEST_CASE("DeepSeek-V3 on 2,048 H800 took 2.664 million GPU-hours for 14.8 trillion tokens: within a third") {
-  // Answered: 2.13 million.
   // DeepSeek-AI 2024 (DeepSeek-V3), table 1 and section 3.2: pp 16, ep 64 over 8 hosts, ZeRO 1, DualPipe; sequences of
   // 4,096 and at most 15,360 of them a step (section 4.2). Of its own software nothing is known here but that.
   Job job;
