@@ -120,6 +120,7 @@ void read_defaults(ConfigTable& root, MemoryStack& stack) {
   d.sequence_parallel = flag(*table, "sequence_parallel", d.sequence_parallel);
   d.flash_attention = flag(*table, "flash_attention", d.flash_attention);
   d.fused_loss = flag(*table, "fused_loss", d.fused_loss);
+  d.zero_group = static_cast<std::uint16_t>(table->maybe_integer("zero_group", {0, 4096}).value_or(d.zero_group));
   d.interleaves = flag(*table, "interleaves", d.interleaves);
   d.offload_checkpoints = flag(*table, "offload_checkpoints", d.offload_checkpoints);
   d.expert_tensor = static_cast<ExpertTensor>(

@@ -68,6 +68,7 @@ struct StackDefaults {
   bool sequence_parallel = true;  ///< where tp > 1
   bool flash_attention = true;
   bool fused_loss = false;
+  std::uint16_t zero_group = 0;      ///< ranks that share the states of a measured run; 0: all
   bool interleaves = false;          ///< a pipeline whose chunks are not stated ran as many as were fastest
   bool offload_checkpoints = false;  ///< what full recomputation keeps goes to the host
   ExpertTensor expert_tensor = ExpertTensor::as_tp;

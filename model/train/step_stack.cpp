@@ -66,6 +66,7 @@ void read_fields(ConfigTable& table, StepStack& stack) {
   for (const StackTime& field : stack_times) {
     stack.*field.member = table.maybe_quantity<Seconds>(field.key, true).value_or(stack.*field.member);
   }
+  stack.broadcast_weights = table.maybe_boolean("broadcast_weights").value_or(stack.broadcast_weights);
   stack.full_tensor_sends = table.maybe_boolean("full_tensor_sends").value_or(stack.full_tensor_sends);
   if (const std::optional<std::string> kernel = table.maybe_text("attention_kernel")) {
     if (find_attention_implementation(*kernel) == nullptr) {

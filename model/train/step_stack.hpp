@@ -30,6 +30,7 @@ struct StepStack {
   double nic = 1.0;                  ///< share of the measured scale-out bandwidth that it reaches
   double gradient_bytes = 4.0;       ///< of a gradient on its way through data parallelism
   double selective_recompute = 0.0;  ///< share of the forward formed again under selective recomputation
+  bool broadcast_weights = false;    ///< ZeRO 1: each rank sends out the weights that it updated, one after another
   bool full_tensor_sends = false;    ///< every tensor rank sends the whole activation to the next stage
   Seconds stage{};                   ///< per micro-batch and pipeline stage
   // Mixture of experts

@@ -288,7 +288,14 @@ void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, Ste
   if (s.zero == 0) {
     t.reduction = all_reduce(table.data, dense) + all_reduce(table.experts, experts);
   } else if (s.zero == 1) {
-    t.reduction = sharded(table.shard, dense) + sharded(table.experts, experts);
+    t.reduction = sharded(table.experts, experts);
+    if (r.stack.broadcast_weights) {
+      const double sharers = s.shard_ranks > 0 ? s.shard_ranks : static_cast<double>(s.dp) * s.cp;
+      t.reduction += reached(table.shard, Collective::reduce_scatter, r.stack.gradient_bytes * dense, r) +
+                     sharers * reached(table.shard, Collective::broadcast, weight * dense / sharers, r);
+    } else {
+      t.reduction += sharded(table.shard, dense);
+    }
     if (s.shard_ranks > 0) {
       t.reduction += all_reduce(table.replicas, dense / s.shard_ranks);
     }

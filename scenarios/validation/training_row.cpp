@@ -103,13 +103,12 @@ Strategy strategy_of(const RunConfiguration& run, const StackDefaults& defaults)
   }
   s.cp_form = defaults.cp_form;
   s.cuda_graphs = option(run, "cuda_graphs") == "1";
-  if (const std::string_view group = option(run, "zero_group"); !group.empty() && group != "all") {
+  if (const std::string_view group = option(run, "zero_group"); group != "all") {
     std::uint16_t ranks = 0;
     const auto [end, status] = std::from_chars(group.data(), group.data() + group.size(), ranks);
+    ranks = status == std::errc{} && end == group.data() + group.size() ? ranks : defaults.zero_group;
     const std::int64_t data = std::int64_t{s.dp} * s.cp;
-    if (status == std::errc{} && end == group.data() + group.size() && ranks > 0 && ranks < data && data % ranks == 0) {
-      s.shard_ranks = ranks;
-    }
+    s.shard_ranks = ranks > 0 && ranks < data && data % ranks == 0 ? ranks : s.shard_ranks;
   }
   s.sequence_parallel = s.tp > 1 && run.seq_parallel.value_or(defaults.sequence_parallel ? 1 : 0) == 1;
   s.recompute = run.recompute == "full"        ? Recompute::full
