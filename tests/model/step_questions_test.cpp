@@ -150,11 +150,13 @@ TEST_CASE("P11: 131,072 tokens over CP 8 are 16,384 a GPU with an eighth of the 
   const LayerTable eighth = tabulate(c, key_of(split));
   CHECK(eighth.memory.kinds[0].activations == near(one.memory.kinds[0].activations / 8.0));
   CHECK(eighth.step.layer.forward.attention.raw() == near(one.step.layer.forward.attention.raw() / 8.0));
-  // 2 (K and V) x 8 heads x 128 x 2 bytes of 131,072 tokens gathered, 49 % of it not hidden.
+  // 2 (K and V) x 8 heads x 128 x 2 bytes of 131,072 tokens gathered, of which a share is hidden.
   const GroupCollectives* group = c.step->groups().find(8, 1);
   REQUIRE(group != nullptr);
   const Seconds gather = group->time(Collective::all_gather, Bytes{2.0 * 8 * 128 * 2.0 * 131072}).time;
-  CHECK(eighth.step.layer.forward.cp.raw() == near(0.49 * gather.raw()));
+  const StepRecipe& recipe = c.step->pricer().recipe();
+  CHECK(eighth.step.layer.forward.cp.raw() ==
+        near((1.0 - recipe.physics.cp_overlap) * gather.raw() / recipe.stack.link));
   CHECK(one.step.layer.forward.cp.raw() == 0.0);
 }
 
