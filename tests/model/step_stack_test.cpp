@@ -6,9 +6,11 @@
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
 #include "stated_step.hpp"
 
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -88,11 +90,11 @@ source = "y"
 )");
   CHECK(read.plain.attention_kernel == "cudnn");
   CHECK(read.plain.broadcast_weights);
-  CHECK(read.plain.host.raw() == 100e-6);
+  CHECK(read.plain.host.raw() == near(100e-6));
   CHECK(read.plain.attention == test::stated_stack().attention);
   CHECK(read.moe.attention_kernel == "cudnn");
   CHECK(read.moe.broadcast_weights);
-  CHECK(read.moe.host.raw() == 200e-6);
+  CHECK(read.moe.host.raw() == near(200e-6));
 }
 
 TEST_CASE("a kernel of attention that nobody measured is refused, and so is a fitted key that is no number") {
