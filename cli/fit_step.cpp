@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/fit_step.hpp>
 #include <headroom/calibrate/step_files.hpp>
+#include <headroom/calibrate/step_confidence.hpp>
+#include <headroom/cli/fit_page.hpp>
 #include <headroom/cli/fit_step.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/statistics.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 
@@ -110,7 +114,6 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
   options.stack = arguments.one("--stack", "all");
   options.gpus = arguments.many("--level");
   options.leave_one_out = !arguments.has("--no-left-out");
-  const auto env=[](const char*n,double d){const char*v=std::getenv(n);return v?std::atof(v):d;};options.level=env("HL",options.level);options.noise=env("HN",options.noise);options.scale=env("HS",options.scale);
   const Sources sources = Sources::standard();
   const StepFit fit =
       fit_step(files, sources, options, [](std::string_view what) { std::cerr << "headroom: " << what << "\n"; });
@@ -118,11 +121,24 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
   outcome.out = knobs_text(fit) + correlations_text(fit) + "\n" + families_text(fit) + "\n" +
                 std::to_string(fit.runs.size()) + " runs fitted in " + std::to_string(fit.result.iterations) +
                 " iterations; " + std::to_string(fit.unpredicted) + " rows are not answered\n";
-  if (arguments.one("--format", "text") == "csv") {
+  const std::string format = arguments.one("--format", "text");
+  if (format == "csv") {
     outcome.out = runs_csv(fit);
+  } else if (format == "markdown") {
+    std::string command = "headroom fit --stack " + options.stack;
+    for (const RunFile& file : files) {
+      command += " " + std::filesystem::path{file.file}.filename().string();
+    }
+    outcome.out = fit_page(fit, files, sources, command + " --format markdown");
   }
   if (arguments.has("--write")) {
-    for (const std::string& file : write_step_files(fit, arguments.one("--write"))) {
+    const std::string folder = arguments.one("--write");
+    if (options.leave_one_out && options.stack == "all") {
+      const std::string file = folder + "/stacks/step/confidence.toml";
+      std::ofstream{file, std::ios::binary} << confidence_toml(confidence_of_fit(fit, sources, step_confidence()));
+      outcome.err += "headroom: wrote " + file + "\n";
+    }
+    for (const std::string& file : write_step_files(fit, folder)) {
       outcome.err += "headroom: wrote " + file + "\n";
     }
   }
