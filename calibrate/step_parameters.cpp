@@ -57,7 +57,7 @@ Priors read_priors() {
       prior.width = table->number("width", {0.001, 10.0});
       prior.child = table->maybe_number("child", {0.001, 10.0}).value_or(prior.width);
       static_cast<void>(table->text("source"));
-      if (!(prior.low <= prior.centre && prior.centre <= prior.high && (prior.linear || prior.low > 0.0))) {
+      if (prior.low > prior.centre || prior.centre > prior.high || (!prior.linear && prior.low <= 0.0)) {
         table->problem("centre", "lies outside low and high, or low is no positive number");
       }
       table->finish();
@@ -123,15 +123,21 @@ std::vector<StepKnobs::StackTables> StepKnobs::read_tables() {
   std::vector<StackTables> tables;
   for (const std::string& id : store.ids("stacks/train")) {
     const std::optional<DataStore::Entry> entry = store.find("stacks/train", id);
+    if (!entry) {
+      continue;
+    }
     const ConfigValue document = parse_toml(entry->text, entry->file);
     const ConfigValue* time = document.find("time");
     const ConfigValue* experts = time == nullptr ? nullptr : time->find("moe");
     const ConfigValue* base = document.find("base");
-    StackTables table{id, base == nullptr ? "" : base->text, keys_of(time), keys_of(experts), fitted_of(time),
-                      fitted_of(experts)};
+    StackTables table{
+        id, base == nullptr ? "" : base->text, keys_of(time), keys_of(experts), fitted_of(time), fitted_of(experts)};
     if (table.base == id) {
       // A user's overlay of an embedded stack: its chain goes on below the file.
       const std::optional<DataStore::Entry> below = store.find_below("stacks/train", id, entry->file);
+      if (!below) {
+        throw ConfigError{quoted(id) + " in " + entry->file + " is its own base"};
+      }
       const ConfigValue hidden = parse_toml(below->text, below->file);
       const ConfigValue* under = hidden.find("time");
       const ConfigValue* under_experts = under == nullptr ? nullptr : under->find("moe");
@@ -155,15 +161,12 @@ const StepKnobs::StackTables* StepKnobs::table_of(std::string_view id) const {
 }
 
 std::ptrdiff_t StepKnobs::find(StepScope scope, std::string_view id, std::string_view key) const noexcept {
-  const auto found = std::find_if(knobs_.begin(), knobs_.end(), [&](const StepKnob& k) {
-    return k.scope == scope && k.id == id && k.key == key;
-  });
+  const auto found = std::find_if(knobs_.begin(), knobs_.end(),
+                                  [&](const StepKnob& k) { return k.scope == scope && k.id == id && k.key == key; });
   return found == knobs_.end() ? constant : found - knobs_.begin();
 }
 
-std::optional<std::ptrdiff_t> StepKnobs::stated_in(const std::string& stack,
-                                                   bool experts,
-                                                   std::string_view key) const {
+std::optional<std::ptrdiff_t> StepKnobs::stated_in(const std::string& stack, bool experts, std::string_view key) const {
   for (const StackTables* t = table_of(stack); t != nullptr; t = t->base.empty() ? nullptr : table_of(t->base)) {
     if (lists(experts ? t->stated_experts : t->stated, key)) {
       return find(experts ? StepScope::experts : StepScope::stack, t->id, key);
@@ -234,6 +237,9 @@ void StepKnobs::set_parents(const StepParameters& parameters, const MemoryStacks
     } else if (knob.scope == StepScope::stack || knob.scope == StepScope::experts) {
       const bool experts = knob.scope == StepScope::experts;
       const StackTables* table = table_of(knob.id);
+      if (table == nullptr) {
+        continue;
+      }
       if (knob.key == "attention" && lists(experts ? table->stated_experts : table->stated, "attention_kernel")) {
         continue;  // a rate over another kernel's is nobody's to inherit
       }
@@ -265,8 +271,7 @@ StepKnobs StepKnobs::standard(const Catalog& catalog) {
   const Priors priors = read_priors();
   knobs.tables_ = read_tables();
   for (const std::string& key : parameters.physics.fitted) {
-    knobs.knobs_.push_back(
-        make_knob(priors, StepScope::physics, "physics", key, step_number(parameters.physics, key)));
+    knobs.knobs_.push_back(make_knob(priors, StepScope::physics, "physics", key, step_number(parameters.physics, key)));
   }
   knobs.add_levels(parameters.levels, catalog);
   knobs.add_stacks(stacks);
