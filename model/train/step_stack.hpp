@@ -32,7 +32,7 @@ struct StepStack {
   double selective_recompute = 0.0;         ///< share of the forward formed again under selective recomputation
   bool broadcast_weights = false;  ///< ZeRO 1: each rank sends out the weights that it updated, one after another
   bool full_tensor_sends = false;  ///< every tensor rank sends the whole activation to the next stage
-  Seconds stage{};                 ///< per micro-batch and pipeline stage
+  Seconds stage{};                 ///< per micro-batch and chunk of a pipeline stage
   // Mixture of experts
   double moe_host = 1.0;        ///< host time of a layer of experts over that of a dense one
   double moe_gemm = 1.0;        ///< time of grouped products over that of one product an expert
