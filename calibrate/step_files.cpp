@@ -85,8 +85,9 @@ std::string provenance(const StepFit& fit, const std::set<std::size_t>& runs) {
     }
   }
   std::replace(names.begin(), names.end(), '"', '\'');
-  return "fitted with all other numbers (headroom fit --stack " + std::string{"all"} + ") on " +
-         std::to_string(runs.size()) + " runs of " + std::to_string(sources.size()) + " sources" + names;
+  return "fitted" + std::string{fit.stack == "all" ? " with all other numbers" : ""} + " (headroom fit --stack " +
+         fit.stack + ") on " + std::to_string(runs.size()) + " runs of " + std::to_string(sources.size()) + " sources" +
+         names;
 }
 
 }  // namespace

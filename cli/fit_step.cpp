@@ -13,6 +13,8 @@
 namespace headroom::cli {
 namespace {
 
+constexpr double leans = 0.6;  ///< deviation over the prior's, from where on a number is the prior's rather than the runs'
+
 std::string percent(double fraction) {
   return std::isfinite(fraction) ? format_number(100.0 * fraction, 3) : "-";
 }
@@ -27,7 +29,7 @@ std::string remark(const StepFit& fit, std::size_t knob) {
   if (r.at_bound[knob]) {
     return "at its bound";
   }
-  return r.narrowing[knob] > 0.9 ? "prior: the runs do not tell it" : r.narrowing[knob] > 0.6 ? "leans on its prior" : "";
+  return r.narrowing[knob] > 0.9 ? "prior: the runs do not tell it" : r.narrowing[knob] > leans ? "leans on its prior" : "";
 }
 
 std::string knobs_text(const StepFit& fit) {
@@ -92,6 +94,52 @@ std::string families_text(const StepFit& fit) {
   return table.text(0);
 }
 
+/// Rows that the fit does not rest on: how many of each kind, and the first few of it.
+std::string unused_text(const StepFit& fit) {
+  constexpr std::size_t shown_rows = 3;
+  std::string text;
+  for (std::size_t kind = 0; kind < unused_kind_names.size(); ++kind) {
+    std::size_t rows = 0;
+    std::string first;
+    for (const UnusedRow& unused : fit.unused) {
+      if (static_cast<std::size_t>(unused.kind) == kind && rows++ < shown_rows) {
+        first += "  " + unused.row->file + ":" + std::to_string(unused.row->line) + ": " + unused.why + "\n";
+      }
+    }
+    if (rows > 0) {
+      text += "not fitted, " + std::to_string(rows) + " rows " + std::string{unused_kind_names[kind]} + "\n" + first +
+              (rows > shown_rows ? "  ...\n" : "");
+    }
+  }
+  return text;
+}
+
+/// What the fit cannot stand for.
+std::string warnings_text(const StepFit& fit) {
+  std::size_t free = 0;
+  std::size_t told = 0;
+  std::string at_bound;
+  for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
+    free += fit.free[i] ? 1 : 0;
+    told += fit.free[i] && fit.result.narrowing[i] <= leans ? 1 : 0;
+    if (fit.free[i] && fit.result.at_bound[i]) {
+      at_bound += (at_bound.empty() ? "" : ", ") + fit.knobs[i].name();
+    }
+  }
+  std::string text;
+  if (told == 0) {
+    text += "everything leans on priors: the runs tell none of the " + std::to_string(free) + " numbers\n";
+  } else if (fit.runs.size() < free) {
+    text += "fewer runs than numbers: " + std::to_string(free - told) + " of " + std::to_string(free) +
+            " lean on their priors\n";
+  }
+  if (!at_bound.empty()) {
+    text += "at their bounds: " + at_bound + "; rows in another unit, a term that the model lacks, or bounds in priors.toml " +
+            "that are too narrow\n";
+  }
+  return text;
+}
+
 std::string runs_csv(const StepFit& fit) {
   std::string text = "id,source,gpu,kind,hosts,measured,before,fitted,left_out,weight\n";
   for (const FittedRun& run : fit.runs) {
@@ -117,9 +165,11 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
   Outcome outcome;
   outcome.out = knobs_text(fit) + correlations_text(fit) + "\n" + families_text(fit) + "\n" +
                 std::to_string(fit.runs.size()) + " runs fitted in " + std::to_string(fit.result.iterations) +
-                " iterations; " + std::to_string(fit.unpredicted) + " rows are not answered\n";
+                " iterations; " + std::to_string(fit.unused.size()) + " rows of time are not fitted\n" +
+                warnings_text(fit) + unused_text(fit);
   if (arguments.one("--format", "text") == "csv") {
     outcome.out = runs_csv(fit);
+    outcome.err = warnings_text(fit) + unused_text(fit);
   }
   if (arguments.has("--write")) {
     for (const std::string& file : write_step_files(fit, arguments.one("--write"))) {
