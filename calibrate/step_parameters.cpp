@@ -76,12 +76,17 @@ StepKnob make_knob(const Priors& priors, StepScope scope, std::string id, std::s
     throw ConfigError{quoted(key) + " of " + id + " is to be fitted, but priors.toml says nothing about it"};
   }
   const Prior& prior = found->second;
+  if (!(prior.low <= value && value <= prior.high)) {
+    throw ConfigError{quoted(key) + " of " + id + " is to be fitted, but lies outside the " + format_number(prior.low) +
+                      " to " + format_number(prior.high) +
+                      " of priors.toml: take it out of `fitted`, or widen the bounds"};
+  }
   StepKnob knob;
   knob.scope = scope;
   knob.id = std::move(id);
   knob.key = std::move(key);
   knob.linear = prior.linear;
-  knob.value = std::clamp(value, prior.low, prior.high);
+  knob.value = value;
   knob.low = prior.low;
   knob.high = prior.high;
   knob.centre = prior.centre;
@@ -127,8 +132,8 @@ std::vector<StepKnobs::StackTables> StepKnobs::read_tables() {
     const ConfigValue* time = document.find("time");
     const ConfigValue* experts = time == nullptr ? nullptr : time->find("moe");
     const ConfigValue* base = document.find("base");
-    StackTables table{id, base == nullptr ? "" : base->text, keys_of(time), keys_of(experts), fitted_of(time),
-                      fitted_of(experts)};
+    StackTables table{
+        id, base == nullptr ? "" : base->text, keys_of(time), keys_of(experts), fitted_of(time), fitted_of(experts)};
     if (table.base == id) {
       // A user's overlay of an embedded stack: its chain goes on below the file.
       const std::optional<DataStore::Entry> below = store.find_below("stacks/train", id, entry->file);
@@ -155,15 +160,12 @@ const StepKnobs::StackTables* StepKnobs::table_of(std::string_view id) const {
 }
 
 std::ptrdiff_t StepKnobs::find(StepScope scope, std::string_view id, std::string_view key) const noexcept {
-  const auto found = std::find_if(knobs_.begin(), knobs_.end(), [&](const StepKnob& k) {
-    return k.scope == scope && k.id == id && k.key == key;
-  });
+  const auto found = std::find_if(knobs_.begin(), knobs_.end(),
+                                  [&](const StepKnob& k) { return k.scope == scope && k.id == id && k.key == key; });
   return found == knobs_.end() ? constant : found - knobs_.begin();
 }
 
-std::optional<std::ptrdiff_t> StepKnobs::stated_in(const std::string& stack,
-                                                   bool experts,
-                                                   std::string_view key) const {
+std::optional<std::ptrdiff_t> StepKnobs::stated_in(const std::string& stack, bool experts, std::string_view key) const {
   for (const StackTables* t = table_of(stack); t != nullptr; t = t->base.empty() ? nullptr : table_of(t->base)) {
     if (lists(experts ? t->stated_experts : t->stated, key)) {
       return find(experts ? StepScope::experts : StepScope::stack, t->id, key);
@@ -265,8 +267,7 @@ StepKnobs StepKnobs::standard(const Catalog& catalog) {
   const Priors priors = read_priors();
   knobs.tables_ = read_tables();
   for (const std::string& key : parameters.physics.fitted) {
-    knobs.knobs_.push_back(
-        make_knob(priors, StepScope::physics, "physics", key, step_number(parameters.physics, key)));
+    knobs.knobs_.push_back(make_knob(priors, StepScope::physics, "physics", key, step_number(parameters.physics, key)));
   }
   knobs.add_levels(parameters.levels, catalog);
   knobs.add_stacks(stacks);
@@ -287,10 +288,11 @@ std::vector<std::size_t> StepKnobs::behind(const StepOwner& run) const {
     }
   }
   for (const std::string_view key : step_level_keys()) {
-    // The narrowest fitted table; one that states a number without fitting it has it as a constant.
+    // The narrowest table that states it; one that does not fit it has it as a constant.
     for (const std::string& id : {run.sku, run.generation, std::string{"any"}}) {
-      if (const std::ptrdiff_t knob = find(StepScope::level, id, key); knob != constant) {
-        add(knob);
+      const auto stated = step_parameters().levels.stated().find(id);
+      if (stated != step_parameters().levels.stated().end() && step_number(stated->second, key)) {
+        add(find(StepScope::level, id, key));
         break;
       }
     }
