@@ -156,7 +156,8 @@ class StepProblem {
     if (const std::optional<RowJob> job = model.job_of(row.run); !job || job->software == nullptr) {
       return UnusedRow{&row, UnusedKind::framework,
                        "framework " + quoted(row.run.framework) + " is known to no software" +
-                           suggestion(row.run.framework, model.frameworks())};
+                           suggestion(row.run.framework, model.frameworks()) +
+                           "; name it under `frameworks` of one (docs/train-fit.md)"};
     }
     if (std::string bound = beyond_hardware(row.metric, row.measured, prediction); !bound.empty()) {
       return UnusedRow{&row, UnusedKind::impossible, std::move(bound)};

@@ -107,7 +107,7 @@ std::string unused_text(const StepFit& fit) {
       }
     }
     if (rows > 0) {
-      text += "not fitted, " + std::to_string(rows) + " rows " + std::string{unused_kind_names[kind]} + "\n" + first +
+      text += "not fitted, " + std::string{unused_kind_names[kind]} + ": " + std::to_string(rows) + "\n" + first +
               (rows > shown_rows ? "  ...\n" : "");
     }
   }
@@ -132,6 +132,12 @@ std::string warnings_text(const StepFit& fit) {
   } else if (fit.runs.size() < free) {
     text += "fewer runs than numbers: " + std::to_string(free - told) + " of " + std::to_string(free) +
             " lean on their priors\n";
+  }
+  const bool one_source = std::all_of(fit.families.begin(), fit.families.end(), [&](const RunFamily& family) {
+    return family.source == fit.families.front().source;
+  });
+  if (one_source) {
+    text += "a single source: no error says what the numbers are worth on runs of another\n";
   }
   if (!at_bound.empty()) {
     text += "at their bounds: " + at_bound + "; rows in another unit, a term that the model lacks, or bounds in priors.toml " +
