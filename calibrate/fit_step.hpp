@@ -21,9 +21,9 @@ struct StepFitOptions {
   std::vector<std::string> gpus;  ///< SKUs or generations whose levels are free beside one software's
   bool leave_one_out = true;
   /// Standard deviation of what sets a source apart in level (cluster, drivers, method of measuring).
-  double level = 0.06;
-  double noise = 0.04;  ///< log error of one run beside that level, against which priors are weighed
-  double scale = 0.1;   ///< log error beyond which a run counts linearly
+  double level = 0.0;
+  double noise = 0.025;  ///< log error of one run beside that level, against which priors are weighed
+  double scale = 0.05;   ///< log error beyond which a run counts linearly
 };
 
 /// One measured time or rate that the fit rests on. Errors are ln(predicted time / measured time).

@@ -30,7 +30,8 @@ constexpr std::array options{
     Option{"--cross-validate", OptionKind::one, "N", "with --gpu: folds by shape (default 5; 0: none)"},
     Option{"--probe-shapes", OptionKind::flag, "", "with --gpu: fit on the probe's shapes alone, judge on the others"},
     Option{"--source", OptionKind::one, "TEXT", "with --gpu and toml: where the kernels come from"},
-    Option{"--format", OptionKind::one, "text|toml|json|csv", "a table, or TOML ready to paste; json with --gpu; csv of runs with a training software"},
+    Option{"--format", OptionKind::one, "text|toml|json|csv|markdown",
+           "a table, or TOML ready to paste; json with --gpu; with a training software csv of runs, or the accuracy page"},
 };
 
 std::string percent(double fraction) {

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/fit_step.hpp>
+#include <headroom/calibrate/step_confidence.hpp>
 #include <headroom/calibrate/step_files.hpp>
+#include <headroom/cli/fit_page.hpp>
 #include <headroom/cli/fit_step.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/statistics.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 
 namespace headroom::cli {
 namespace {
 
-constexpr double leans = 0.6;  ///< deviation over the prior's, from where on a number is the prior's rather than the runs'
+constexpr double leans =
+    0.6;  ///< deviation over the prior's, from where on a number is the prior's rather than the runs'
 
 std::string percent(double fraction) {
   return std::isfinite(fraction) ? format_number(100.0 * fraction, 3) : "-";
@@ -29,7 +34,9 @@ std::string remark(const StepFit& fit, std::size_t knob) {
   if (r.at_bound[knob]) {
     return "at its bound";
   }
-  return r.narrowing[knob] > 0.9 ? "prior: the runs do not tell it" : r.narrowing[knob] > leans ? "leans on its prior" : "";
+  return r.narrowing[knob] > 0.9     ? "prior: the runs do not tell it"
+         : r.narrowing[knob] > leans ? "leans on its prior"
+                                     : "";
 }
 
 std::string knobs_text(const StepFit& fit) {
@@ -43,7 +50,8 @@ std::string knobs_text(const StepFit& fit) {
     const StepKnob& k = fit.knobs[i];
     const double spread = k.linear ? fit.result.deviation[i] : std::exp(fit.result.deviation[i]) - 1.0;
     table.row({k.name(), shown(k, k.value), shown(k, fit.values[i]), percent(spread),
-               k.parent < 0 ? shown(k, k.centre) : fit.knobs[static_cast<std::size_t>(k.parent)].name(), remark(fit, i)});
+               k.parent < 0 ? shown(k, k.centre) : fit.knobs[static_cast<std::size_t>(k.parent)].name(),
+               remark(fit, i)});
   }
   return table.text(0);
 }
@@ -79,7 +87,8 @@ std::string families_text(const StepFit& fit) {
       e.left_out.push_back(run.left_out);
     }
   }
-  Table table{{"source", "SKU", "kind", "runs", "before: mape %", "fitted", "bias", "left out", "bias", "3 runs given"}};
+  Table table{
+      {"source", "SKU", "kind", "runs", "before: mape %", "fitted", "bias", "left out", "bias", "3 runs given"}};
   table.left(1);
   table.left(2);
   for (std::size_t f = 0; f < fit.families.size(); ++f) {
@@ -140,8 +149,8 @@ std::string warnings_text(const StepFit& fit) {
     text += "a single source: no error says what the numbers are worth on runs of another\n";
   }
   if (!at_bound.empty()) {
-    text += "at their bounds: " + at_bound + "; rows in another unit, a term that the model lacks, or bounds in priors.toml " +
-            "that are too narrow\n";
+    text += "at their bounds: " + at_bound +
+            "; rows in another unit, a term that the model lacks, or bounds in priors.toml " + "that are too narrow\n";
   }
   return text;
 }
@@ -151,8 +160,9 @@ std::string runs_csv(const StepFit& fit) {
   for (const FittedRun& run : fit.runs) {
     const RunFamily& f = fit.families[run.family];
     text += run.row->id + ",\"" + f.source + "\"," + f.gpu + "," + f.kind + "," + (f.hosts ? "several" : "one") + "," +
-            format_number(run.row->measured, 6) + "," + format_number(run.before, 4) + "," + format_number(run.fitted, 4) + "," +
-            format_number(run.left_out, 4) + "," + format_number(run.weight, 4) + "\n";
+            format_number(run.row->measured, 6) + "," + format_number(run.before, 4) + "," +
+            format_number(run.fitted, 4) + "," + format_number(run.left_out, 4) + "," + format_number(run.weight, 4) +
+            "\n";
   }
   return text;
 }
@@ -164,7 +174,6 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
   options.stack = arguments.one("--stack", "all");
   options.gpus = arguments.many("--level");
   options.leave_one_out = !arguments.has("--no-left-out");
-  const auto env=[](const char*n,double d){const char*v=std::getenv(n);return v?std::atof(v):d;};options.level=env("HL",options.level);options.noise=env("HN",options.noise);options.scale=env("HS",options.scale);
   const Sources sources = Sources::standard();
   const StepFit fit =
       fit_step(files, sources, options, [](std::string_view what) { std::cerr << "headroom: " << what << "\n"; });
@@ -173,12 +182,31 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
                 std::to_string(fit.runs.size()) + " runs fitted in " + std::to_string(fit.result.iterations) +
                 " iterations; " + std::to_string(fit.unused.size()) + " rows of time are not fitted\n" +
                 warnings_text(fit) + unused_text(fit);
-  if (arguments.one("--format", "text") == "csv") {
+  const std::string format = arguments.one("--format", "text");
+  if (format == "csv") {
     outcome.out = runs_csv(fit);
+    outcome.err = warnings_text(fit) + unused_text(fit);
+  } else if (format == "markdown") {
+    std::string command = "headroom fit --stack " + options.stack;
+    for (const RunFile& file : files) {
+      command += " " + std::filesystem::path{file.file}.filename().string();
+    }
+    outcome.out = fit_page(fit, files, sources, command + " --format markdown");
     outcome.err = warnings_text(fit) + unused_text(fit);
   }
   if (arguments.has("--write")) {
-    for (const std::string& file : write_step_files(fit, arguments.one("--write"))) {
+    const std::string folder = arguments.one("--write");
+    for (const std::string& file : write_step_files(fit, folder)) {
+      outcome.err += "headroom: wrote " + file + "\n";
+    }
+    if (options.leave_one_out && options.stack == "all") {
+      const std::string file = folder + "/stacks/step/confidence.toml";
+      std::ofstream stream{file, std::ios::binary};
+      stream << confidence_toml(confidence_of_fit(fit, sources, step_confidence()));
+      stream.close();
+      if (!stream) {
+        throw ConfigError{file + " cannot be written"};
+      }
       outcome.err += "headroom: wrote " + file + "\n";
     }
   }

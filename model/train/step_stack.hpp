@@ -55,7 +55,6 @@ struct StepPhysics {
   double unaligned = 20.0;         ///< slow-down of unfused attention's products where 8 does not divide head_dim
   double logit_bytes = 28.0;       ///< moved per logit at the loss
   double overlap_slowdown = 0.15;  ///< of hidden communication, what it takes from compute
-  double sharded_gradient_bytes = 3.0;
   double straggler = 0.0094;    ///< per doubling of GPUs above eight
   double cast = 1.0;            ///< 8-bit casts: passes of five bytes an element
   double fp8_host = 0.85;       ///< host time with 8-bit recipes over that with 16 bit

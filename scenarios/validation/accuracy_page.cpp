@@ -171,12 +171,12 @@ std::string bars_table(const Part& time, const AccuracyReference& reference) {
 }
 
 /// Owners with their parameters, in the order of the scopes.
-std::string parameter_table(const std::vector<FittedParameter>& parameters) {
+std::string parameter_table(const std::vector<ParameterRow>& parameters) {
   if (parameters.empty()) {
     return {};
   }
-  std::map<std::pair<ParameterScope, std::string>, std::vector<const FittedParameter*>> owners;
-  for (const FittedParameter& p : parameters) {
+  std::map<std::pair<ParameterScope, std::string>, std::vector<const ParameterRow*>> owners;
+  for (const ParameterRow& p : parameters) {
     owners[{p.scope, p.owner}].push_back(&p);
   }
   std::string text = "\n## Fitted parameters\nThe budget is " + std::to_string(parameter_budget[0]) + " global, " +
@@ -188,7 +188,7 @@ std::string parameter_table(const std::vector<FittedParameter>& parameters) {
     const auto scope = static_cast<std::size_t>(owner.first);
     std::string values;
     std::vector<std::string> on;
-    for (const FittedParameter* p : list) {
+    for (const ParameterRow* p : list) {
       values += (values.empty() ? "" : "; ") + p->name + " " + p->value;
       if (std::find(on.begin(), on.end(), p->fitted_on) == on.end()) {
         on.push_back(p->fitted_on);

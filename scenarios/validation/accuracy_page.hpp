@@ -21,7 +21,7 @@ enum class ParameterScope : std::uint8_t { global, stack, sku };
 inline constexpr std::array<std::string_view, 3> parameter_scope_names{"global", "stack", "SKU"};
 inline constexpr std::array<std::size_t, 3> parameter_budget{15, 7, 3};
 
-struct FittedParameter {
+struct ParameterRow {
   ParameterScope scope = ParameterScope::global;
   std::string owner;  ///< stack or SKU; "all" of global ones
   std::string name;
@@ -34,7 +34,7 @@ struct AccuracyInputs {
   Validation validation;  ///< scored with accuracy_reference().groups()
   /// Predictions of validation.rows by a fit that never saw their source, in the row's unit; NaN where there is none.
   std::vector<double> left_out;
-  std::vector<FittedParameter> parameters;
+  std::vector<ParameterRow> parameters;
   std::vector<WorstRow> worst;  ///< of validation.rows
   std::string command;          ///< that writes the page
 };

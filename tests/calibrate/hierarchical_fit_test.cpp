@@ -178,6 +178,8 @@ TEST_CASE("an outlier pulls like a sample that lies one scale away") {
   lines.push_back({{{0, 1.0}}, 2.0});
   const HierarchicalResult r = fitted({coordinate(0.0, 1e3)}, lines, {0.1, 0.1, 0.0, 25, 1});
   CHECK(r.point[0] == near(0.1 / std::sqrt(99.0), 0.01));
+  // The cost is scale^2 / noise^2 = 1 times the sum of sqrt(1 + t^2) - 1.
+  CHECK(r.cost == near(10.0 * (std::sqrt(100.0 / 99.0) - 1.0) + std::sqrt(1.0 + 19.8995 * 19.8995) - 1.0, 1e-4));
 }
 
 TEST_CASE("any number of workers gives the same bytes") {
