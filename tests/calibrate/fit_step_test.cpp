@@ -68,7 +68,7 @@ TEST_CASE("the host time that made the runs is found again") {
   CHECK(std::any_of(fit.runs.begin(), fit.runs.end(), [](const FittedRun& r) { return r.before < -0.1; }));
   for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
     if (!fit.free[i]) {
-      CHECK_MESSAGE(fit.values[i] == near(fit.knobs[i].value), fit.knobs[i].name());
+      CHECK_MESSAGE(std::abs(fit.values[i] - fit.knobs[i].value) <= 1e-9 * fit.knobs[i].value, fit.knobs[i].name());
     }
   }
 }
