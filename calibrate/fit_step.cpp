@@ -128,6 +128,7 @@ class StepProblem {
 
   [[nodiscard]] std::vector<double> values(std::span<const double> point) const {
     std::vector<double> result;
+    result.reserve(point.size());
     for (std::size_t i = 0; i < point.size(); ++i) {
       result.push_back(from_scale(knobs_.all()[i], point[i]));
     }

@@ -57,7 +57,7 @@ Priors read_priors() {
       prior.width = table->number("width", {0.001, 10.0});
       prior.child = table->maybe_number("child", {0.001, 10.0}).value_or(prior.width);
       static_cast<void>(table->text("source"));
-      if (!(prior.low <= prior.centre && prior.centre <= prior.high && (prior.linear || prior.low > 0.0))) {
+      if (prior.low > prior.centre || prior.centre > prior.high || (!prior.linear && prior.low <= 0.0)) {
         table->problem("centre", "lies outside low and high, or low is no positive number");
       }
       table->finish();
@@ -128,6 +128,9 @@ std::vector<StepKnobs::StackTables> StepKnobs::read_tables() {
   std::vector<StackTables> tables;
   for (const std::string& id : store.ids("stacks/train")) {
     const std::optional<DataStore::Entry> entry = store.find("stacks/train", id);
+    if (!entry) {
+      continue;
+    }
     const ConfigValue document = parse_toml(entry->text, entry->file);
     const ConfigValue* time = document.find("time");
     const ConfigValue* experts = time == nullptr ? nullptr : time->find("moe");
@@ -137,6 +140,9 @@ std::vector<StepKnobs::StackTables> StepKnobs::read_tables() {
     if (table.base == id) {
       // A user's overlay of an embedded stack: its chain goes on below the file.
       const std::optional<DataStore::Entry> below = store.find_below("stacks/train", id, entry->file);
+      if (!below) {
+        throw ConfigError{quoted(id) + " in " + entry->file + " is its own base"};
+      }
       const ConfigValue hidden = parse_toml(below->text, below->file);
       const ConfigValue* under = hidden.find("time");
       const ConfigValue* under_experts = under == nullptr ? nullptr : under->find("moe");
@@ -236,6 +242,9 @@ void StepKnobs::set_parents(const StepParameters& parameters, const MemoryStacks
     } else if (knob.scope == StepScope::stack || knob.scope == StepScope::experts) {
       const bool experts = knob.scope == StepScope::experts;
       const StackTables* table = table_of(knob.id);
+      if (table == nullptr) {
+        continue;
+      }
       if (knob.key == "attention" && lists(experts ? table->stated_experts : table->stated, "attention_kernel")) {
         continue;  // a rate over another kernel's is nobody's to inherit
       }

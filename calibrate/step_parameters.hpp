@@ -26,8 +26,8 @@ struct StepKnob {
   std::string key;
   bool linear = false;  ///< a share: its own scale; else the logarithm's
   double value = 0.0, low = 0.0, high = 0.0;
-  double centre = 0.0;  ///< of the prior, where there is no parent
-  double width = 0.0;   ///< of the prior, in the scale
+  double centre = 0.0;         ///< of the prior, where there is no parent
+  double width = 0.0;          ///< of the prior, in the scale
   std::ptrdiff_t parent = -1;  ///< the knob that this one is expected near
   [[nodiscard]] std::string name() const;
 };
@@ -47,7 +47,7 @@ class StepKnobs {
 
   [[nodiscard]] const std::vector<StepKnob>& all() const noexcept { return knobs_; }
   /// Those that a run's time can depend on, in order.
-  [[nodiscard]] std::vector<std::size_t> behind(const StepOwner& owner) const;
+  [[nodiscard]] std::vector<std::size_t> behind(const StepOwner& run) const;
 
   /// The parameters and stacks at these values, one a knob. What is inherited follows its owner.
   void apply(const std::vector<double>& values, StepParameters& parameters, MemoryStacks& stacks) const;

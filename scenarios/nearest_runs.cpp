@@ -94,6 +94,7 @@ class Neighbourhood {
 
   NearestRuns nearest() {
     std::vector<Candidate> ranked;
+    ranked.reserve(candidates_.size());
     for (const auto& [key, candidate] : candidates_) {
       ranked.push_back(candidate);
     }

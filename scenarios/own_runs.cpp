@@ -22,7 +22,7 @@ Position place_of(const RunFile& file, const RunRow& row, std::string_view colum
 }
 
 /// The three names nearest to a framework that nobody knows, whatever their case.
-std::string nearest_names(std::string_view word, std::vector<std::string_view> names) {
+std::string nearest_names(std::string_view word, const std::vector<std::string_view>& names) {
   const auto lower = [](std::string_view text) {
     std::string result{text};
     std::transform(result.begin(), result.end(), result.begin(),
@@ -75,6 +75,7 @@ class RunReader {
     own.rows = used_;
     own.unused = unused_;
     std::vector<double> means;
+    means.reserve(errors_.size());
     for (const auto& [key, errors] : errors_) {
       means.push_back(mean(errors));
     }
@@ -150,15 +151,17 @@ class RunReader {
     const std::optional<RowJob> job = model_.job_of(row.run);
     const std::string framework = job && job->software != nullptr ? job->software->id : quoted(row.run.framework);
     const std::string what = (job ? job->device->id : quoted(row.run.gpu)) + " under " + framework;
-    if (row.doubted) {
-      return leave(what, "notes say " + row.doubt);
-    }
-    if (!is_step_metric(row.metric)) {
-      return leave(what, "memory tells no time");
+    const std::string unasked = row.doubted                  ? "notes say " + row.doubt
+                                : is_step_metric(row.metric) ? std::string{}
+                                                             : "memory tells no time";
+    if (!unasked.empty()) {
+      leave(what, unasked);
+      return;
     }
     const RowPrediction prediction = model_.predict(row.run, row.metric, row.unit);
-    if (prediction.status != RowStatus::ok) {
-      return leave(what, prediction.why);
+    if (prediction.status != RowStatus::ok || !job) {
+      leave(what, prediction.why);
+      return;
     }
     if (const double beaten = step_error(row.metric, prediction.fastest, row.measured); beaten > 0.0) {
       diagnostics_.add(file.file, place_of(file, row, "value"),
@@ -167,11 +170,12 @@ class RunReader {
                            "x; check units, SKU and batch; no row of the file is used");
       return;
     }
-    if (job->software == nullptr) {
-      return leave(what, "no software known here; nearest " + nearest_names(row.run.framework, model_.frameworks()));
-    }
-    if (const std::string other = other_than_asked(*job); !other.empty()) {
-      return leave(what, other);
+    const std::string other = job->software == nullptr ? "no software known here; nearest " +
+                                                             nearest_names(row.run.framework, model_.frameworks())
+                                                       : other_than_asked(*job);
+    if (!other.empty()) {
+      leave(what, other);
+      return;
     }
     ++used_;
     errors_[configuration_key(file, row)].push_back(step_error(row.metric, prediction.predicted, row.measured));

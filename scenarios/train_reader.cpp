@@ -208,7 +208,7 @@ class TrainingReader {
     }
   }
 
-  void read_schedule(ConfigTable& table, Strategy& s) {
+  static void read_schedule(ConfigTable& table, Strategy& s) {
     const auto schedule = table.maybe_choice("schedule", schedule_names);
     if (!schedule) {
       return;

@@ -173,8 +173,10 @@ LayerPricer::LayerPricer(StepRecipe recipe)
       narrow_gradient_{make_model(recipe_.device, narrow_format(recipe_.device, recipe_.precision), true, why_)},
       wide_{make_model(recipe_.device, wide_format(recipe_.device, recipe_.precision), false, why_)},
       wide_gradient_{make_model(recipe_.device, wide_format(recipe_.device, recipe_.precision), true, why_)},
-      fused_{make_attention(recipe_.device, wide_format(recipe_.device, recipe_.precision),
-                            recipe_.stack.attention_kernel, attention_why_)} {
+      fused_{make_attention(recipe_.device,
+                            wide_format(recipe_.device, recipe_.precision),
+                            recipe_.stack.attention_kernel,
+                            attention_why_)} {
   const StepRecipe& r = recipe_;
   wide_factor_ = r.level.wide * r.stack.gemm;
   narrow_factor_ = narrow_recipe(r.precision) ? r.level.narrow * r.stack.gemm : wide_factor_;
@@ -213,8 +215,8 @@ void LayerPricer::add_attention(LayerTimes& t, const Block& block, const Sizes& 
   }
   if (r.options.flash_attention) {
     // Context shards are cut so that each has as much of the mask.
-    const AttentionShape shape{real(z.key.micro_batch), r.seq_len,  r.seq_len,         z.heads / z.key.cp,
-                               z.heads / z.key.cp,      width, real(block.window), causal};
+    const AttentionShape shape{real(z.key.micro_batch), r.seq_len, r.seq_len,          z.heads / z.key.cp,
+                               z.heads / z.key.cp,      width,     real(block.window), causal};
     // The clock that power leaves is the products'.
     const double rate = r.stack.attention * r.level.attention / r.level.wide;
     t.forward.attention = fused_.time(shape, AttentionPass::forward) / rate;
@@ -263,22 +265,21 @@ void LayerPricer::add_mlp(LayerTimes& t, double ffn, const Sizes& z) const noexc
 }
 
 Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups) const {
-  const Moe& moe = *recipe_.architecture.moe;
   const GroupCollectives* group = groups.find(z.key.ep, z.key.etp);
-  if (group == nullptr) {
+  if (group == nullptr || !recipe_.architecture.moe) {
     return {};
   }
   const double tokens = z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
   const double row = element_ * z.hidden;
   const GroupView& view = group->view();
-  const auto experts_chosen = real(moe.top_k);
+  const auto experts_chosen = real(recipe_.architecture.moe->top_k);
   if (view.domains <= 1) {
     return group->time(Collective::dispatch, Bytes{tokens * experts_chosen * row}).time / recipe_.stack.link;
   }
   // One copy a token and domain that holds one of its experts, sent on inside it (DeepSeek-AI 2024, DeepSeek-V3,
   // section 3.2.2): of K domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
-  const double domains = static_cast<double>(view.domains);
-  const double local = static_cast<double>(view.per_domain);
+  const auto domains = static_cast<double>(view.domains);
+  const auto local = static_cast<double>(view.per_domain);
   const double copies = domains * (1.0 - std::pow(1.0 - 1.0 / domains, experts_chosen)) * (domains - 1.0) / domains;
   const Seconds inside =
       local > 1.0 ? Bytes{tokens * experts_chosen * row * (local - 1.0) / local} / view.inside_all : Seconds{};
@@ -288,6 +289,9 @@ Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups) const {
 
 void LayerPricer::add_experts(LayerTimes& t, const Sizes& z, const JobGroups& groups) const {
   const StepRecipe& r = recipe_;
+  if (!r.architecture.moe) {
+    return;
+  }
   const Moe& moe = *r.architecture.moe;
   const double first = r.architecture.gated_mlp ? 2.0 : 1.0;
   const double local = std::max(1.0, real(moe.experts) / z.key.ep);
@@ -350,8 +354,9 @@ void LayerPricer::add_context(LayerTimes& t, const Block& block, const Sizes& z,
     // compute. Key-value heads fewer than ranks are sent to each that needs them.
     const double heads = z.keys / std::max(1.0, real(block.head_dim));
     const double copies = block.mixer == Mixer::mla ? z.keys : ranks * std::ceil(heads / ranks) * real(block.head_dim);
-    const bool latent = block.mixer == Mixer::mla && r.architecture.mla;
-    const double output = z.heads * real(latent ? r.architecture.mla->value_dim : block.values());
+    const double output =
+        z.heads *
+        (block.mixer == Mixer::mla && r.architecture.mla ? real(r.architecture.mla->value_dim) : real(block.values()));
     t.forward.cp = takes(Collective::all_to_all, z.queries) + 2.0 * takes(Collective::all_to_all, copies) +
                    takes(Collective::all_to_all, output);
     t.backward.cp = t.forward.cp;

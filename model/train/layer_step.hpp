@@ -47,7 +47,7 @@ struct StepRecipe {
   Precision precision = Precision::bf16;
   MemoryOptions options;
   double seq_len = 1.0;
-  double gathered_bytes = 2.0;  ///< of a weight that sharded ranks gather
+  double gathered_bytes = 2.0;              ///< of a weight that sharded ranks gather
   std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
   std::int64_t host_gpus = 1;               ///< GPUs that share a host
   std::optional<DataFeed> feed;

@@ -17,22 +17,22 @@ namespace headroom {
 
 /// What a training software adds to, or hides of, the time of its kernels and collectives: table [time] of a stack.
 struct StepStack {
-  Seconds host{};                    ///< what the host needs to launch one layer's forward; backward takes twice that
-  double elementwise = 1.0;          ///< bytes that element-wise kernels move over those of fused ones
-  double gemm = 1.0;                 ///< time of products over that of the measured kernels
-  double accumulation_bytes = 1.0;   ///< per local weight and micro-batch, where there are several
-  double dp_overlap = 0.0;           ///< share of data-parallel traffic that runs beside compute
-  double tp_overlap = 0.0;           ///< the same of tensor-parallel traffic with sequence parallelism
-  double p2p_exposed = 0.3;          ///< share of steady-state stage-to-stage sends that a stage waits for
+  Seconds host{};                   ///< what the host needs to launch one layer's forward; backward takes twice that
+  double elementwise = 1.0;         ///< bytes that element-wise kernels move over those of fused ones
+  double gemm = 1.0;                ///< time of products over that of the measured kernels
+  double accumulation_bytes = 1.0;  ///< per local weight and micro-batch, where there are several
+  double dp_overlap = 0.0;          ///< share of data-parallel traffic that runs beside compute
+  double tp_overlap = 0.0;          ///< the same of tensor-parallel traffic with sequence parallelism
+  double p2p_exposed = 0.3;         ///< share of steady-state stage-to-stage sends that a stage waits for
   std::string attention_kernel = "flash2";  ///< fused attention that it runs, as attention_training.hpp names them
-  double attention = 1.0;            ///< rate of fused attention in a step over that of the measured kernel
-  double link = 1.0;                 ///< share of the measured scale-up bandwidth that it reaches
-  double nic = 1.0;                  ///< share of the measured scale-out bandwidth that it reaches
-  double gradient_bytes = 4.0;       ///< of a gradient on its way through data parallelism
-  double selective_recompute = 0.0;  ///< share of the forward formed again under selective recomputation
-  bool broadcast_weights = false;    ///< ZeRO 1: each rank sends out the weights that it updated, one after another
-  bool full_tensor_sends = false;    ///< every tensor rank sends the whole activation to the next stage
-  Seconds stage{};                   ///< per micro-batch and pipeline stage
+  double attention = 1.0;                   ///< rate of fused attention in a step over that of the measured kernel
+  double link = 1.0;                        ///< share of the measured scale-up bandwidth that it reaches
+  double nic = 1.0;                         ///< share of the measured scale-out bandwidth that it reaches
+  double gradient_bytes = 4.0;              ///< of a gradient on its way through data parallelism
+  double selective_recompute = 0.0;         ///< share of the forward formed again under selective recomputation
+  bool broadcast_weights = false;  ///< ZeRO 1: each rank sends out the weights that it updated, one after another
+  bool full_tensor_sends = false;  ///< every tensor rank sends the whole activation to the next stage
+  Seconds stage{};                 ///< per micro-batch and pipeline stage
   // Mixture of experts
   double moe_host = 1.0;        ///< host time of a layer of experts over that of a dense one
   double moe_gemm = 1.0;        ///< time of grouped products over that of one product an expert
@@ -59,19 +59,19 @@ struct StepPhysics {
   double cast = 1.0;            ///< 8-bit casts: passes of five bytes an element
   double fp8_host = 0.85;       ///< host time with 8-bit recipes over that with 16 bit
   double fp4_time = 0.5;        ///< time of 4-bit products over that of 8-bit ones
-  double tp_host = 0.29;        ///< share that each doubling of tensor ranks adds to the host time: the slowest of their hosts
+  double tp_host = 0.29;        ///< share that each doubling of tensor ranks adds to host time
   double nic = 0.9;             ///< share of the measured scale-out bandwidth that training reaches
   double cp_overlap = 0.51;     ///< share of context-parallel traffic beside compute
   Seconds exchange{15e-6};      ///< latency of an exchange between experts on several nodes
   double optimizer_bytes = 40;  ///< moved per local parameter in the update
   Seconds optimizer_step{5e-3};
-  double compiled = 0.7;          ///< bytes of passes in a compiled model over those run op by op
-  double async_tp = 0.7;          ///< share of tensor-parallel traffic beside products that are cut up for it
-  Seconds graph_node{0.5e-6};     ///< between kernels of a CUDA graph
-  double graph_nodes = 16;        ///< kernels of a dense layer's forward
-  double offload_overlap = 0.9;   ///< share of compute that copies to and from the host may run beside
-  Seconds host_update{0.257e-9};  ///< of a parameter by the processors of one host
-  double lora_wgrad = 0.05;       ///< weight-gradient work of adapters over that of the matrices
+  double compiled = 0.7;            ///< bytes of passes in a compiled model over those run op by op
+  double async_tp = 0.7;            ///< share of tensor-parallel traffic beside products that are cut up for it
+  Seconds graph_node{0.5e-6};       ///< between kernels of a CUDA graph
+  double graph_nodes = 16;          ///< kernels of a dense layer's forward
+  double offload_overlap = 0.9;     ///< share of compute that copies to and from the host may run beside
+  Seconds host_update{0.257e-9};    ///< of a parameter by the processors of one host
+  double lora_wgrad = 0.05;         ///< weight-gradient work of adapters over that of the matrices
   std::vector<std::string> fitted;  ///< keys that `headroom fit` moves
   std::string source;
 };

@@ -243,7 +243,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
 
 /// 1F1B, interleaving and GPipe wait for the stages as they are, head and uneven splits included. Schedules that split
 /// the backward pass, or run both ways, are those of equal stages as slow as the slowest; sends are priced apart.
-Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepTime& t) const noexcept {
+Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepTime& t) noexcept {
   const Seconds in_order = (t.stages - t.slowest) / s.vpp;
   if (table.passes.raw() > 0.0) {
     return std::max(Seconds{}, table.passes - t.micro_batches * t.slowest);

@@ -85,9 +85,9 @@ class StepModel {
   /// optimizer = 40 bytes a local parameter over B, and a fixed part
   /// offload   = m max(0, copy - share of each pass) + gradients as far as the last backward pass does not hide them +
   ///             host update + weights (Ren et al. 2021, ZeRO-Offload, section 4)
-  /// step      = (core + exposed + optimizer + offload) (1 + straggler log2(max(N / 8, 1))) x level of the user's own runs
-  /// data      = what the step then waits for its samples (input_pipeline.hpp)
-  /// `host`: what the rank keeps on its host.
+  /// step      = (core + exposed + optimizer + offload) (1 + straggler log2(max(N / 8, 1))) x level of the user's own
+  /// runs data      = what the step then waits for its samples (input_pipeline.hpp) `host`: what the rank keeps on its
+  /// host.
   [[nodiscard]] StepTime time(const StepTable& table,
                               const Strategy& strategy,
                               double global_batch,
@@ -115,7 +115,7 @@ class StepModel {
   [[nodiscard]] LayerTimes mean_layer(const LayerKey& key) const;
   void add_parameters(const LayerKey& key, StepTable& table) const noexcept;
   void set_groups(const LayerKey& key, StepTable& table) const;
-  [[nodiscard]] Seconds bubble(const StepTable& table, const Strategy& s, const StepTime& t) const noexcept;
+  [[nodiscard]] static Seconds bubble(const StepTable& table, const Strategy& s, const StepTime& t) noexcept;
   void add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
   void shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
   void add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "stated_step.hpp"
 
 using namespace headroom;
 using headroom::test::near;
@@ -53,7 +54,8 @@ struct Job {
   MemoryOptions options{};
   std::optional<DataFeed> feed{};
   std::optional<BytesPerSecond> host_link = BytesPerSecond{50e9};
-  double ep_overlap = 0.0;  ///< of the stack
+  StepStack stack = test::stated_stack();
+  bool shipped = false;  ///< the software's own times instead
   std::vector<std::string> without{};
 };
 
@@ -68,11 +70,11 @@ CompiledTraining compiled(const Job& job) {
   work.host_gpus = std::min<std::int64_t>(8, job.gpus);
   work.feed = job.feed;
   static const MemoryStacks stacks = MemoryStacks::standard();
-  MemoryStack software = stacks.find(job.software);
-  software.time.moe.ep_overlap = job.ep_overlap;
+  const MemoryStack& shipped = stacks.find(job.software);
   return compile(job.architecture, device,
                  std::make_shared<const JobGroups>(device, JobHosts{catalog().node(job.node), 0, {}, {}}, job.gpus),
-                 software, work, parse_terms(job.without));
+                 job.shipped ? shipped : test::stated_software(shipped, job.stack), work, parse_terms(job.without),
+                 job.shipped ? step_parameters() : test::stated_parameters());
 }
 
 Strategy layout(int tp, int pp, int cp, std::int64_t gpus) {
@@ -242,7 +244,7 @@ TEST_CASE("a stack that hides a share of its exchanges shows the rest and 15 % o
   Strategy s = layout(1, 1, 1, 8);
   s.ep = 8;
   const LayerTimes whole = table_of(compiled(job), s).layer;
-  job.ep_overlap = 0.4;
+  job.stack.ep_overlap = 0.4;
   const LayerTimes rest = table_of(compiled(job), s).layer;
   CHECK(rest.forward.ep.raw() == near((0.6 + 0.15 * 0.4) * whole.forward.ep.raw()));
   CHECK(rest.backward.ep.raw() == near((0.6 + 0.15 * 0.4) * whole.backward.ep.raw()));
@@ -513,6 +515,7 @@ TEST_CASE("DeepSeek-V3 on 2,048 H800 took 2.664 million GPU-hours for 14.8 trill
   job.gpu = "h800-sxm-80gb";
   job.node = "hgx-h800-8";
   job.software = "megatron-bridge-2026";
+  job.shipped = true;
   job.precision = Precision::fp8;
   job.gpus = 2048;
   job.batch = 15360;

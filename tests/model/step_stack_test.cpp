@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of a step's parameters: who inherits what from whom, and what they refuse.
+#include <headroom/hardware/catalog.hpp>
+#include <headroom/model/cost/attention_training.hpp>
+#include <headroom/model/train/memory_stack.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../near.hpp"
+#include "stated_step.hpp"
+
+using namespace headroom;
+using headroom::test::near;
+
+namespace {
+
+StepLevels levels(const std::string& tables) {
+  Diagnostics diagnostics;
+  StepLevels read =
+      StepLevels::read(parse_toml("schema = 1\nid = \"levels\"\n" + tables, "levels.toml"), "levels.toml", diagnostics);
+  diagnostics.throw_if_any();
+  return read;
+}
+
+StepStacks stacks(const std::string& table) {
+  StepStacks read{test::stated_stack(), test::stated_stack()};
+  Diagnostics diagnostics;
+  const ConfigValue document = parse_toml(table, "mine.toml");
+  ConfigTable root{document, "", diagnostics};
+  read_step_stack(root, read);
+  diagnostics.throw_if_any();
+  return read;
+}
+
+constexpr const char* any = R"(
+[levels.any]
+products_16_bit = 1.1
+products_8_bit = 1.2
+attention = 1.3
+source = "any"
+)";
+
+}  // namespace
+
+TEST_CASE("a level states what sets it apart: a SKU inherits each number from its generation, that one from any") {
+  const Catalog catalog = Catalog::standard();
+  const StepLevels read = levels(std::string{any} + R"(
+[levels.hopper]
+products_16_bit = 1.4
+products_8_bit = 1.5
+source = "generation"
+[levels."h200-sxm-141gb"]
+products_8_bit = 1.6
+source = "SKU"
+)");
+  const StepLevel own = read.of(catalog.device("h200-sxm-141gb"));
+  CHECK(own.wide == 1.4);
+  CHECK(own.narrow == 1.6);
+  CHECK(own.attention == 1.3);
+  CHECK(own.source == "SKU");
+  const StepLevel generation = read.of(catalog.device("h100-sxm-80gb"));
+  CHECK(generation.narrow == 1.5);
+  CHECK(generation.source == "generation");
+  const StepLevel other = read.of(catalog.device("a100-sxm-80gb"));
+  CHECK(other.wide == 1.1);
+  CHECK(other.narrow == 1.2);
+  CHECK(other.source == "any");
+}
+
+TEST_CASE("levels without any, or with numbers missing there, or fitted keys that are none, are refused") {
+  CHECK_THROWS_WITH_AS(levels("[levels.hopper]\nsource = \"x\"\n"), doctest::Contains("missing table [levels.any]"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(levels("[levels.any]\nproducts_16_bit = 1.0\nproducts_8_bit = 1.0\nsource = \"x\"\n"),
+                       doctest::Contains("every SKU must find this number"), ConfigError);
+  CHECK_THROWS_WITH_AS(levels(std::string{any} + "fitted = [\"atention\"]\n"), doctest::Contains("did you mean"),
+                       ConfigError);
+}
+
+TEST_CASE("[time] replaces what its base holds, [time.moe] what [time] holds") {
+  const StepStacks read = stacks(R"(
+[time]
+attention_kernel = "cudnn"
+broadcast_weights = true
+host = "100 us"
+fitted = ["host", "attention"]
+source = "x"
+[time.moe]
+host = "200 us"
+source = "y"
+)");
+  CHECK(read.plain.attention_kernel == "cudnn");
+  CHECK(read.plain.broadcast_weights);
+  CHECK(read.plain.host.raw() == near(100e-6));
+  CHECK(read.plain.attention == test::stated_stack().attention);
+  CHECK(read.moe.attention_kernel == "cudnn");
+  CHECK(read.moe.broadcast_weights);
+  CHECK(read.moe.host.raw() == near(200e-6));
+}
+
+TEST_CASE("a kernel of attention that nobody measured is refused, and so is a fitted key that is no number") {
+  CHECK_THROWS_WITH_AS(stacks("[time]\nattention_kernel = \"flash9\"\nsource = \"x\"\n"),
+                       doctest::Contains("'flash9' is no implementation of attention that was measured"), ConfigError);
+  CHECK_THROWS_WITH_AS(stacks("[time]\nfitted = [\"attention_kernel\"]\nsource = \"x\"\n"),
+                       doctest::Contains("is no number of this table"), ConfigError);
+}
+
+TEST_CASE("every shipped stack names a measured kernel of attention") {
+  for (const MemoryStack& stack : MemoryStacks::standard().all()) {
+    CAPTURE(stack.id);
+    CHECK(find_attention_implementation(stack.time.plain.attention_kernel) != nullptr);
+    CHECK(find_attention_implementation(stack.time.moe.attention_kernel) != nullptr);
+    CHECK_FALSE(stack.time.plain.source.empty());
+  }
+}
