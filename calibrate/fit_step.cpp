@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <tuple>
@@ -33,17 +35,18 @@ double log_error(const RowPrediction& prediction, const RunRow& row) noexcept {
 
 std::string kind_of(const RunConfiguration& run) {
   const auto method = run.options.find("method");
-  return method != run.options.end()      ? method->second == "sft" ? "sft" : "adapters"
+  return method != run.options.end()   ? method->second == "sft" ? "sft" : "adapters"
          : run.experts.value_or(0) > 1 ? "experts"
-                                          : "dense";
+                                       : "dense";
 }
 
 /// A run of a job whatever the unit it was published in.
 std::string configuration_key(const RunRow& row) {
   const RunConfiguration& r = row.run;
-  std::string key = row.source + "|" + r.model + "|" + r.gpu + "|" + r.precision + "|" + r.recompute + "|" + r.framework;
-  for (const auto& value : {r.layers, r.hidden, r.heads, r.seq_len, r.gpus, r.dp, r.tp, r.pp, r.vpp, r.cp, r.ep, r.micro_batch,
-                            r.global_batch, r.zero, r.seq_parallel, r.flash_attn}) {
+  std::string key =
+      row.source + "|" + r.model + "|" + r.gpu + "|" + r.precision + "|" + r.recompute + "|" + r.framework;
+  for (const auto& value : {r.layers, r.hidden, r.heads, r.seq_len, r.gpus, r.dp, r.tp, r.pp, r.vpp, r.cp, r.ep,
+                            r.micro_batch, r.global_batch, r.zero, r.seq_parallel, r.flash_attn}) {
     key += "|" + (value ? std::to_string(*value) : "");
   }
   for (const auto& [option, value] : r.options) {
@@ -95,7 +98,8 @@ class StepProblem {
     }
     for (const RunFile& file : files) {
       for (const RunRow& row : file.rows) {
-        const bool wanted = is_time(row.metric) || (is_flop_rate(row.metric) && !timed.contains(configuration_key(row)));
+        const bool wanted =
+            is_time(row.metric) || (is_flop_rate(row.metric) && !timed.contains(configuration_key(row)));
         if (row.form == RowForm::training && wanted) {
           take(row, fit);
         }
@@ -133,12 +137,40 @@ class StepProblem {
   [[nodiscard]] const StepKnobs& knobs() const noexcept { return knobs_; }
 
  private:
+  /// Why the row tells a fit nothing; nullopt when it does, with its prediction.
+  std::optional<UnusedRow> unused(const RunRow& row, RowPrediction& prediction) {
+    TrainingRowModel& model = workers_.front()->model;
+    if (row.doubted) {
+      return UnusedRow{&row, UnusedKind::doubted, "its notes say " + row.doubt};
+    }
+    if (!row.broken.empty()) {
+      return UnusedRow{&row, UnusedKind::broken, row.broken};
+    }
+    prediction = model.predict(row.run, row.metric, row.unit);
+    if (prediction.status != RowStatus::ok) {
+      const UnusedKind kind = !missing_training_cells(row.run).empty()   ? UnusedKind::unpublished
+                              : prediction.status == RowStatus::rejected ? UnusedKind::broken
+                                                                         : UnusedKind::unpredicted;
+      return UnusedRow{&row, kind, prediction.why};
+    }
+    // Priced as another software's, it would move that one's numbers.
+    if (const std::optional<RowJob> job = model.job_of(row.run); !job || job->software == nullptr) {
+      return UnusedRow{&row, UnusedKind::framework,
+                       "framework " + quoted(row.run.framework) + " is known to no software" +
+                           suggestion(row.run.framework, model.frameworks()) +
+                           "; name it under `frameworks` of one (docs/train-fit.md)"};
+    }
+    if (std::string bound = beyond_hardware(row.metric, row.measured, prediction); !bound.empty()) {
+      return UnusedRow{&row, UnusedKind::impossible, std::move(bound)};
+    }
+    return std::nullopt;
+  }
+
   void take(const RunRow& row, StepFit& fit) {
     TrainingRowModel& model = workers_.front()->model;
-    const RowPrediction prediction =
-        row.doubted || !row.broken.empty() ? rejected("") : model.predict(row.run, row.metric, row.unit);
-    if (prediction.status != RowStatus::ok) {
-      ++fit.unpredicted;
+    RowPrediction prediction;
+    if (std::optional<UnusedRow> why = unused(row, prediction)) {
+      fit.unused.push_back(std::move(*why));
       return;
     }
     FittedRun run;
@@ -173,7 +205,8 @@ void weigh(StepFit& fit) {
   }
   for (FittedRun& run : fit.runs) {
     const auto& family = profiles[run.family];
-    run.weight = 1.0 / static_cast<double>(family.at(profile_key(*run.row))) / std::sqrt(static_cast<double>(family.size()));
+    run.weight =
+        1.0 / static_cast<double>(family.at(profile_key(*run.row))) / std::sqrt(static_cast<double>(family.size()));
   }
 }
 
@@ -189,12 +222,71 @@ std::vector<bool> free_knobs(const std::vector<StepKnob>& knobs, const StepFitOp
   return free;
 }
 
+/// ConfigError for a software or a level without numbers that a fit may move.
+void require_numbers(const std::vector<StepKnob>& knobs, const StepFitOptions& options) {
+  if (options.stack != "all") {
+    static_cast<void>(MemoryStacks::standard().find(options.stack));
+  }
+  std::set<std::string_view> stacks, levels;
+  for (const StepKnob& knob : knobs) {
+    if (knob.scope == StepScope::level) {
+      levels.insert(knob.id);
+    } else if (knob.scope != StepScope::physics) {
+      stacks.insert(knob.id);
+    }
+  }
+  const auto listed = [](const std::set<std::string_view>& names) {
+    std::string text;
+    for (const std::string_view name : names) {
+      text += (text.empty() ? "" : ", ") + std::string{name};
+    }
+    return text;
+  };
+  Diagnostics diagnostics;
+  for (const std::string& gpu : options.gpus) {
+    if (!levels.contains(gpu)) {
+      const std::vector<std::string_view> known(levels.begin(), levels.end());
+      diagnostics.add("", {},
+                      "--level " + quoted(gpu) + " is no level that a fit may move" + suggestion(gpu, known) +
+                          "; there are: " + listed(levels));
+    }
+  }
+  if (options.stack != "all" && options.gpus.empty() && !stacks.contains(options.stack)) {
+    diagnostics.add("", {},
+                    "no number of " + quoted(options.stack) +
+                        " may be moved: list some under `fitted` in its [time] table, or fit one of " + listed(stacks));
+  }
+  diagnostics.throw_if_any();
+}
+
+/// Every reason at once.
+[[noreturn]] void nothing_to_fit(const StepFit& fit) {
+  Diagnostics diagnostics;
+  if (fit.runs.empty() && fit.unused.empty()) {
+    diagnostics.add("", {},
+                    "no row states the time or the throughput of a training step; a fit of " + quoted(fit.stack) +
+                        " needs rows of the training form (docs/scenario-format.md)");
+  } else if (fit.runs.empty()) {
+    diagnostics.add("", {}, "none of the " + std::to_string(fit.unused.size()) + " rows of time can be fitted");
+  } else {
+    diagnostics.add("", {},
+                    "none of the " + std::to_string(fit.runs.size()) +
+                        " rows that can be fitted rests on a number of " + quoted(fit.stack) +
+                        " that a fit may move: their frameworks are those of other software");
+  }
+  for (const UnusedRow& unused : fit.unused) {
+    diagnostics.add(unused.row->file, {unused.row->line, 1}, unused.why);
+  }
+  diagnostics.throw_if_any();
+  std::abort();  // not reached: there is at least one problem
+}
+
 std::vector<FitCoordinate> coordinates_of(const std::vector<StepKnob>& knobs, const std::vector<bool>& free) {
   std::vector<FitCoordinate> coordinates;
   for (std::size_t i = 0; i < knobs.size(); ++i) {
     const StepKnob& k = knobs[i];
-    coordinates.push_back({to_scale(k, k.value), to_scale(k, k.low), to_scale(k, k.high), to_scale(k, k.centre), k.width,
-                           k.parent, !free[i]});
+    coordinates.push_back({to_scale(k, k.value), to_scale(k, k.low), to_scale(k, k.high), to_scale(k, k.centre),
+                           k.width, k.parent, !free[i]});
   }
   return coordinates;
 }
@@ -240,9 +332,8 @@ StepFit fit_step(std::span<const RunFile> files,
   StepFit fit;
   StepProblem problem{sources, StepKnobs::standard(sources.catalog)};
   fit.knobs = problem.knobs().all();
-  if (options.stack != "all") {
-    static_cast<void>(MemoryStacks::standard().find(options.stack));
-  }
+  fit.stack = options.stack;
+  require_numbers(fit.knobs, options);
   fit.free = free_knobs(fit.knobs, options);
   problem.take_rows(files, fit);
   weigh(fit);
@@ -253,10 +344,8 @@ StepFit fit_step(std::span<const RunFile> files,
     fit.behind.push_back(samples.back().behind);
     used.insert(samples.back().behind.begin(), samples.back().behind.end());
   }
-  const bool any = std::any_of(used.begin(), used.end(), [&](std::size_t knob) { return fit.free[knob]; });
-  if (!any) {
-    throw ConfigError{"none of the " + std::to_string(fit.runs.size()) + " answered rows rests on a number of " +
-                      quoted(options.stack) + " that a fit may move"};
+  if (std::none_of(used.begin(), used.end(), [&](std::size_t knob) { return fit.free[knob]; })) {
+    nothing_to_fit(fit);
   }
   HierarchicalOptions settings;
   settings.level = options.level;

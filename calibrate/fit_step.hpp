@@ -6,6 +6,8 @@
 #include <headroom/calibrate/step_parameters.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -15,8 +17,8 @@
 namespace headroom {
 
 struct StepFitOptions {
-  std::string stack = "all";       ///< the software whose numbers are free; "all": every number of every file
-  std::vector<std::string> gpus;   ///< SKUs or generations whose levels are free beside one software's
+  std::string stack = "all";      ///< the software whose numbers are free; "all": every number of every file
+  std::vector<std::string> gpus;  ///< SKUs or generations whose levels are free beside one software's
   bool leave_one_out = true;
   /// Standard deviation of what sets a source apart in level (cluster, drivers, method of measuring).
   double level = 0.0;
@@ -43,7 +45,20 @@ struct RunFamily {
   double level = 0.0;  ///< of its own, ln
 };
 
+/// Why a row of time or throughput is not fitted.
+enum class UnusedKind : std::uint8_t { doubted, broken, framework, unpublished, unpredicted, impossible };
+inline constexpr std::array<std::string_view, 6> unused_kind_names{
+    "in doubt by their notes",        "with cells that cannot be true", "of a framework that no software knows",
+    "without cells that a fit needs", "that no model answers",          "faster than the hardware can be"};
+
+struct UnusedRow {
+  const RunRow* row = nullptr;
+  UnusedKind kind = UnusedKind::unpredicted;
+  std::string why;
+};
+
 struct StepFit {
+  std::string stack;            ///< as asked for
   std::vector<StepKnob> knobs;  ///< with the values as they were
   std::vector<bool> free;
   HierarchicalResult result;
@@ -51,13 +66,15 @@ struct StepFit {
   std::vector<FittedRun> runs;
   std::vector<std::vector<std::size_t>> behind;  ///< knobs that each run rests on
   std::vector<RunFamily> families;
-  std::size_t unpredicted = 0;  ///< rows of time that no model answers, or that are rejected
+  std::vector<UnusedRow> unused;  ///< rows of time or throughput that the fit does not rest on
 };
 
-/// Rows of time and throughput weigh 1/sqrt(n) of their family, n its profiles: rows that agree in network width, layout
-/// of a layer, sequence and recipe repeat one measurement of it and share one row's weight. A configuration published in
-/// several units counts once, in time or throughput where there is one. ConfigError for an unknown stack or SKU, and
-/// where nothing is left to fit. `progress` is told what is being done.
+/// Rows of time and throughput weigh 1/sqrt(n) of their family, n its profiles: rows that agree in network width,
+/// layout of a layer, sequence and recipe repeat one measurement of it and share one row's weight. A configuration
+/// published in FLOP rates and as time or throughput counts by the latter alone. Rows that `UnusedKind` names are left
+/// out. The rows of `files` must outlive the answer. ConfigError for an unknown software, SKU or generation, for a
+/// software without a number that a fit may move, and with every row's reason where none is left. `progress` is told
+/// what is being done.
 [[nodiscard]] StepFit fit_step(std::span<const RunFile> files,
                                const Sources& sources,
                                const StepFitOptions& options,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/hierarchical_fit.hpp>
-
-#include <Eigen/Dense>
+#include <headroom/calibrate/linear_algebra.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <future>
 #include <numeric>
 
@@ -15,11 +15,6 @@ constexpr double difference = 0.01;  ///< of the forward difference, in the coor
 constexpr double longest_step = 0.5;
 constexpr double enough = 1e-5;  ///< relative decrease of the cost below which the fit has converged
 
-using Eigen::Index;
-Index at(std::size_t i) noexcept {
-  return static_cast<Index>(i);
-}
-
 }  // namespace
 
 /// One descent: the point, the errors there, and the derivatives last taken. Families' levels follow the coordinates.
@@ -27,8 +22,8 @@ struct HierarchicalFit::State {
   const HierarchicalFit& fit;
   std::vector<bool> out;
   std::vector<double> point;
-  Eigen::VectorXd levels;
-  Eigen::VectorXd errors;
+  std::vector<double> levels;
+  std::vector<double> errors;
   std::vector<std::vector<double>> derivatives;  ///< by sample, in the order of its `behind`
   std::vector<std::size_t> kept;
   double damping = 1e-3;
@@ -40,16 +35,16 @@ struct HierarchicalFit::State {
         kept.push_back(i);
       }
     }
-    levels = Eigen::VectorXd::Zero(at(fit.families_));
+    levels.assign(fit.families_, 0.0);
     derivatives.resize(fit.samples_.size());
   }
 
-  [[nodiscard]] Index coordinates() const noexcept { return at(fit.coordinates_.size()); }
+  [[nodiscard]] std::size_t coordinates() const noexcept { return fit.coordinates_.size(); }
   [[nodiscard]] bool has_levels() const noexcept { return fit.options_.level > 0.0; }
 
   /// All kept samples, shared out among the workers.
-  [[nodiscard]] Eigen::VectorXd errors_at(const std::vector<double>& where) const {
-    Eigen::VectorXd result = Eigen::VectorXd::Zero(at(fit.samples_.size()));
+  [[nodiscard]] std::vector<double> errors_at(const std::vector<double>& where) const {
+    std::vector<double> result(fit.samples_.size(), 0.0);
     const std::size_t workers = std::max<std::size_t>(1, fit.options_.workers);
     const auto part = [&](std::size_t worker) {
       std::vector<std::size_t> mine;
@@ -67,7 +62,7 @@ struct HierarchicalFit::State {
     for (auto& one : parts) {
       const auto [mine, found] = one.get();
       for (std::size_t i = 0; i < mine.size(); ++i) {
-        result[at(mine[i])] = found[i];
+        result[mine[i]] = found[i];
       }
     }
     return result;
@@ -97,7 +92,7 @@ struct HierarchicalFit::State {
           const std::size_t sample = moved[c][i];
           const auto& behind = fit.samples_[sample].behind;
           const auto slot = std::find(behind.begin(), behind.end(), c) - behind.begin();
-          derivatives[sample][static_cast<std::size_t>(slot)] = (found[i] - errors[at(sample)]) / step;
+          derivatives[sample][static_cast<std::size_t>(slot)] = (found[i] - errors[sample]) / step;
         }
       }
     };
@@ -110,8 +105,8 @@ struct HierarchicalFit::State {
     }
   }
 
-  [[nodiscard]] double residual(std::size_t sample, const Eigen::VectorXd& e, const Eigen::VectorXd& u) const {
-    return e[at(sample)] - u[at(fit.samples_[sample].family)];
+  [[nodiscard]] double residual(std::size_t sample, const std::vector<double>& e, const std::vector<double>& u) const {
+    return e[sample] - u[fit.samples_[sample].family];
   }
 
   [[nodiscard]] double expected(std::size_t c, const std::vector<double>& where) const {
@@ -120,8 +115,8 @@ struct HierarchicalFit::State {
   }
 
   [[nodiscard]] double cost_of(const std::vector<double>& where,
-                               const Eigen::VectorXd& e,
-                               const Eigen::VectorXd& u) const {
+                               const std::vector<double>& e,
+                               const std::vector<double>& u) const {
     const double s = fit.options_.scale;
     const double noise = fit.options_.noise * fit.options_.noise;
     double sum = 0.0;
@@ -133,15 +128,16 @@ struct HierarchicalFit::State {
       const double off = (where[c] - expected(c, where)) / fit.coordinates_[c].width;
       sum += fit.coordinates_[c].fixed ? 0.0 : 0.5 * off * off;
     }
-    return has_levels() ? sum + 0.5 * u.squaredNorm() / (fit.options_.level * fit.options_.level) : sum;
+    const double squares = std::inner_product(u.begin(), u.end(), u.begin(), 0.0);
+    return has_levels() ? sum + 0.5 * squares / (fit.options_.level * fit.options_.level) : sum;
   }
 
   /// Gauss-Newton's curvature and gradient, coordinates first, then levels.
-  void normal_equations(Eigen::MatrixXd& curvature, Eigen::VectorXd& gradient) const {
-    const Index n = coordinates();
-    const Index all = n + (has_levels() ? at(fit.families_) : 0);
-    curvature = Eigen::MatrixXd::Zero(all, all);
-    gradient = Eigen::VectorXd::Zero(all);
+  void normal_equations(SquareMatrix& curvature, std::vector<double>& gradient) const {
+    const std::size_t n = coordinates();
+    const std::size_t all = n + (has_levels() ? fit.families_ : 0);
+    curvature = SquareMatrix{all};
+    gradient.assign(all, 0.0);
     const double noise = fit.options_.noise * fit.options_.noise;
     for (const std::size_t i : kept) {
       const FitSample& sample = fit.samples_[i];
@@ -149,25 +145,25 @@ struct HierarchicalFit::State {
       const double w = sample.weight / noise / std::sqrt(1.0 + r * r / (fit.options_.scale * fit.options_.scale));
       const auto& d = derivatives[i];
       for (std::size_t a = 0; a < d.size(); ++a) {
-        const Index row = at(sample.behind[a]);
+        const std::size_t row = sample.behind[a];
         gradient[row] += w * r * d[a];
         for (std::size_t b = 0; b < d.size(); ++b) {
-          curvature(row, at(sample.behind[b])) += w * d[a] * d[b];
+          curvature(row, sample.behind[b]) += w * d[a] * d[b];
         }
         if (has_levels()) {
-          curvature(row, n + at(sample.family)) -= w * d[a];
-          curvature(n + at(sample.family), row) -= w * d[a];
+          curvature(row, n + sample.family) -= w * d[a];
+          curvature(n + sample.family, row) -= w * d[a];
         }
       }
       if (has_levels()) {
-        gradient[n + at(sample.family)] -= w * r;
-        curvature(n + at(sample.family), n + at(sample.family)) += w;
+        gradient[n + sample.family] -= w * r;
+        curvature(n + sample.family, n + sample.family) += w;
       }
     }
     add_priors(curvature, gradient);
   }
 
-  void add_priors(Eigen::MatrixXd& curvature, Eigen::VectorXd& gradient) const {
+  void add_priors(SquareMatrix& curvature, std::vector<double>& gradient) const {
     for (std::size_t c = 0; c < point.size(); ++c) {
       const FitCoordinate& coordinate = fit.coordinates_[c];
       if (coordinate.fixed) {
@@ -175,19 +171,19 @@ struct HierarchicalFit::State {
       }
       const double stiffness = 1.0 / (coordinate.width * coordinate.width);
       const double pull = stiffness * (point[c] - expected(c, point));
-      gradient[at(c)] += pull;
-      curvature(at(c), at(c)) += stiffness;
+      gradient[c] += pull;
+      curvature(c, c) += stiffness;
       if (coordinate.parent >= 0) {
-        const Index parent = coordinate.parent;
+        const auto parent = static_cast<std::size_t>(coordinate.parent);
         gradient[parent] -= pull;
         curvature(parent, parent) += stiffness;
-        curvature(at(c), parent) -= stiffness;
-        curvature(parent, at(c)) -= stiffness;
+        curvature(c, parent) -= stiffness;
+        curvature(parent, c) -= stiffness;
       }
     }
     if (has_levels()) {
       const double stiffness = 1.0 / (fit.options_.level * fit.options_.level);
-      for (Index f = 0; f < levels.size(); ++f) {
+      for (std::size_t f = 0; f < levels.size(); ++f) {
         curvature(coordinates() + f, coordinates() + f) += stiffness;
         gradient[coordinates() + f] += stiffness * levels[f];
       }
@@ -195,58 +191,76 @@ struct HierarchicalFit::State {
   }
 
   /// Rows and columns that do not move: fixed ones, and those at a bound that the step would leave.
-  [[nodiscard]] std::vector<bool> held(const Eigen::VectorXd& step) const {
-    std::vector<bool> result(static_cast<std::size_t>(step.size()), false);
+  [[nodiscard]] std::vector<bool> held(const std::vector<double>& step) const {
+    std::vector<bool> result(step.size(), false);
     for (std::size_t c = 0; c < point.size(); ++c) {
       const FitCoordinate& coordinate = fit.coordinates_[c];
-      const double s = step[at(c)];
-      result[c] = coordinate.fixed || (point[c] >= coordinate.high && s > 0.0) || (point[c] <= coordinate.low && s < 0.0);
+      const double s = step[c];
+      result[c] =
+          coordinate.fixed || (point[c] >= coordinate.high && s > 0.0) || (point[c] <= coordinate.low && s < 0.0);
     }
     return result;
   }
 
-  static void hold(Eigen::MatrixXd& curvature, Eigen::VectorXd& gradient, const std::vector<bool>& still) {
-    for (Index c = 0; c < gradient.size(); ++c) {
-      if (still[static_cast<std::size_t>(c)]) {
-        curvature.row(c).setZero();
-        curvature.col(c).setZero();
+  static void hold(SquareMatrix& curvature, std::vector<double>& gradient, const std::vector<bool>& still) {
+    for (std::size_t c = 0; c < gradient.size(); ++c) {
+      if (still[c]) {
+        for (std::size_t other = 0; other < gradient.size(); ++other) {
+          curvature(c, other) = curvature(other, c) = 0.0;
+        }
         curvature(c, c) = 1.0;
         gradient[c] = 0.0;
       }
     }
   }
 
+  static std::vector<double> negative(std::vector<double> values) {
+    std::transform(values.begin(), values.end(), values.begin(), std::negate<>{});
+    return values;
+  }
+
+  /// Levenberg's step, Marquardt's scaling, no coordinate further than `longest_step`.
+  [[nodiscard]] std::vector<double> damped_step(SquareMatrix curvature,
+                                                std::vector<double> gradient,
+                                                const std::vector<bool>& still) const {
+    for (std::size_t c = 0; c < gradient.size(); ++c) {
+      curvature(c, c) *= 1.0 + damping;
+    }
+    hold(curvature, gradient, still);
+    std::vector<double> step = negative(solve_symmetric(curvature, gradient));
+    double longest = 0.0;
+    for (std::size_t c = 0; c < coordinates(); ++c) {
+      longest = std::max(longest, std::abs(step[c]));
+    }
+    if (longest > longest_step) {
+      std::transform(step.begin(), step.end(), step.begin(), [&](double s) { return s * longest_step / longest; });
+    }
+    return step;
+  }
+
   /// One accepted step with the derivatives at hand; false when none lowers the cost.
   bool improve() {
-    Eigen::MatrixXd curvature;
-    Eigen::VectorXd gradient;
+    SquareMatrix curvature;
+    std::vector<double> gradient;
     normal_equations(curvature, gradient);
-    std::vector<bool> still = held(-gradient);
+    std::vector<bool> still = held(negative(gradient));
     for (int tries = 0; tries < 8; ++tries) {
-      Eigen::MatrixXd damped = curvature;
-      damped.diagonal() *= 1.0 + damping;
-      Eigen::VectorXd right = gradient;
-      hold(damped, right, still);
-      Eigen::VectorXd step = -damped.ldlt().solve(right);
-      const double longest = step.head(coordinates()).cwiseAbs().maxCoeff();
-      if (longest > longest_step) {
-        step *= longest_step / longest;
-      }
+      const std::vector<double> step = damped_step(curvature, gradient, still);
       std::vector<double> where = point;
       for (std::size_t c = 0; c < where.size(); ++c) {
         const FitCoordinate& coordinate = fit.coordinates_[c];
-        where[c] = coordinate.fixed ? where[c] : std::clamp(where[c] + step[at(c)], coordinate.low, coordinate.high);
+        where[c] = coordinate.fixed ? where[c] : std::clamp(where[c] + step[c], coordinate.low, coordinate.high);
       }
-      Eigen::VectorXd u = levels;
-      if (has_levels()) {
-        u += step.tail(levels.size());
+      std::vector<double> u = levels;
+      for (std::size_t f = 0; has_levels() && f < u.size(); ++f) {
+        u[f] += step[coordinates() + f];
       }
-      const Eigen::VectorXd e = errors_at(where);
+      std::vector<double> e = errors_at(where);
       const double found = cost_of(where, e, u);
       if (found < cost) {
         point = std::move(where);
-        errors = e;
-        levels = u;
+        errors = std::move(e);
+        levels = std::move(u);
         cost = found;
         damping = std::max(1e-6, 0.3 * damping);
         return true;
@@ -257,7 +271,7 @@ struct HierarchicalFit::State {
     return false;
   }
 
-  void start(std::vector<double> where, const Eigen::VectorXd& u) {
+  void start(std::vector<double> where, const std::vector<double>& u) {
     point = std::move(where);
     levels = u;
     errors = errors_at(point);
@@ -269,26 +283,26 @@ struct HierarchicalFit::State {
     r.point = point;
     r.cost = cost;
     r.iterations = iterations;
-    r.family_level.assign(levels.begin(), levels.end());
-    Eigen::MatrixXd curvature;
-    Eigen::VectorXd gradient;
+    r.family_level = levels;
+    SquareMatrix curvature;
+    std::vector<double> gradient;
     normal_equations(curvature, gradient);
     for (std::size_t c = 0; c < point.size(); ++c) {
       if (fit.coordinates_[c].fixed) {
-        curvature(at(c), at(c)) += 1e12;  // known
+        curvature(c, c) += 1e12;  // known
       }
     }
-    const Eigen::MatrixXd covariance = curvature.ldlt().solve(Eigen::MatrixXd::Identity(curvature.rows(), curvature.cols()));
+    const SquareMatrix covariance = inverse_symmetric(curvature);
     const std::size_t n = point.size();
     r.correlation.resize(n * n);
     for (std::size_t c = 0; c < n; ++c) {
       const FitCoordinate& coordinate = fit.coordinates_[c];
-      r.deviation.push_back(std::sqrt(std::max(0.0, covariance(at(c), at(c)))));
+      r.deviation.push_back(std::sqrt(std::max(0.0, covariance(c, c))));
       r.narrowing.push_back(coordinate.fixed ? 1.0 : r.deviation.back() / coordinate.width);
       r.at_bound.push_back(!coordinate.fixed && (point[c] <= coordinate.low || point[c] >= coordinate.high));
       for (std::size_t d = 0; d < n; ++d) {
-        const double scale = std::sqrt(covariance(at(c), at(c)) * covariance(at(d), at(d)));
-        r.correlation[c * n + d] = scale > 0.0 ? covariance(at(c), at(d)) / scale : 0.0;
+        const double scale = std::sqrt(covariance(c, c) * covariance(d, d));
+        r.correlation[c * n + d] = scale > 0.0 ? covariance(c, d) / scale : 0.0;
       }
     }
     return r;
@@ -313,10 +327,10 @@ HierarchicalFit::~HierarchicalFit() = default;
 HierarchicalResult HierarchicalFit::fit() {
   State state{*this, std::vector<bool>(samples_.size(), false)};
   std::vector<double> start;
-  for (const FitCoordinate& coordinate : coordinates_) {
-    start.push_back(std::clamp(coordinate.start, coordinate.low, coordinate.high));
+  for (const FitCoordinate& c : coordinates_) {
+    start.push_back(c.fixed ? c.start : std::clamp(c.start, c.low, c.high));
   }
-  state.start(std::move(start), Eigen::VectorXd::Zero(at(families_)));
+  state.start(std::move(start), std::vector<double>(families_, 0.0));
   int iterations = 0;
   while (iterations < options_.iterations) {
     ++iterations;
@@ -331,7 +345,7 @@ HierarchicalResult HierarchicalFit::fit() {
 
 HierarchicalResult HierarchicalFit::refit(const HierarchicalResult& whole, const std::vector<bool>& out) {
   State state{*this, out};
-  state.start(whole.point, Eigen::Map<const Eigen::VectorXd>(whole.family_level.data(), at(families_)));
+  state.start(whole.point, whole.family_level);
   constexpr int rounds = 2;
   constexpr int steps = 4;  // with the derivatives of the round
   int iterations = 0;

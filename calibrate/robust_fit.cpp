@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/linear_algebra.hpp>
 #include <headroom/calibrate/robust_fit.hpp>
-
-#include <Eigen/Dense>
 
 #include <algorithm>
 #include <cmath>
@@ -21,10 +20,7 @@ class Solver {
          std::size_t samples,
          const LogErrors& log_errors,
          const FitOptions& options)
-      : parameters_{parameters},
-        options_{options},
-        log_errors_{log_errors},
-        samples_{static_cast<Eigen::Index>(samples)} {
+      : parameters_{parameters}, options_{options}, log_errors_{log_errors}, samples_{samples} {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (!parameters[i].fixed) {
         free_.push_back(i);
@@ -42,7 +38,7 @@ class Solver {
 
   Minimum minimise(std::vector<double> start) {
     Minimum at{bounded(std::move(start)), 0.0, 0};
-    Eigen::VectorXd errors = errors_at(at.values);
+    std::vector<double> errors = errors_at(at.values);
     at.cost = cost(at.values, errors);
     double damping = 1e-3;
     while (at.iterations < options_.iterations) {
@@ -58,11 +54,13 @@ class Solver {
 
   /// The inverse curvature, and the variance of the down-weighted errors: their product is the covariance of the
   /// logarithms.
-  std::pair<Eigen::MatrixXd, double> uncertainty(const std::vector<double>& values) const {
-    const Eigen::VectorXd errors = errors_at(values);
-    const Eigen::MatrixXd curvature = normal_equations(values, errors).first;
-    const double variance = weights(errors).dot(errors.cwiseAbs2()) / static_cast<double>(samples_);
-    return {curvature.completeOrthogonalDecomposition().pseudoInverse(), variance};
+  std::pair<SquareMatrix, double> uncertainty(const std::vector<double>& values) const {
+    const std::vector<double> errors = errors_at(values);
+    double variance = 0.0;
+    for (const double e : errors) {
+      variance += weight(e) * e * e / static_cast<double>(samples_);
+    }
+    return {pseudo_inverse(normal_equations(values, errors).first), variance};
   }
 
   /// Curvature that a prior adds to its parameter, in the units of the cost.
@@ -79,19 +77,22 @@ class Solver {
     return values;
   }
 
-  Eigen::VectorXd errors_at(const std::vector<double>& values) const {
-    Eigen::VectorXd errors(samples_);
-    log_errors_(values, {errors.data(), static_cast<std::size_t>(samples_)});
+  std::vector<double> errors_at(const std::vector<double>& values) const {
+    std::vector<double> errors(samples_);
+    log_errors_(values, errors);
     return errors;
   }
 
-  [[nodiscard]] Eigen::VectorXd weights(const Eigen::VectorXd& errors) const {
-    return (1.0 + (errors.array() / options_.scale).square()).sqrt().inverse();
+  [[nodiscard]] double weight(double error) const {
+    return 1.0 / std::sqrt(1.0 + error * error / (options_.scale * options_.scale));
   }
 
-  [[nodiscard]] double cost(const std::vector<double>& values, const Eigen::VectorXd& errors) const {
+  [[nodiscard]] double cost(const std::vector<double>& values, const std::vector<double>& errors) const {
     const double scale = options_.scale;
-    double sum = scale * scale * ((1.0 + (errors.array() / scale).square()).sqrt() - 1.0).sum();
+    double sum = 0.0;
+    for (const double e : errors) {
+      sum += scale * scale * (std::sqrt(1.0 + e * e / (scale * scale)) - 1.0);
+    }
     for (const std::size_t i : free_) {
       const double away = std::log(values[i] / parameters_[i].prior);
       sum += 0.5 * stiffness(parameters_[i]) * away * away;
@@ -99,44 +100,65 @@ class Solver {
     return sum;
   }
 
-  std::pair<Eigen::MatrixXd, Eigen::VectorXd> normal_equations(const std::vector<double>& values,
-                                                               const Eigen::VectorXd& errors) const {
-    const auto count = static_cast<Eigen::Index>(free_.size());
-    Eigen::MatrixXd jacobian(samples_, count);
+  /// Derivatives of the errors by each free parameter's logarithm.
+  [[nodiscard]] std::vector<std::vector<double>> derivatives(const std::vector<double>& values,
+                                                             const std::vector<double>& errors) const {
+    std::vector<std::vector<double>> columns;
     std::vector<double> moved = values;
-    for (Eigen::Index j = 0; j < count; ++j) {
-      const std::size_t i = free_[static_cast<std::size_t>(j)];
+    for (const std::size_t i : free_) {
       moved[i] = values[i] * std::exp(difference);
-      jacobian.col(j) = (errors_at(moved) - errors) / difference;
+      std::vector<double> column = errors_at(moved);
+      for (std::size_t sample = 0; sample < samples_; ++sample) {
+        column[sample] = (column[sample] - errors[sample]) / difference;
+      }
+      columns.push_back(std::move(column));
       moved[i] = values[i];
     }
-    const Eigen::VectorXd weight = weights(errors);
-    Eigen::MatrixXd curvature = jacobian.transpose() * weight.asDiagonal() * jacobian;
-    Eigen::VectorXd gradient = jacobian.transpose() * weight.cwiseProduct(errors);
-    for (Eigen::Index j = 0; j < count; ++j) {
-      const FitParameter& p = parameters_[free_[static_cast<std::size_t>(j)]];
+    return columns;
+  }
+
+  std::pair<SquareMatrix, std::vector<double>> normal_equations(const std::vector<double>& values,
+                                                                const std::vector<double>& errors) const {
+    const std::size_t count = free_.size();
+    const std::vector<std::vector<double>> jacobian = derivatives(values, errors);
+    SquareMatrix curvature{count};
+    std::vector<double> gradient(count, 0.0);
+    for (std::size_t j = 0; j < count; ++j) {
+      for (std::size_t sample = 0; sample < samples_; ++sample) {
+        const double weighted = weight(errors[sample]) * jacobian[j][sample];
+        gradient[j] += weighted * errors[sample];
+        for (std::size_t l = 0; l <= j; ++l) {
+          curvature(j, l) += weighted * jacobian[l][sample];
+        }
+      }
+      for (std::size_t l = 0; l < j; ++l) {
+        curvature(l, j) = curvature(j, l);
+      }
+      const FitParameter& p = parameters_[free_[j]];
       curvature(j, j) += stiffness(p);
-      gradient(j) += stiffness(p) * std::log(values[free_[static_cast<std::size_t>(j)]] / p.prior);
+      gradient[j] += stiffness(p) * std::log(values[free_[j]] / p.prior);
     }
     return {std::move(curvature), std::move(gradient)};
   }
 
   /// One accepted step, more damped after every refused one; false when none lowers the cost.
   bool improve(Minimum& at,
-               Eigen::VectorXd& errors,
-               const Eigen::MatrixXd& curvature,
-               const Eigen::VectorXd& gradient,
+               std::vector<double>& errors,
+               const SquareMatrix& curvature,
+               const std::vector<double>& gradient,
                double& damping) const {
     for (int attempt = 0; attempt < 10; ++attempt) {
-      Eigen::MatrixXd damped = curvature;
-      damped.diagonal() += damping * (curvature.diagonal().array() + 1e-9).matrix();
-      const Eigen::VectorXd step = -damped.ldlt().solve(gradient);
+      SquareMatrix damped = curvature;
+      for (std::size_t j = 0; j < free_.size(); ++j) {
+        damped(j, j) += damping * (curvature(j, j) + 1e-9);
+      }
+      const std::vector<double> uphill = solve_symmetric(damped, gradient);
       std::vector<double> values = at.values;
-      for (Eigen::Index j = 0; j < step.size(); ++j) {
-        values[free_[static_cast<std::size_t>(j)]] *= std::exp(std::clamp(step(j), -longest_step, longest_step));
+      for (std::size_t j = 0; j < free_.size(); ++j) {
+        values[free_[j]] *= std::exp(std::clamp(-uphill[j], -longest_step, longest_step));
       }
       values = bounded(std::move(values));
-      Eigen::VectorXd tried = errors_at(values);
+      std::vector<double> tried = errors_at(values);
       const double reached = cost(values, tried);
       if (reached < at.cost) {
         at.values = std::move(values);
@@ -153,7 +175,7 @@ class Solver {
   std::span<const FitParameter> parameters_;
   FitOptions options_;
   const LogErrors& log_errors_;
-  Eigen::Index samples_;
+  std::size_t samples_;
   std::vector<std::size_t> free_;
 };
 
@@ -200,17 +222,14 @@ FitResult robust_fit(std::span<const FitParameter> parameters,
   }
   const std::vector<std::size_t>& free = solver.free_parameters();
   const auto [inverse, variance] = solver.uncertainty(best.values);
-  const auto entry = [&inverse = inverse](std::size_t a, std::size_t b) {
-    return inverse(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b));
-  };
   for (std::size_t j = 0; j < free.size(); ++j) {
     FittedParameter& parameter = result.parameters[free[j]];
-    parameter.deviation = std::sqrt(std::max(0.0, variance * entry(j, j)));
+    parameter.deviation = std::sqrt(std::max(0.0, variance * inverse(j, j)));
     // Without data the inverse curvature is one over the prior's stiffness.
-    parameter.from_prior = std::sqrt(std::max(0.0, entry(j, j) * solver.stiffness(parameters[free[j]]))) > narrowed;
+    parameter.from_prior = std::sqrt(std::max(0.0, inverse(j, j) * solver.stiffness(parameters[free[j]]))) > narrowed;
     for (std::size_t l = 0; l < free.size(); ++l) {
-      const double product = std::sqrt(std::max(0.0, entry(j, j) * entry(l, l)));
-      result.correlation[free[j] * parameters.size() + free[l]] = product > 0.0 ? entry(j, l) / product : 0.0;
+      const double product = std::sqrt(std::max(0.0, inverse(j, j) * inverse(l, l)));
+      result.correlation[free[j] * parameters.size() + free[l]] = product > 0.0 ? inverse(j, l) / product : 0.0;
     }
   }
   return result;

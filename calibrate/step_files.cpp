@@ -41,8 +41,9 @@ std::vector<std::string> headers_of(const StepKnob& knob) {
 
 struct Lines {
   std::vector<std::string> text;
+  bool ended = true;  ///< the last line ends in a line feed
 
-  explicit Lines(const std::string& whole) {
+  explicit Lines(const std::string& whole) : ended{whole.ends_with('\n')} {
     std::istringstream stream{whole};
     for (std::string line; std::getline(stream, line);) {
       text.push_back(line);
@@ -67,9 +68,36 @@ struct Lines {
     for (const std::string& line : text) {
       all += line + "\n";
     }
+    if (!ended && !all.empty()) {
+      all.pop_back();
+    }
     return all;
   }
 };
+
+/// What stands behind a number or a time on its line: neither holds a '#'.
+std::string comment_of(const std::string& line) {
+  const std::size_t hash = line.find('#');
+  if (hash == std::string::npos) {
+    return {};
+  }
+  return line.substr(line.find_last_not_of(" \t", hash - 1) + 1);
+}
+
+/// Whole, or not at all.
+void replace_file(const std::string& path, const std::string& text) {
+  const std::string half = path + ".part";
+  std::ofstream stream{half, std::ios::binary};
+  stream << text;
+  stream.close();
+  std::error_code failure;
+  if (stream) {
+    fs::rename(half, path, failure);
+  }
+  if (!stream || failure) {
+    throw ConfigError{path + " cannot be written"};
+  }
+}
 
 /// Families whose rows rest on the number, for the table's source.
 std::string provenance(const StepFit& fit, const std::set<std::size_t>& runs) {
@@ -85,8 +113,10 @@ std::string provenance(const StepFit& fit, const std::set<std::size_t>& runs) {
     }
   }
   std::replace(names.begin(), names.end(), '"', '\'');
-  return "fitted with all other numbers (headroom fit --stack " + std::string{"all"} + ") on " +
-         std::to_string(runs.size()) + " runs of " + std::to_string(sources.size()) + " sources" + names;
+  std::replace(names.begin(), names.end(), '\\', '/');
+  return "fitted" + std::string{fit.stack == "all" ? " with all other numbers" : ""} + " (headroom fit --stack " +
+         fit.stack + ") on " + std::to_string(runs.size()) + " runs of " + std::to_string(sources.size()) + " sources" +
+         names;
 }
 
 }  // namespace
@@ -119,7 +149,7 @@ std::vector<std::string> write_step_files(const StepFit& fit, const std::string&
     }
     const std::string text = step_value_text(knob, fit.values[i]);
     const bool time = is_step_time(knob.key) && knob.scope != StepScope::level;
-    *line = knob.key + " = " + (time ? '"' + text + '"' : text);
+    *line = knob.key + " = " + (time ? '"' + text + '"' : text) + comment_of(*line);
     auto& runs = behind[{path, headers_of(knob)}];
     for (std::size_t run = 0; run < fit.runs.size(); ++run) {
       if (std::find(fit.behind[run].begin(), fit.behind[run].end(), i) != fit.behind[run].end()) {
@@ -139,9 +169,7 @@ std::vector<std::string> write_step_files(const StepFit& fit, const std::string&
     static_cast<void>(parse_toml(lines.whole(), path));
   }
   for (const auto& [path, lines] : files) {
-    const std::string half = path + ".part";
-    std::ofstream{half, std::ios::binary} << lines.whole();
-    fs::rename(half, path);
+    replace_file(path, lines.whole());
     written.push_back(path);
   }
   return written;

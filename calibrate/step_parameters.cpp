@@ -76,12 +76,17 @@ StepKnob make_knob(const Priors& priors, StepScope scope, std::string id, std::s
     throw ConfigError{quoted(key) + " of " + id + " is to be fitted, but priors.toml says nothing about it"};
   }
   const Prior& prior = found->second;
+  if (!(prior.low <= value && value <= prior.high)) {
+    throw ConfigError{quoted(key) + " of " + id + " is to be fitted, but lies outside the " + format_number(prior.low) +
+                      " to " + format_number(prior.high) +
+                      " of priors.toml: take it out of `fitted`, or widen the bounds"};
+  }
   StepKnob knob;
   knob.scope = scope;
   knob.id = std::move(id);
   knob.key = std::move(key);
   knob.linear = prior.linear;
-  knob.value = std::clamp(value, prior.low, prior.high);
+  knob.value = value;
   knob.low = prior.low;
   knob.high = prior.high;
   knob.centre = prior.centre;
@@ -292,10 +297,11 @@ std::vector<std::size_t> StepKnobs::behind(const StepOwner& run) const {
     }
   }
   for (const std::string_view key : step_level_keys()) {
-    // The narrowest fitted table; one that states a number without fitting it has it as a constant.
+    // The narrowest table that states it; one that does not fit it has it as a constant.
     for (const std::string& id : {run.sku, run.generation, std::string{"any"}}) {
-      if (const std::ptrdiff_t knob = find(StepScope::level, id, key); knob != constant) {
-        add(knob);
+      const auto stated = step_parameters().levels.stated().find(id);
+      if (stated != step_parameters().levels.stated().end() && step_number(stated->second, key)) {
+        add(find(StepScope::level, id, key));
         break;
       }
     }

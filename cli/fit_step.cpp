@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/fit_step.hpp>
-#include <headroom/calibrate/step_files.hpp>
 #include <headroom/calibrate/step_confidence.hpp>
+#include <headroom/calibrate/step_files.hpp>
 #include <headroom/cli/fit_page.hpp>
 #include <headroom/cli/fit_step.hpp>
 #include <headroom/cli/table.hpp>
@@ -17,6 +17,9 @@
 namespace headroom::cli {
 namespace {
 
+constexpr double leans =
+    0.6;  ///< deviation over the prior's, from where on a number is the prior's rather than the runs'
+
 std::string percent(double fraction) {
   return std::isfinite(fraction) ? format_number(100.0 * fraction, 3) : "-";
 }
@@ -31,7 +34,9 @@ std::string remark(const StepFit& fit, std::size_t knob) {
   if (r.at_bound[knob]) {
     return "at its bound";
   }
-  return r.narrowing[knob] > 0.9 ? "prior: the runs do not tell it" : r.narrowing[knob] > 0.6 ? "leans on its prior" : "";
+  return r.narrowing[knob] > 0.9     ? "prior: the runs do not tell it"
+         : r.narrowing[knob] > leans ? "leans on its prior"
+                                     : "";
 }
 
 std::string knobs_text(const StepFit& fit) {
@@ -45,7 +50,8 @@ std::string knobs_text(const StepFit& fit) {
     const StepKnob& k = fit.knobs[i];
     const double spread = k.linear ? fit.result.deviation[i] : std::exp(fit.result.deviation[i]) - 1.0;
     table.row({k.name(), shown(k, k.value), shown(k, fit.values[i]), percent(spread),
-               k.parent < 0 ? shown(k, k.centre) : fit.knobs[static_cast<std::size_t>(k.parent)].name(), remark(fit, i)});
+               k.parent < 0 ? shown(k, k.centre) : fit.knobs[static_cast<std::size_t>(k.parent)].name(),
+               remark(fit, i)});
   }
   return table.text(0);
 }
@@ -81,7 +87,8 @@ std::string families_text(const StepFit& fit) {
       e.left_out.push_back(run.left_out);
     }
   }
-  Table table{{"source", "SKU", "kind", "runs", "before: mape %", "fitted", "bias", "left out", "bias", "3 runs given"}};
+  Table table{
+      {"source", "SKU", "kind", "runs", "before: mape %", "fitted", "bias", "left out", "bias", "3 runs given"}};
   table.left(1);
   table.left(2);
   for (std::size_t f = 0; f < fit.families.size(); ++f) {
@@ -96,13 +103,66 @@ std::string families_text(const StepFit& fit) {
   return table.text(0);
 }
 
+/// Rows that the fit does not rest on: how many of each kind, and the first few of it.
+std::string unused_text(const StepFit& fit) {
+  constexpr std::size_t shown_rows = 3;
+  std::string text;
+  for (std::size_t kind = 0; kind < unused_kind_names.size(); ++kind) {
+    std::size_t rows = 0;
+    std::string first;
+    for (const UnusedRow& unused : fit.unused) {
+      if (static_cast<std::size_t>(unused.kind) == kind && rows++ < shown_rows) {
+        first += "  " + unused.row->file + ":" + std::to_string(unused.row->line) + ": " + unused.why + "\n";
+      }
+    }
+    if (rows > 0) {
+      text += "not fitted, " + std::string{unused_kind_names[kind]} + ": " + std::to_string(rows) + "\n" + first +
+              (rows > shown_rows ? "  ...\n" : "");
+    }
+  }
+  return text;
+}
+
+/// What the fit cannot stand for.
+std::string warnings_text(const StepFit& fit) {
+  std::size_t free = 0;
+  std::size_t told = 0;
+  std::string at_bound;
+  for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
+    free += fit.free[i] ? 1 : 0;
+    told += fit.free[i] && fit.result.narrowing[i] <= leans ? 1 : 0;
+    if (fit.free[i] && fit.result.at_bound[i]) {
+      at_bound += (at_bound.empty() ? "" : ", ") + fit.knobs[i].name();
+    }
+  }
+  std::string text;
+  if (told == 0) {
+    text += "everything leans on priors: the runs tell none of the " + std::to_string(free) + " numbers\n";
+  } else if (fit.runs.size() < free) {
+    text += "fewer runs than numbers: " + std::to_string(free - told) + " of " + std::to_string(free) +
+            " lean on their priors\n";
+  }
+  const bool one_source = std::all_of(fit.families.begin(), fit.families.end(), [&](const RunFamily& family) {
+    return family.source == fit.families.front().source;
+  });
+  if (one_source) {
+    text += "a single source: no error says what the numbers are worth on runs of another\n";
+  }
+  if (!at_bound.empty()) {
+    text += "at their bounds: " + at_bound +
+            "; rows in another unit, a term that the model lacks, or bounds in priors.toml " + "that are too narrow\n";
+  }
+  return text;
+}
+
 std::string runs_csv(const StepFit& fit) {
   std::string text = "id,source,gpu,kind,hosts,measured,before,fitted,left_out,weight\n";
   for (const FittedRun& run : fit.runs) {
     const RunFamily& f = fit.families[run.family];
     text += run.row->id + ",\"" + f.source + "\"," + f.gpu + "," + f.kind + "," + (f.hosts ? "several" : "one") + "," +
-            format_number(run.row->measured, 6) + "," + format_number(run.before, 4) + "," + format_number(run.fitted, 4) + "," +
-            format_number(run.left_out, 4) + "," + format_number(run.weight, 4) + "\n";
+            format_number(run.row->measured, 6) + "," + format_number(run.before, 4) + "," +
+            format_number(run.fitted, 4) + "," + format_number(run.left_out, 4) + "," + format_number(run.weight, 4) +
+            "\n";
   }
   return text;
 }
@@ -120,25 +180,33 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
   Outcome outcome;
   outcome.out = knobs_text(fit) + correlations_text(fit) + "\n" + families_text(fit) + "\n" +
                 std::to_string(fit.runs.size()) + " runs fitted in " + std::to_string(fit.result.iterations) +
-                " iterations; " + std::to_string(fit.unpredicted) + " rows are not answered\n";
+                " iterations; " + std::to_string(fit.unused.size()) + " rows of time are not fitted\n" +
+                warnings_text(fit) + unused_text(fit);
   const std::string format = arguments.one("--format", "text");
   if (format == "csv") {
     outcome.out = runs_csv(fit);
+    outcome.err = warnings_text(fit) + unused_text(fit);
   } else if (format == "markdown") {
     std::string command = "headroom fit --stack " + options.stack;
     for (const RunFile& file : files) {
       command += " " + std::filesystem::path{file.file}.filename().string();
     }
     outcome.out = fit_page(fit, files, sources, command + " --format markdown");
+    outcome.err = warnings_text(fit) + unused_text(fit);
   }
   if (arguments.has("--write")) {
     const std::string folder = arguments.one("--write");
-    if (options.leave_one_out && options.stack == "all") {
-      const std::string file = folder + "/stacks/step/confidence.toml";
-      std::ofstream{file, std::ios::binary} << confidence_toml(confidence_of_fit(fit, sources, step_confidence()));
+    for (const std::string& file : write_step_files(fit, folder)) {
       outcome.err += "headroom: wrote " + file + "\n";
     }
-    for (const std::string& file : write_step_files(fit, folder)) {
+    if (options.leave_one_out && options.stack == "all") {
+      const std::string file = folder + "/stacks/step/confidence.toml";
+      std::ofstream stream{file, std::ios::binary};
+      stream << confidence_toml(confidence_of_fit(fit, sources, step_confidence()));
+      stream.close();
+      if (!stream) {
+        throw ConfigError{file + " cannot be written"};
+      }
       outcome.err += "headroom: wrote " + file + "\n";
     }
   }
