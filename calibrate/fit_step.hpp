@@ -20,7 +20,7 @@ struct StepFitOptions {
   bool leave_one_out = true;
   /// Standard deviation of what sets a source apart in level (cluster, drivers, method of measuring).
   double level = 0.0;
-  double noise = 0.025;  ///< log error of one run beside that level, against which priors are weighed
+  double noise = 0.02;   ///< log error of one run beside that level, against which priors are weighed
   double scale = 0.05;   ///< log error beyond which a run counts linearly
 };
 

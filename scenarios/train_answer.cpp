@@ -73,7 +73,7 @@ OpenStrategy open_strategy(const TrainScenario& t) noexcept {
 
 Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& open, FitRule rule) {
   constexpr std::array<std::uint16_t, 4> micro_batches{1, 2, 4, 8};
-  constexpr std::array<std::uint16_t, 8> chunks{1, 2, 3, 4, 5, 6, 8, 12};
+  constexpr std::array<std::uint16_t, 7> chunks{1, 2, 3, 4, 5, 6, 8};
   constexpr std::array modes{Recompute::none, Recompute::selective, Recompute::full};
   Strategy best = open.strategy;
   Seconds best_time{1e300};

@@ -90,7 +90,6 @@ constexpr std::array physics_fields{
     PhysicsField{"unaligned", &StepPhysics::unaligned, {1.0, 1000.0}},
     PhysicsField{"logit_bytes", &StepPhysics::logit_bytes, bytes_a_number},
     PhysicsField{"overlap_slowdown", &StepPhysics::overlap_slowdown, share},
-    PhysicsField{"sharded_gradient_bytes", &StepPhysics::sharded_gradient_bytes, {0.5, 8.0}},
     PhysicsField{"straggler", &StepPhysics::straggler, share},
     PhysicsField{"cast", &StepPhysics::cast, factor},
     PhysicsField{"fp8_host", &StepPhysics::fp8_host, factor},

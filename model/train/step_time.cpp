@@ -171,7 +171,7 @@ void StepModel::shard_layers(const StepTable& table, const Strategy& s, StepTime
     t.gather = reached(table.shard, Collective::all_gather, weight * p.dense, r) +
                reached(table.experts, Collective::all_gather, weight * p.experts, r);
   }
-  const double gradient = r.physics.sharded_gradient_bytes;
+  const double gradient = r.stack.gradient_bytes;
   t.scatter = reached(table.shard, Collective::reduce_scatter, gradient * p.trained_dense, r) +
               reached(table.experts, Collective::reduce_scatter, gradient * p.trained_experts, r);
 }
