@@ -98,7 +98,7 @@ class StepModel {
   [[nodiscard]] double layers() const noexcept { return layers_; }
   /// What a stage of several adds to each micro-batch.
   [[nodiscard]] Seconds stage_overhead(const Strategy& s) const noexcept {
-    return s.pp > 1 && on(Term::host) ? double{s.vpp} * pricer_.recipe().stack.stage : Seconds{};
+    return s.pp > 1 && on(Term::host) ? static_cast<double>(s.vpp) * pricer_.recipe().stack.stage : Seconds{};
   }
   /// Of each stage, as the strategy states or the software splits them.
   [[nodiscard]] StageLayers stages(const Strategy& strategy) const noexcept {
