@@ -22,8 +22,8 @@ struct StepFitOptions {
   bool leave_one_out = true;
   /// Standard deviation of what sets a source apart in level (cluster, drivers, method of measuring).
   double level = 0.0;
-  double noise = 0.02;   ///< log error of one run beside that level, against which priors are weighed
-  double scale = 0.05;   ///< log error beyond which a run counts linearly
+  double noise = 0.02;  ///< log error of one run beside that level, against which priors are weighed
+  double scale = 0.05;  ///< log error beyond which a run counts linearly
 };
 
 /// One measured time or rate that the fit rests on. Errors are ln(predicted time / measured time).

@@ -26,17 +26,17 @@ struct FitSample {
 };
 
 struct HierarchicalOptions {
-  double scale = 0.15;   ///< log error beyond which a sample counts linearly
-  double noise = 0.1;    ///< log error of one sample, against which priors are weighed
-  double level = 0.0;    ///< standard deviation of a family's own level; 0: families have none
-  int iterations = 25;   ///< with fresh derivatives
+  double scale = 0.15;  ///< log error beyond which a sample counts linearly
+  double noise = 0.1;   ///< log error of one sample, against which priors are weighed
+  double level = 0.0;   ///< standard deviation of a family's own level; 0: families have none
+  int iterations = 25;  ///< with fresh derivatives
   std::size_t workers = 2;
 };
 
 /// Log errors ln(predicted / measured) of the listed samples at a point; `worker` is below the number of workers, and
 /// calls of different workers run side by side.
-using SampleErrors = std::function<
-    void(std::span<const double> point, std::span<const std::size_t> samples, std::span<double> errors, std::size_t worker)>;
+using SampleErrors = std::function<void(
+    std::span<const double> point, std::span<const std::size_t> samples, std::span<double> errors, std::size_t worker)>;
 
 struct HierarchicalResult {
   std::vector<double> point;

@@ -118,8 +118,7 @@ Confidence confidence_of_fit(const StepFit& fit, const Sources& sources, const C
   for (std::size_t i = 0; i < run_class_count; ++i) {
     if (!errors[i].empty()) {
       c.classes[i] = errors_of_class(errors[i], static_cast<std::int64_t>(names[i].size()));
-      c.classes[i].source = std::to_string(c.classes[i].rows) + " published runs of " +
-                            std::to_string(c.classes[i].sources) + " sources, each source left out of the fit in turn";
+      c.classes[i].source = "each source left out of the fit in turn";
     }
   }
   c.measured = ground_of(fit, before.measured);
@@ -154,7 +153,8 @@ std::string confidence_toml(const Confidence& confidence) {
       list_text(m.same_kernels, 16) + "\nsoftware = " + list_text(m.software, 12) +
       "\ngpus = " + std::to_string(m.gpus) + "\nhidden = [" + std::to_string(m.hidden.low) + ", " +
       std::to_string(m.hidden.high) + "]\nseq_len = [" + std::to_string(m.seq_len.low) + ", " +
-      std::to_string(m.seq_len.high) + "]\nsource = \"" + m.source + "\"\n\n# Recipes by generation.\n[measured.precisions]\n";
+      std::to_string(m.seq_len.high) + "]\nsource = \"" + m.source +
+      "\"\n\n# Recipes by generation.\n[measured.precisions]\n";
   for (const auto& [generation, names] : m.precisions) {
     text += generation + " = " + list_text(names, generation.size() + 4) + "\n";
   }

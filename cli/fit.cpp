@@ -16,9 +16,11 @@ namespace headroom::cli {
 namespace {
 
 constexpr std::array options{
-    Option{"--stack", OptionKind::one, "NAME", "what to fit: a training software or all of them; rough-train (default); tensorrt-llm (memory)"},
+    Option{"--stack", OptionKind::one, "NAME",
+           "what to fit: a training software or all of them; rough-train (default); tensorrt-llm (memory)"},
     Option{"--level", OptionKind::many, "ID", "with a training software: fit the level of this SKU or generation too"},
-    Option{"--write", OptionKind::one, "FOLDER", "with a training software: put the numbers into FOLDER/stacks/{train,step}"},
+    Option{"--write", OptionKind::one, "FOLDER",
+           "with a training software: put the numbers into FOLDER/stacks/{train,step}"},
     Option{"--no-left-out", OptionKind::flag, "", "with a training software: do not fit again without each source"},
     Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"},
     Option{"--kind", OptionKind::one,
@@ -30,8 +32,9 @@ constexpr std::array options{
     Option{"--cross-validate", OptionKind::one, "N", "with --gpu: folds by shape (default 5; 0: none)"},
     Option{"--probe-shapes", OptionKind::flag, "", "with --gpu: fit on the probe's shapes alone, judge on the others"},
     Option{"--source", OptionKind::one, "TEXT", "with --gpu and toml: where the kernels come from"},
-    Option{"--format", OptionKind::one, "text|toml|json|csv|markdown",
-           "a table, or TOML ready to paste; json with --gpu; with a training software csv of runs, or the accuracy page"},
+    Option{
+        "--format", OptionKind::one, "text|toml|json|csv|markdown",
+        "a table, or TOML ready to paste; json with --gpu; with a training software csv of runs, or the accuracy page"},
 };
 
 std::string percent(double fraction) {

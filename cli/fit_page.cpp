@@ -16,7 +16,8 @@ ParameterRow row_of(const StepFit& fit, std::size_t index) {
   row.scope = knob.scope == StepScope::physics ? ParameterScope::global
               : knob.scope == StepScope::level ? ParameterScope::sku
                                                : ParameterScope::stack;
-  row.owner = knob.scope == StepScope::physics ? "all" : knob.id + (knob.scope == StepScope::experts ? ", experts" : "");
+  row.owner =
+      knob.scope == StepScope::physics ? "all" : knob.id + (knob.scope == StepScope::experts ? ", experts" : "");
   row.name = knob.key;
   row.value = step_value_text(knob, knob.value);
   std::size_t runs = 0;

@@ -71,8 +71,8 @@ struct MemoryOptions {
   std::optional<bool> dropout;
   bool flash_attention = true;
   std::optional<bool> fused_loss;  ///< unstated and no habit: unfused, and the range says so
-  bool overlapped = true;  ///< communication runs beside compute as far as the software can
-  bool async_tp = false;   ///< tensor-parallel collectives are cut up and run beside their products
+  bool overlapped = true;          ///< communication runs beside compute as far as the software can
+  bool async_tp = false;           ///< tensor-parallel collectives are cut up and run beside their products
   bool compiled = false;
   Method method = Method::full;
   std::int64_t lora_rank = 16;

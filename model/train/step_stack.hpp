@@ -55,15 +55,15 @@ struct StepPhysics {
   double unaligned = 20.0;         ///< slow-down of unfused attention's products where 8 does not divide head_dim
   double logit_bytes = 28.0;       ///< moved per logit at the loss
   double overlap_slowdown = 0.15;  ///< of hidden communication, what it takes from compute
-  double straggler = 0.0094;    ///< per doubling of GPUs above eight
-  double cast = 1.0;            ///< 8-bit casts: passes of five bytes an element
-  double fp8_host = 0.85;       ///< host time with 8-bit recipes over that with 16 bit
-  double fp4_time = 0.5;        ///< time of 4-bit products over that of 8-bit ones
-  double tp_host = 0.29;        ///< share that each doubling of tensor ranks adds to host time
-  double nic = 0.9;             ///< share of the measured scale-out bandwidth that training reaches
-  double cp_overlap = 0.51;     ///< share of context-parallel traffic beside compute
-  Seconds exchange{15e-6};      ///< latency of an exchange between experts on several nodes
-  double optimizer_bytes = 40;  ///< moved per local parameter in the update
+  double straggler = 0.0094;       ///< per doubling of GPUs above eight
+  double cast = 1.0;               ///< 8-bit casts: passes of five bytes an element
+  double fp8_host = 0.85;          ///< host time with 8-bit recipes over that with 16 bit
+  double fp4_time = 0.5;           ///< time of 4-bit products over that of 8-bit ones
+  double tp_host = 0.29;           ///< share that each doubling of tensor ranks adds to host time
+  double nic = 0.9;                ///< share of the measured scale-out bandwidth that training reaches
+  double cp_overlap = 0.51;        ///< share of context-parallel traffic beside compute
+  Seconds exchange{15e-6};         ///< latency of an exchange between experts on several nodes
+  double optimizer_bytes = 40;     ///< moved per local parameter in the update
   Seconds optimizer_step{5e-3};
   double compiled = 0.7;            ///< bytes of passes in a compiled model over those run op by op
   double async_tp = 0.7;            ///< share of tensor-parallel traffic beside products that are cut up for it

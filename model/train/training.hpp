@@ -24,7 +24,7 @@ struct TrainingWorkload {
   std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
   std::int64_t host_gpus = 1;               ///< GPUs that share a host
   std::optional<DataFeed> feed;             ///< nothing: data is taken not to bind
-  MeasuredLevel measured;  ///< of the user's own runs
+  MeasuredLevel measured;                   ///< of the user's own runs
 };
 
 /// Sources that `explain` prints beside the compiled numbers.
@@ -54,8 +54,8 @@ struct CompiledTraining {
   TrainingSources sources;
 };
 
-/// On a job's groups, with the parameters of the software and of steps at large. ConfigError when the SKU lacks the peak
-/// of the recipe or its bandwidth, or for a recurrent mixer.
+/// On a job's groups, with the parameters of the software and of steps at large. ConfigError when the SKU lacks the
+/// peak of the recipe or its bandwidth, or for a recurrent mixer.
 [[nodiscard]] CompiledTraining compile(const Architecture& architecture,
                                        const Device& device,
                                        std::shared_ptr<const JobGroups> groups,
