@@ -56,6 +56,7 @@ struct HierarchicalFit::State {
       return std::pair{std::move(mine), std::move(found)};
     };
     std::vector<std::future<std::pair<std::vector<std::size_t>, std::vector<double>>>> parts;
+    parts.reserve(workers);
     for (std::size_t worker = 0; worker < workers; ++worker) {
       parts.push_back(std::async(std::launch::async, part, worker));
     }
@@ -97,6 +98,7 @@ struct HierarchicalFit::State {
       }
     };
     std::vector<std::future<void>> parts;
+    parts.reserve(workers);
     for (std::size_t worker = 0; worker < workers; ++worker) {
       parts.push_back(std::async(std::launch::async, part, worker));
     }
@@ -327,6 +329,7 @@ HierarchicalFit::~HierarchicalFit() = default;
 HierarchicalResult HierarchicalFit::fit() {
   State state{*this, std::vector<bool>(samples_.size(), false)};
   std::vector<double> start;
+  start.reserve(coordinates_.size());
   for (const FitCoordinate& c : coordinates_) {
     start.push_back(c.fixed ? c.start : std::clamp(c.start, c.low, c.high));
   }
