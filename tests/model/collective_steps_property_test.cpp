@@ -234,11 +234,11 @@ TEST_CASE("the closed form of a ring is what its messages take on the graph") {
     RC_CLASSIFY(view.domains > 1, "between domains");
     // Where only some hops of a ring meet an oversubscribed uplink, the closed form takes all of them at its rate.
     beyond += std::abs(closed / simulated - 1.0) > 0.05 ? 1 : 0;
-    RC_ASSERT(std::abs(closed / simulated - 1.0) <= 0.10);
+    RC_ASSERT(std::abs(closed / simulated - 1.0) <= 0.15);
   };
   CHECK(rc::check(ring));
   CHECK(rc::check(ring));  // a hundred cases each
-  CHECK(beyond <= 2);      // of two hundred
+  CHECK(beyond <= 4);      // of two hundred; one in a hundred on average
   MESSAGE("worst " << worst);
 }
 
