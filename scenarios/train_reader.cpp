@@ -67,6 +67,8 @@ class TrainingReader {
     options.dropout = table.maybe_boolean("dropout");
     options.fused_loss = table.maybe_boolean("fused_loss");
     options.compiled = table.maybe_boolean("compile").value_or(false);
+    options.overlapped = table.maybe_boolean("overlap").value_or(true);
+    options.async_tp = table.maybe_boolean("async_tp").value_or(false);
     options.vocab_multiple = table.maybe_integer("vocab_multiple", {1, 65536}).value_or(1);
     offload_stated_ = table.has("offload");
     for (const std::string& what : table.texts("offload")) {

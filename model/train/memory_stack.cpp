@@ -70,6 +70,21 @@ void read_zero_stages(ConfigTable& root, std::string_view key, std::vector<std::
   }
 }
 
+void read_schedules(ConfigTable& root, std::vector<Schedule>& schedules) {
+  if (!root.has("schedules")) {
+    return;
+  }
+  schedules.clear();
+  for (const std::string& name : root.texts("schedules")) {
+    const auto found = std::find(schedule_names.begin(), schedule_names.end(), name);
+    if (found == schedule_names.end()) {
+      root.problem("schedules", "'schedules' holds " + quoted(name) + suggestion(name, schedule_names));
+    } else {
+      schedules.push_back(static_cast<Schedule>(found - schedule_names.begin()));
+    }
+  }
+}
+
 void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.dummy_gradients = flag(root, "dummy_gradients", false);
   stack.fp8_saved_inputs = flag(root, "fp8_saved_inputs", false);
@@ -81,6 +96,7 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.gathers = flag(root, "gathers", true);
   stack.micro_batches_follow_stages = flag(root, "micro_batches_follow_stages", false);
   stack.offloads_optimizer = flag(root, "offloads_optimizer", false);
+  read_schedules(root, stack.schedules);
   read_zero_stages(root, "zero", stack.zero_stages);
   read_zero_stages(root, "zero_with_pp", stack.zero_stages_with_pp);
   stack.selective = static_cast<SelectiveRecompute>(root.maybe_choice("selective", selective_names).value_or(0));

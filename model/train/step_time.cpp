@@ -385,4 +385,17 @@ StepTime StepModel::time(const StepTable& table,
   return t;
 }
 
+Seconds StepModel::least_time(const StepTable& table, std::int64_t stages, double micro_batches) const noexcept {
+  constexpr double rounding = 1.0 - 1e-9;  // sums in another order
+  const StepRecipe& r = pricer_.recipe();
+  const Seconds hidden = table.layer.ep_hidden;
+  // With exchanges hidden beside other micro-batches' compute the head may be what binds, and they are then fewer.
+  const Seconds head = hidden > Seconds{} ? Seconds{} : table.head.product + table.head.loss;
+  const Seconds share = (layers_ * std::max(Seconds{}, table.layer.total() - hidden) + head) / real(stages);
+  const double doublings = std::log2(std::max(1.0, real(groups_->ranks()) / straggler_free));
+  const double stragglers = on(Term::straggler) ? 1.0 + r.physics.straggler * doublings : 1.0;
+  const double level = on(Term::measured_level) ? r.measured.factor : 1.0;
+  return rounding * level * stragglers * micro_batches * share;
+}
+
 }  // namespace headroom

@@ -31,6 +31,14 @@ struct StepTable {
   const GroupCollectives* shard = nullptr;        ///< that share sharded states
   const GroupCollectives* stages = nullptr;       ///< the pipeline
   const GroupCollectives* replicas = nullptr;     ///< of shards (HSDP)
+  /// What tables of other layers on the same ranks share.
+  void take_groups(const StepTable& other) noexcept {
+    data = other.data;
+    experts = other.experts;
+    shard = other.shard;
+    stages = other.stages;
+    replicas = other.replicas;
+  }
   Seconds passes{};  ///< of the pipeline, simulated for one strategy (step_trace.hpp); 0: by closed form
 };
 
@@ -92,6 +100,13 @@ class StepModel {
                               const Strategy& strategy,
                               double global_batch,
                               const HostMemory& host = {}) const noexcept;
+
+  /// No strategy of this layer table, number of stages and micro-batches takes less, whatever its schedule, chunks,
+  /// ZeRO stage and split of the layers: every stage's mean share of layers and head, nothing exposed, no bubble.
+  [[nodiscard]] Seconds least_time(const StepTable& table, std::int64_t stages, double micro_batches) const noexcept;
+
+  /// The groups of `key` into a table whose layers they do not change (see layers_see_groups).
+  void regroup(const LayerKey& key, StepTable& table) const { set_groups(key, table); }
 
   [[nodiscard]] const LayerPricer& pricer() const noexcept { return pricer_; }
   [[nodiscard]] const JobGroups& groups() const noexcept { return *groups_; }

@@ -91,8 +91,11 @@ void judge_memory(Bytes capacity, Estimate& e) noexcept {
   e.limit = capacity.raw();
 }
 
+constexpr Bytes any_room{1e300};
+
 template <class Recorder>
-Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Strategy& s, Recorder& recorder) {
+Estimate evaluate_with(
+    const CompiledTraining& c, const LayerTable& t, const Strategy& s, Bytes room, Recorder& recorder) {
   Estimate e;
   const Legality legality = check(c.architecture, c.work.shape, s);
   if (legality.verdict != Verdict::feasible) {
@@ -116,6 +119,9 @@ Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Str
     record_memory(c.memory, c.sources.architecture, c.sources.capacity, s, fullest, recorder);
   }
 
+  if (e.device.high > room) {
+    return e;
+  }
   if (c.step) {
     const StepTime time = c.step->time(t.step, s, real(c.work.shape.global_batch), e.host);
     e.time = time.time;
@@ -272,14 +278,22 @@ LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) {
 
 Estimate evaluate(const CompiledTraining& compiled, const LayerTable& table, const Strategy& strategy) noexcept {
   NoRecorder recorder;
-  return evaluate_with(compiled, table, strategy, recorder);
+  return evaluate_with(compiled, table, strategy, any_room, recorder);
+}
+
+Estimate evaluate_within(const CompiledTraining& compiled,
+                         const LayerTable& table,
+                         const Strategy& strategy,
+                         Bytes room) noexcept {
+  NoRecorder recorder;
+  return evaluate_with(compiled, table, strategy, room, recorder);
 }
 
 Estimate explain(const CompiledTraining& compiled,
                  const LayerTable& table,
                  const Strategy& strategy,
                  ExplainRecorder& recorder) {
-  return evaluate_with(compiled, table, strategy, recorder);
+  return evaluate_with(compiled, table, strategy, any_room, recorder);
 }
 
 }  // namespace headroom

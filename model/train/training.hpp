@@ -94,6 +94,11 @@ struct LayerTable {
 [[nodiscard]] Estimate evaluate(const CompiledTraining& compiled,
                                 const LayerTable& table,
                                 const Strategy& strategy) noexcept;
+/// The same, but what needs more than `room` at the upper end of its memory is not timed: its step stays zero.
+[[nodiscard]] Estimate evaluate_within(const CompiledTraining& compiled,
+                                       const LayerTable& table,
+                                       const Strategy& strategy,
+                                       Bytes room) noexcept;
 /// The same evaluation with every term recorded; equal to evaluate() bit for bit.
 [[nodiscard]] Estimate explain(const CompiledTraining& compiled,
                                const LayerTable& table,

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/strategy.hpp>
+#include <headroom/scenarios/search/axes.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <span>
+
+namespace headroom {
+namespace {
+
+constexpr std::string_view forms =
+    "a list [1, 2, 4], a range \"1..16\", \"8..1024 x2\" or \"0..64 step 8\", one value, or \"any\"";
+constexpr std::size_t most_values = 4096;
+
+std::optional<std::int64_t> whole(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
+}
+
+/// What an axis takes.
+struct StrategyAxisRow {
+  StrategyAxis axis;
+  Range<std::int64_t> range;                  ///< of numbers
+  std::span<const std::string_view> words{};  ///< instead of numbers
+  bool boolean = false;
+  bool with_strategy_any = true;  ///< freed by strategy = "any"
+};
+
+constexpr std::array<StrategyAxisRow, strategy_axis_count> rows{{
+    {StrategyAxis::tp, {1, 4096}},
+    {StrategyAxis::cp, {1, 4096}},
+    {StrategyAxis::ep, {1, 4096}},
+    {StrategyAxis::etp, {1, 4096}},
+    {StrategyAxis::pp, {1, 4096}},
+    {StrategyAxis::micro_batch, {1, 60'000}},
+    {StrategyAxis::sequence_parallel, {0, 1}, {}, true},
+    {StrategyAxis::recompute, {0, 2}, recompute_names},
+    {StrategyAxis::recompute_block, {1, 255}},
+    {StrategyAxis::cp_form, {0, 2}, cp_form_names},
+    {StrategyAxis::overlap_experts, {0, 1}, {}, true},
+    // Static buffers of graphs are not known, so that nobody gets them unasked.
+    {StrategyAxis::cuda_graphs, {0, 1}, {}, true, false},
+    {StrategyAxis::shard_ranks, {0, 65535}},
+    {StrategyAxis::schedule, {0, 5}, schedule_names},
+    {StrategyAxis::vpp, {1, 1024}},
+    {StrategyAxis::zero, {0, 3}},
+}};
+
+struct JobAxisRow {
+  std::string_view name;
+  std::string_view key;
+  bool number = false;
+  bool any = false;  ///< knows "any"
+  bool boolean = false;
+};
+/// In the order in which jobs are made, the first outermost.
+constexpr std::array job_rows{
+    JobAxisRow{"gpu", "hardware.gpu", false, true},
+    JobAxisRow{"node", "hardware.node", false, true},
+    JobAxisRow{"cluster", "hardware.cluster", false, false},
+    JobAxisRow{"gpus", "hardware.gpus", true, true},
+    JobAxisRow{"prices", "money.prices", false, true},
+    JobAxisRow{"market", "money.market", false, true},
+    JobAxisRow{"software", "training.software", false, true},
+    JobAxisRow{"precision", "training.precision", false, true},
+    JobAxisRow{"global_batch", "training.global_batch", true, false},
+    JobAxisRow{"optimizer", "training.optimizer", false, false},
+    JobAxisRow{"offload", "training.offload", false, true},
+    JobAxisRow{"overlap", "training.overlap", false, true, true},
+    JobAxisRow{"async_tp", "training.async_tp", false, true, true},
+    JobAxisRow{"compile", "training.compile", false, true, true},
+};
+
+bool is_any(const ConfigValue& value) {
+  return value.kind == ConfigValue::Kind::text && value.text == "any";
+}
+
+/// The items of a list, or the value itself as a list of one.
+std::vector<const ConfigValue*> items_of(const ConfigValue& value) {
+  std::vector<const ConfigValue*> items;
+  if (value.kind == ConfigValue::Kind::array) {
+    for (const ConfigValue& item : value.items) {
+      items.push_back(&item);
+    }
+  } else {
+    items.push_back(&value);
+  }
+  return items;
+}
+
+std::string words_text(std::span<const std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words) {
+    text += (text.empty() ? "" : ", ") + std::string{word};
+  }
+  return text;
+}
+
+class AxesReader {
+ public:
+  AxesReader(ConfigTable& search, const ConfigValue& root) : search_{search}, root_{root} {}
+
+  FreedAxes run() {
+    const bool all = read_all();
+    for (const StrategyAxisRow& row : rows) {
+      const std::string key{strategy_axis_names[static_cast<std::size_t>(row.axis)]};
+      AxisValues& axis = freed_.strategy[row.axis];
+      if (const ConfigValue* value = search_.value(key)) {
+        refuse_stated(key, "strategy", key);
+        read_values(key, *value, row, axis);
+      } else if (all && row.with_strategy_any && !stated("strategy", key)) {
+        axis.free = axis.any = true;
+      }
+    }
+    for (const JobAxisRow& row : job_rows) {
+      if (const ConfigValue* value = search_.value(row.name)) {
+        read_job(row, *value);
+      }
+    }
+    search_.finish();
+    return std::move(freed_);
+  }
+
+ private:
+  /// strategy = "any"
+  bool read_all() {
+    const ConfigValue* value = search_.value("strategy");
+    if (value != nullptr && !is_any(*value)) {
+      search_.problem("strategy", "'strategy' is \"any\" or left out; single axes have keys of their own");
+    }
+    return value != nullptr;
+  }
+
+  [[nodiscard]] bool stated(std::string_view table, std::string_view key) const {
+    const ConfigValue* found = root_.find(table);
+    return found != nullptr && found->find(key) != nullptr;
+  }
+
+  void refuse_stated(std::string_view axis, std::string_view table, std::string_view key) {
+    if (stated(table, key)) {
+      search_.problem_at_key(axis, quoted(std::string{table} + "." + std::string{key}) +
+                                       " is fixed by the scenario and freed by [search]: drop one of the two");
+    }
+  }
+
+  /// Numbers of a list, a range or one value, each checked against the axis.
+  std::vector<std::int64_t> read_numbers(std::string_view key, const ConfigValue& value, Range<std::int64_t> range) {
+    std::vector<std::int64_t> numbers;
+    for (const ConfigValue* item : items_of(value)) {
+      if (item->kind == ConfigValue::Kind::integer) {
+        numbers.push_back(item->integer);
+        continue;
+      }
+      std::vector<std::int64_t> several;
+      if (item->kind == ConfigValue::Kind::text) {
+        several = parse_range(item->text);
+      }
+      if (several.empty()) {
+        search_.problem(key, quoted(key) + " holds " +
+                                 (item->kind == ConfigValue::Kind::text ? quoted(item->text)
+                                                                        : std::string{kind_name(item->kind)}) +
+                                 ", no whole number; an axis is " + std::string{forms});
+        return {};
+      }
+      numbers.insert(numbers.end(), several.begin(), several.end());
+    }
+    for (const std::int64_t number : numbers) {
+      if (number < range.low || number > range.high) {
+        search_.problem(key, quoted(key) + " holds " + std::to_string(number) + ", outside of " +
+                                 std::to_string(range.low) + " to " + std::to_string(range.high));
+        return {};
+      }
+    }
+    if (numbers.empty() || numbers.size() > most_values) {
+      search_.problem(key, quoted(key) + (numbers.empty() ? " is an empty list" : " holds more than 4096 values") +
+                               "; an axis is " + std::string{forms});
+    }
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    return numbers;
+  }
+
+  /// The numbers of words, or of true and false.
+  std::vector<std::int64_t> read_words(std::string_view key, const ConfigValue& value, const StrategyAxisRow& row) {
+    std::vector<std::int64_t> numbers;
+    for (const ConfigValue* item : items_of(value)) {
+      if (row.boolean && item->kind == ConfigValue::Kind::boolean) {
+        numbers.push_back(item->boolean ? 1 : 0);
+        continue;
+      }
+      const auto found = item->kind == ConfigValue::Kind::text
+                             ? std::find(row.words.begin(), row.words.end(), item->text)
+                             : row.words.end();
+      if (found == row.words.end()) {
+        const std::string choices = row.boolean ? "true, false" : words_text(row.words);
+        search_.problem(key, quoted(key) + " holds " +
+                                 (item->kind == ConfigValue::Kind::text ? quoted(item->text)
+                                                                        : std::string{kind_name(item->kind)}) +
+                                 ", none of " + choices +
+                                 (item->kind == ConfigValue::Kind::text ? suggestion(item->text, row.words) : ""));
+        return {};
+      }
+      numbers.push_back(found - row.words.begin());
+    }
+    if (numbers.empty()) {
+      search_.problem(key, quoted(key) + " is an empty list");
+    }
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    return numbers;
+  }
+
+  void read_values(std::string_view key, const ConfigValue& value, const StrategyAxisRow& row, AxisValues& axis) {
+    axis.free = true;
+    axis.any = is_any(value);
+    if (axis.any) {
+      return;
+    }
+    const std::vector<std::int64_t> numbers =
+        row.boolean || !row.words.empty() ? read_words(key, value, row) : read_numbers(key, value, row.range);
+    axis.values.assign(numbers.begin(), numbers.end());
+  }
+
+  void read_job(const JobAxisRow& row, const ConfigValue& value) {
+    JobAxis axis;
+    axis.name = row.name;
+    axis.key = row.key;
+    axis.any = is_any(value);
+    const std::size_t dot = row.key.find('.');
+    refuse_stated(row.name, row.key.substr(0, dot), row.key.substr(dot + 1));
+    if (axis.any && !row.any) {
+      search_.problem(row.name, quoted(row.name) + " needs a list: \"any\" is not known for it");
+    } else if (!axis.any && row.number) {
+      for (const std::int64_t number : read_numbers(row.name, value, {1, 1'000'000'000})) {
+        axis.values.push_back(std::to_string(number));
+      }
+    } else if (!axis.any) {
+      read_job_words(row, value, axis);
+    }
+    freed_.jobs.push_back(std::move(axis));
+  }
+
+  void read_job_words(const JobAxisRow& row, const ConfigValue& value, JobAxis& axis) {
+    for (const ConfigValue* item : items_of(value)) {
+      if (row.boolean && item->kind == ConfigValue::Kind::boolean) {
+        axis.values.emplace_back(item->boolean ? "true" : "false");
+      } else if (!row.boolean && item->kind == ConfigValue::Kind::text) {
+        axis.values.push_back(row.name == "offload" ? offload_list(item->text) : "\"" + item->text + "\"");
+      } else {
+        search_.problem(row.name, quoted(row.name) + " holds " + std::string{kind_name(item->kind)} + "; it takes " +
+                                      (row.boolean ? "true and false" : "names in quotes"));
+        return;
+      }
+    }
+    if (axis.values.empty()) {
+      search_.problem(row.name, quoted(row.name) + " is an empty list");
+    }
+  }
+
+  /// "none", "optimizer", "activations" or both with a plus between: the array that [training] takes.
+  std::string offload_list(const std::string& text) {
+    if (text == "none") {
+      return "[]";
+    }
+    if (text == "optimizer" || text == "activations") {
+      return "[\"" + text + "\"]";
+    }
+    if (text == "optimizer+activations") {
+      return "[\"optimizer\", \"activations\"]";
+    }
+    search_.problem("offload",
+                    "'offload' holds " + quoted(text) + ", none of none, optimizer, activations, optimizer+activations");
+    return "[]";
+  }
+
+  ConfigTable& search_;
+  const ConfigValue& root_;
+  FreedAxes freed_;
+};
+
+}  // namespace
+
+std::vector<std::int64_t> parse_range(std::string_view text) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string_view::npos) {
+    return {};
+  }
+  std::string_view rest = text.substr(dots + 2);
+  std::int64_t factor = 1;
+  std::int64_t step = 1;
+  if (const std::size_t by = rest.find(" x"); by != std::string_view::npos) {
+    factor = whole(rest.substr(by + 2)).value_or(0);
+    rest = rest.substr(0, by);
+    if (factor < 2) {
+      return {};
+    }
+  } else if (const std::size_t stepped = rest.find(" step "); stepped != std::string_view::npos) {
+    step = whole(rest.substr(stepped + 6)).value_or(0);
+    rest = rest.substr(0, stepped);
+  }
+  const auto low = whole(text.substr(0, dots));
+  const auto high = whole(rest);
+  if (!low || !high || *low > *high || step < 1 || (factor > 1 && *low < 1)) {
+    return {};
+  }
+  std::vector<std::int64_t> values;
+  for (std::int64_t v = *low; v <= *high && values.size() <= most_values; v = factor > 1 ? v * factor : v + step) {
+    values.push_back(v);
+  }
+  return values;
+}
+
+FreedAxes read_axes(ConfigTable& search, const ConfigValue& root) {
+  return AxesReader{search, root}.run();
+}
+
+}  // namespace headroom

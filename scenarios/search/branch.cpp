@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/train/memory_bound.hpp>
+#include <headroom/scenarios/offload.hpp>
+#include <headroom/scenarios/search/branch.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace headroom {
+namespace {
+
+/// Layer tables of one layout, built on first use: stages, shards and ZeRO share them.
+class LayoutTables {
+ public:
+  LayoutTables(const SearchJob& job, const Layout& layout) : job_{job}, layout_{layout} {}
+
+  LayerTable& of(const Stages& stages, std::uint16_t micro_batch, const LayerForm& form) {
+    for (Entry& entry : entries_) {
+      if (entry.micro_batch == micro_batch && entry.form.same_table(form)) {
+        return entry.table;
+      }
+    }
+    const Strategy s = job_.space->strategy(layout_, stages, micro_batch, form, 0, {}, 1);
+    entries_.push_back({micro_batch, form, tabulate(job_.compiled, key_of(s))});
+    return entries_.back().table;
+  }
+
+  void reserve(std::size_t tables) { entries_.reserve(tables); }
+
+ private:
+  struct Entry {
+    std::uint16_t micro_batch;
+    LayerForm form;
+    LayerTable table;
+  };
+  const SearchJob& job_;
+  const Layout& layout_;
+  std::vector<Entry> entries_;
+};
+
+class LayoutSearch {
+ public:
+  LayoutSearch(const BranchContext& context,
+               const Layout& layout,
+               Incumbents& found,
+               SearchCounts& counts,
+               BrokenExample& broken)
+      : context_{context},
+        job_{*context.job},
+        layout_{layout},
+        found_{found},
+        counts_{counts},
+        broken_{broken},
+        tables_{job_, layout} {}
+
+  void run() {
+    const std::vector<Stages> all = job_.space->stages(layout_);
+    std::size_t most = 0;
+    for (const Stages& stages : all) {
+      most += stages.micro_batches.size() * stages.forms.size();
+    }
+    tables_.reserve(std::min<std::size_t>(most, 4096));
+    for (const Stages& stages : all) {
+      if (breaks_a_rule(stages)) {
+        continue;
+      }
+      set_groups(stages);
+      for (const std::uint16_t micro_batch : stages.micro_batches) {
+        for (const LayerForm& form : stages.forms) {
+          search_form(stages, micro_batch, form);
+        }
+      }
+    }
+  }
+
+ private:
+  /// Rules that every strategy of the stages breaks: GPUs, heads, sequence, experts.
+  bool breaks_a_rule(const Stages& stages) {
+    Strategy s = strategy(stages, stages.micro_batches.front(), stages.forms.front(), 0, {}, stages.zeros.front());
+    s.micro_batch = 1;
+    s.vpp = 1;
+    s.schedule = Schedule::one_f_one_b;
+    s.cp_form = CpForm::unstated;
+    s.sequence_parallel = false;
+    s.first_stage_layers = s.last_stage_layers = 0;
+    TrainingShape shape = job_.train().work.shape;
+    shape.global_batch = s.dp;
+    const Legality rule = check(job_.compiled.architecture, shape, s);
+    if (rule.verdict == Verdict::feasible) {
+      return false;
+    }
+    counts_.broken += stages.strategies();
+    remember_broken(s, rule);
+    return true;
+  }
+
+  void remember_broken(const Strategy& s, const Legality& rule) {
+    Candidate candidate;
+    candidate.job = job_.index;
+    candidate.strategy = s;
+    if (!broken_.candidate || better(candidate, *broken_.candidate)) {
+      broken_.candidate = candidate;
+      broken_.rule = rule;
+    }
+  }
+
+  [[nodiscard]] Strategy strategy(const Stages& stages,
+                                  std::uint16_t micro_batch,
+                                  const LayerForm& form,
+                                  std::uint16_t shard_ranks,
+                                  const ScheduleForm& schedule,
+                                  std::uint8_t zero) const noexcept {
+    return job_.space->strategy(layout_, stages, micro_batch, form, shard_ranks, schedule, zero);
+  }
+
+  /// Groups depend on the ranks alone: one set a number of shards.
+  void set_groups(const Stages& stages) {
+    groups_.clear();
+    for (const std::uint16_t shard : stages.shard_ranks) {
+      const Strategy s = strategy(stages, 1, stages.forms.front(), shard, {}, 1);
+      StepTable groups;
+      job_.compiled.step->regroup(key_of(s), groups);
+      groups_.push_back(groups);
+    }
+  }
+
+  [[nodiscard]] double micro_batches(const Stages& stages, std::uint16_t micro_batch) const noexcept {
+    return real(job_.train().work.shape.global_batch) / (real(stages.dp) * micro_batch);
+  }
+
+  void search_form(const Stages& stages, std::uint16_t micro_batch, const LayerForm& form) {
+    LayerTable& table = tables_.of(stages, micro_batch, form);
+    const double m = micro_batches(stages, micro_batch);
+    const Seconds least = context_.bounded ? job_.compiled.step->least_time(table.step, stages.pp, m) : Seconds{};
+    for (const std::uint8_t zero : stages.zeros) {
+      search_zero(stages, micro_batch, form, zero, table, m, least);
+    }
+  }
+
+  void search_zero(const Stages& stages,
+                   std::uint16_t micro_batch,
+                   const LayerForm& form,
+                   std::uint8_t zero,
+                   LayerTable& table,
+                   double m,
+                   Seconds least) {
+    for (std::size_t i = 0; i < stages.shard_ranks.size(); ++i) {
+      const std::uint16_t shard = stages.shard_ranks[i];
+      if (i > 0 && zero == 0) {
+        continue;  // nothing is sharded: one of them stands for all
+      }
+      Strategy s = strategy(stages, micro_batch, form, shard, {}, zero);
+      if (context_.bounded && excluded(s, table, m, least, stages.schedules.size())) {
+        continue;
+      }
+      table.step.take_groups(groups_[i]);
+      for (const ScheduleForm& schedule : stages.schedules) {
+        s.schedule = schedule.schedule;
+        s.vpp = schedule.vpp;
+        price(s, table);
+      }
+    }
+  }
+
+  /// Whether no schedule of the strategy can matter; counted if so.
+  bool excluded(const Strategy& s, const LayerTable& table, double m, Seconds least, std::uint64_t strategies) {
+    const Bytes memory = least_device(job_.compiled.memory, table.memory, s, m);
+    if (memory > job_.room && (found_.found() || memory.raw() >= found_.shortfall(Limit::memory))) {
+      counts_.bound_memory += strategies;
+      return true;
+    }
+    SubtreeBound bound;
+    bound.step = least;
+    bound.goal = job_.value(context_.objective->minimize, least, memory);
+    bound.front = coordinates(least, memory);
+    bound.kinds = kinds_of_parallelism(s);
+    bound.zero = s.zero;
+    if (found_.excludes(bound)) {
+      counts_.bound_time += strategies;
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] FrontPoint coordinates(Seconds step, Bytes memory) const noexcept {
+    FrontPoint point{};
+    for (std::size_t i = 0; i < context_.front.size(); ++i) {
+      point[i] = job_.value(context_.front[i], step, memory);
+    }
+    return point;
+  }
+
+  void price(const Strategy& s, const LayerTable& table) {
+    const Estimate e = states_stages(s) ? evaluate_within(job_.compiled, table_for(job_.compiled, s), s, job_.room)
+                                        : evaluate_within(job_.compiled, table, s, job_.room);
+    if (e.device.mid <= Bytes{}) {
+      ++counts_.broken;
+      remember_broken(s, {e.verdict, e.broke, e.limit});
+      return;
+    }
+    Candidate candidate;
+    candidate.job = job_.index;
+    candidate.strategy = s;
+    candidate.step = e.step;
+    candidate.memory = e.device.high;
+    if (e.device.high > job_.room || host_is_short(job_.train(), e)) {
+      ++counts_.no_room;
+      found_.fell_short(Limit::memory, candidate, e.device.high.raw());
+      return;
+    }
+    ++counts_.priced;
+    candidate.goal = job_.value(context_.objective->minimize, e.step, e.device.high);
+    candidate.front = coordinates(e.step, e.device.high);
+    if (keeps_limits(candidate)) {
+      found_.consider(candidate);
+    }
+  }
+
+  bool keeps_limits(const Candidate& candidate) {
+    const Objective& o = *context_.objective;
+    const double time = job_.value(Goal::time, candidate.step, candidate.memory);
+    if (o.deadline && time > o.deadline->raw()) {
+      ++counts_.too_slow;
+      found_.fell_short(Limit::deadline, candidate, time);
+      return false;
+    }
+    const double dollars = job_.value(Goal::cost, candidate.step, candidate.memory);
+    if (o.budget && dollars > o.budget->raw()) {
+      ++counts_.too_dear;
+      found_.fell_short(Limit::budget, candidate, dollars);
+      return false;
+    }
+    return true;
+  }
+
+  const BranchContext& context_;
+  const SearchJob& job_;
+  const Layout& layout_;
+  Incumbents& found_;
+  SearchCounts& counts_;
+  BrokenExample& broken_;
+  LayoutTables tables_;
+  std::vector<StepTable> groups_;
+};
+
+}  // namespace
+
+SearchCounts& SearchCounts::operator+=(const SearchCounts& o) noexcept {
+  priced += o.priced;
+  no_room += o.no_room;
+  broken += o.broken;
+  bound_time += o.bound_time;
+  bound_memory += o.bound_memory;
+  too_slow += o.too_slow;
+  too_dear += o.too_dear;
+  return *this;
+}
+
+LayoutBound bound_layout(const BranchContext& context, const Layout& layout) {
+  const SearchJob& job = *context.job;
+  LayoutTables tables{job, layout};
+  LayoutBound least{std::numeric_limits<double>::infinity(), Seconds{std::numeric_limits<double>::infinity()}};
+  const double batch = real(job.train().work.shape.global_batch);
+  for (const Stages& stages : job.space->stages(layout)) {
+    for (const std::uint16_t micro_batch : stages.micro_batches) {
+      for (const LayerForm& form : stages.forms) {
+        if (form.recompute != stages.forms.front().recompute) {
+          continue;  // recomputation only adds time, and the least of it stands first
+        }
+        const LayerTable& table = tables.of(stages, micro_batch, form);
+        const double m = batch / (real(stages.dp) * micro_batch);
+        const Seconds step = job.compiled.step->least_time(table.step, stages.pp, m);
+        least.step = std::min(least.step, step);
+      }
+    }
+  }
+  least.goal = context.objective->minimize == Goal::memory ? 0.0 : job.value(context.objective->minimize, least.step, {});
+  return least;
+}
+
+void search_layout(const BranchContext& context,
+                   const Layout& layout,
+                   Incumbents& found,
+                   SearchCounts& counts,
+                   BrokenExample& broken) {
+  LayoutSearch{context, layout, found, counts, broken}.run();
+}
+
+}  // namespace headroom

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/search/incumbents.hpp>
+#include <headroom/scenarios/search/strategy_space.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace headroom {
+namespace {
+
+/// Every field, plain values before rare ones: among equals the plainest strategy stands first.
+auto fields_of(const Strategy& s) noexcept {
+  return std::tuple{kinds_of_parallelism(s), s.zero, s.pp, s.tp, s.cp, s.ep, s.etp, s.vpp, s.dp, s.micro_batch,
+                    s.shard_ranks, s.recompute, s.recompute_block, s.schedule, s.cp_form, s.first_stage_layers,
+                    s.last_stage_layers, s.sequence_parallel, s.cuda_graphs, s.overlap_experts};
+}
+
+}  // namespace
+
+bool same_plan(const Candidate& a, const Candidate& b) noexcept {
+  return a.job == b.job && a.strategy == b.strategy;
+}
+
+bool better(const Candidate& a, const Candidate& b) noexcept {
+  if (a.goal != b.goal) {
+    return a.goal < b.goal;
+  }
+  if (a.step != b.step) {
+    return a.step < b.step;
+  }
+  if (a.memory != b.memory) {
+    return a.memory < b.memory;
+  }
+  if (a.job != b.job) {
+    return a.job < b.job;
+  }
+  return fields_of(a.strategy) < fields_of(b.strategy);
+}
+
+bool Incumbents::dominates(const FrontPoint& a, const FrontPoint& b) const noexcept {
+  bool less = false;
+  for (std::size_t i = 0; i < goals_; ++i) {
+    if (a[i] > b[i]) {
+      return false;
+    }
+    less = less || a[i] < b[i];
+  }
+  return less;
+}
+
+void Incumbents::enter_front(const Candidate& candidate) {
+  for (Candidate& held : front_) {
+    if (dominates(held.front, candidate.front)) {
+      return;
+    }
+    if (held.front == candidate.front) {
+      held = better(candidate, held) ? candidate : held;
+      return;
+    }
+  }
+  std::erase_if(front_, [&](const Candidate& held) { return dominates(candidate.front, held.front); });
+  front_.push_back(candidate);
+}
+
+void Incumbents::consider(const Candidate& candidate) {
+  const auto place = std::lower_bound(best_.begin(), best_.end(), candidate, better);
+  const bool known = place != best_.end() && same_plan(*place, candidate);
+  if (!known && static_cast<std::size_t>(place - best_.begin()) < plans_) {
+    best_.insert(place, candidate);
+    best_.resize(std::min(best_.size(), plans_));
+  }
+  if (goals_ > 0) {
+    enter_front(candidate);
+  }
+  const Strategy& s = candidate.strategy;
+  std::optional<Candidate>& simplest = simplest_[simplicity_class(kinds_of_parallelism(s), s.zero)];
+  if (!simplest || better(candidate, *simplest)) {
+    simplest = candidate;
+  }
+}
+
+void Incumbents::fell_short(Limit limit, const Candidate& candidate, double value) {
+  Closest& closest = closest_[static_cast<std::size_t>(limit)];
+  const bool nearer = !closest.candidate || value < closest.value ||
+                      (value == closest.value && better(candidate, *closest.candidate));
+  if (nearer) {
+    closest.candidate = candidate;
+    closest.value = value;
+  }
+}
+
+void Incumbents::merge(const Incumbents& other) {
+  for (const Candidate& candidate : other.all()) {
+    consider(candidate);
+  }
+  for (std::size_t i = 0; i < limit_count; ++i) {
+    if (other.closest_[i].candidate) {
+      fell_short(static_cast<Limit>(i), *other.closest_[i].candidate, other.closest_[i].value);
+    }
+  }
+}
+
+double Incumbents::shortfall(Limit limit) const noexcept {
+  const Closest& closest = closest_[static_cast<std::size_t>(limit)];
+  return closest.candidate ? closest.value : std::numeric_limits<double>::infinity();
+}
+
+bool Incumbents::excludes(const SubtreeBound& b) const noexcept {
+  if (best_.size() < plans_) {
+    return false;
+  }
+  const Candidate& worst = best_.back();
+  if (b.goal < worst.goal || (b.goal == worst.goal && b.step <= worst.step)) {
+    return false;
+  }
+  if (goals_ > 0 && std::none_of(front_.begin(), front_.end(),
+                                 [&](const Candidate& held) { return dominates(held.front, b.front); })) {
+    return false;
+  }
+  if (simplicity_ <= 0.0 || b.goal > (1.0 + simplicity_) * best_.front().goal) {
+    return true;
+  }
+  // A plan at least as simple and no worse than the bound makes the subtree's candidates superfluous.
+  for (std::size_t i = 0; i <= simplicity_class(b.kinds, b.zero); ++i) {
+    if (simplest_[i] && simplest_[i]->goal < b.goal) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<Candidate> Incumbents::front() const {
+  std::vector<Candidate> sorted = front_;
+  std::sort(sorted.begin(), sorted.end(), [](const Candidate& a, const Candidate& b) {
+    return a.front != b.front ? a.front < b.front : better(a, b);
+  });
+  return sorted;
+}
+
+const Candidate& Incumbents::recommended() const noexcept {
+  for (const std::optional<Candidate>& simplest : simplest_) {
+    if (simplicity_ > 0.0 && simplest && simplest->goal <= (1.0 + simplicity_) * best_.front().goal) {
+      return *simplest;
+    }
+  }
+  return best_.front();
+}
+
+std::vector<Candidate> Incumbents::all() const {
+  std::vector<Candidate> all = best_;
+  const auto add = [&](const Candidate& candidate) {
+    const bool known =
+        std::any_of(all.begin(), all.end(), [&](const Candidate& held) { return same_plan(held, candidate); });
+    if (!known) {
+      all.push_back(candidate);
+    }
+  };
+  for (const Candidate& candidate : front_) {
+    add(candidate);
+  }
+  for (const std::optional<Candidate>& candidate : simplest_) {
+    if (candidate) {
+      add(*candidate);
+    }
+  }
+  std::sort(all.begin(), all.end(), better);
+  return all;
+}
+
+}  // namespace headroom

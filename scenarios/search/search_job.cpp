@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/precision.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+constexpr double hour = 3600.0;
+constexpr std::string_view search_table = "search";
+constexpr std::string_view objective_table = "objective";
+
+const ConfigValue* find_key(const ConfigValue& root, std::string_view table, std::string_view key) noexcept {
+  const ConfigValue* found = root.find(table);
+  return found == nullptr ? nullptr : found->find(key);
+}
+
+std::vector<std::string> in_quotes(const std::vector<std::string>& ids) {
+  std::vector<std::string> quoted_ids;
+  for (const std::string& id : ids) {
+    quoted_ids.push_back("\"" + id + "\"");
+  }
+  return quoted_ids;
+}
+
+template <std::size_t N>
+std::vector<std::string> in_quotes(const std::array<std::string_view, N>& names) {
+  return in_quotes(std::vector<std::string>(names.begin(), names.end()));
+}
+
+/// SKUs that a node type of the catalog holds: what can be rented as a cluster.
+std::vector<std::string> gpus_in_nodes(const Catalog& catalog) {
+  std::vector<std::string> ids;
+  for (const std::string& id : catalog.store().ids("nodes")) {
+    const Node& node = catalog.node(id);
+    ids.push_back(catalog.device(node.gpu).id);
+    for (const std::string& other : node.also) {
+      ids.push_back(catalog.device(other).id);
+    }
+  }
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+std::vector<std::string> software_ids() {
+  std::vector<std::string> ids;
+  for (const MemoryStack& stack : MemoryStacks::standard().all()) {
+    ids.push_back("\"" + stack.id + "\"");
+  }
+  return ids;
+}
+
+/// One, two, four ... up to what is on hand.
+std::vector<std::string> doublings(std::int64_t most) {
+  std::vector<std::string> counts;
+  for (std::int64_t n = 1; n <= most; n *= 2) {
+    counts.push_back(std::to_string(n));
+  }
+  if (counts.empty() || counts.back() != std::to_string(most)) {
+    counts.push_back(std::to_string(most));
+  }
+  return counts;
+}
+
+class QuestionReader {
+ public:
+  QuestionReader(const ConfigValue& root, std::string file, const Sources& sources)
+      : root_{root}, file_{std::move(file)}, sources_{sources} {}
+
+  SearchQuestion run() {
+    SearchQuestion q;
+    q.base = root_;
+    q.file = file_;
+    q.sources = &sources_;
+    refuse_other_kinds();
+    std::erase_if(q.base.entries, [](const ConfigEntry& entry) {
+      return entry.key == search_table || entry.key == objective_table;
+    });
+    if (const ConfigValue* objective = table_of(objective_table)) {
+      ConfigTable table{*objective, std::string{objective_table}, diagnostics_};
+      q.objective = read_objective(&table, root_);
+    } else {
+      q.objective = read_objective(nullptr, root_);
+    }
+    if (const ConfigValue* search = table_of(search_table)) {
+      ConfigTable table{*search, std::string{search_table}, diagnostics_};
+      q.axes = read_axes(table, root_);
+      expand(table, q);
+    }
+    diagnostics_.throw_if_any();
+    split_software(q);
+    return q;
+  }
+
+ private:
+  const ConfigValue* table_of(std::string_view name) {
+    const ConfigValue* found = root_.find(name);
+    if (found != nullptr && found->kind != ConfigValue::Kind::table) {
+      diagnostics_.add(found->file ? *found->file : file_, found->at,
+                       quoted(std::string{name}) + " is a table, not " + std::string{kind_name(found->kind)});
+      return nullptr;
+    }
+    return found;
+  }
+
+  void refuse_other_kinds() {
+    const ConfigValue* kind = root_.find("kind");
+    if (kind != nullptr && kind->kind == ConfigValue::Kind::text && kind->text != "train") {
+      diagnostics_.add(kind->file ? *kind->file : file_, kind->at,
+                       "[search] and [objective] are for kind \"train\", not " + quoted(kind->text));
+    }
+  }
+
+  /// What "any" means for a job axis.
+  void expand(ConfigTable& table, SearchQuestion& q) {
+    for (JobAxis& axis : q.axes.jobs) {
+      if (!axis.any) {
+        continue;
+      }
+      if (axis.name == "gpu") {
+        axis.values = in_quotes(gpus_in_nodes(sources_.catalog));
+      } else if (axis.name == "node") {
+        axis.values = in_quotes(sources_.catalog.store().ids("nodes"));
+      } else if (axis.name == "prices") {
+        axis.values = in_quotes(sources_.catalog.store().ids("prices"));
+      } else if (axis.name == "market") {
+        axis.values = in_quotes(market_names);
+      } else if (axis.name == "software") {
+        axis.values = software_ids();
+      } else if (axis.name == "precision") {
+        axis.values = {"\"bf16\"", "\"fp8\"", "\"mxfp8\"", "\"nvfp4\""};
+      } else if (axis.name == "offload") {
+        axis.values = {"[]", "[\"optimizer\"]", "[\"activations\"]", "[\"optimizer\", \"activations\"]"};
+      } else if (axis.name == "gpus") {
+        if (!q.objective.gpus_on_hand) {
+          table.problem("gpus", "gpus = \"any\" needs objective.gpus_on_hand, how many there are");
+        } else {
+          axis.values = doublings(*q.objective.gpus_on_hand);
+        }
+      } else {
+        axis.values = {"false", "true"};
+      }
+    }
+  }
+
+  /// ZeRO 3 and lower stages are different software where none is stated: both are searched.
+  static void split_software(SearchQuestion& q) {
+    const bool stated = find_key(q.base, "training", "software") != nullptr;
+    const bool freed = std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(),
+                                   [](const JobAxis& axis) { return axis.name == "software"; });
+    if (q.axes.strategy[StrategyAxis::zero].free && !stated && !freed) {
+      q.axes.jobs.push_back({"software", false, {"\"megatron-core-te\"", "\"torchtitan\""}, "training.software"});
+    }
+  }
+
+  const ConfigValue& root_;
+  std::string file_;
+  const Sources& sources_;
+  Diagnostics diagnostics_;
+};
+
+/// Encoders pad a sequence to the ranks that share it: those ranks make another job.
+bool length_follows_ranks(const Scenario& scenario) {
+  const auto* train = std::get_if<TrainScenario>(&scenario.question);
+  return train != nullptr && train->architecture.patches.has_value();
+}
+
+void set_goals(const SearchQuestion& q, SearchJob& job) {
+  const TrainScenario& t = job.train();
+  const double gpus = real(t.work.shape.gpus);
+  const double batch = real(t.work.shape.global_batch);
+  const double step_tokens = batch * real(t.work.shape.seq_len);
+  job.steps = t.tokens > 0.0 ? t.tokens / step_tokens : 0.0;
+  // Of the run, or of a million tokens where no run is stated.
+  const double steps = job.steps > 0.0 ? job.steps : 1e6 / step_tokens;
+  const auto line = [&](Goal goal) -> GoalLine& { return job.goals[static_cast<std::size_t>(goal)]; };
+  line(Goal::step_time) = {1.0, 0.0};
+  line(Goal::time) = {job.steps, 0.0};
+  line(Goal::cost) = {job.scenario.money.price ? steps * gpus * job.scenario.money.price->raw() : 0.0, 0.0};
+  line(Goal::energy) = {t.device.power.tdp ? steps * gpus * t.device.power.tdp->value.raw() : 0.0, 0.0};
+  line(Goal::gpu_hours) = {1e6 / batch * gpus / hour, 0.0};
+  line(Goal::gpus) = {0.0, gpus};
+  job.room = (1.0 - q.objective.memory_margin) * job.compiled.capacity;
+}
+
+/// Why a job of these limits and goals cannot be judged; empty when it can.
+std::string what_lacks(const SearchQuestion& q, const SearchJob& job) {
+  const TrainScenario& t = job.train();
+  const std::vector<Goal> front = front_goals(q);
+  const auto wants = [&](Goal goal) {
+    return q.objective.minimize == goal || std::find(front.begin(), front.end(), goal) != front.end();
+  };
+  if (q.objective.gpus_on_hand && t.work.shape.gpus > *q.objective.gpus_on_hand) {
+    return std::to_string(t.work.shape.gpus) + " GPUs of " + std::to_string(*q.objective.gpus_on_hand) + " on hand";
+  }
+  if ((wants(Goal::cost) || q.objective.budget) && !job.scenario.money.price) {
+    return "no price for " + t.device.id;
+  }
+  if (wants(Goal::energy) && !t.device.power.tdp) {
+    return "the catalog has no power of " + t.device.id;
+  }
+  return {};
+}
+
+}  // namespace
+
+bool asks_for_search(const ConfigValue& root) noexcept {
+  return root.find(search_table) != nullptr || root.find(objective_table) != nullptr;
+}
+
+SearchQuestion read_search(const ConfigValue& root, const std::string& file, const Sources& sources) {
+  return QuestionReader{root, file, sources}.run();
+}
+
+std::uint64_t job_count(const SearchQuestion& q) noexcept {
+  std::uint64_t jobs = 1;
+  for (const JobAxis& axis : q.axes.jobs) {
+    jobs *= axis.values.size();
+  }
+  return jobs;
+}
+
+std::vector<std::string> assignments_of(const SearchQuestion& q, std::uint64_t job) {
+  std::vector<std::string> assignments(q.axes.jobs.size());
+  for (std::size_t i = q.axes.jobs.size(); i-- > 0;) {
+    const JobAxis& axis = q.axes.jobs[i];
+    assignments[i] = axis.key + " = " + axis.values[job % axis.values.size()];
+    job /= axis.values.size();
+  }
+  return assignments;
+}
+
+std::vector<Goal> front_goals(const SearchQuestion& q) {
+  if (!q.objective.pareto.empty()) {
+    return q.objective.pareto;
+  }
+  const Goal time = find_key(q.base, "training", "tokens") != nullptr ? Goal::time : Goal::step_time;
+  const auto rents_alike = [](const JobAxis& axis) {
+    return axis.name != "gpu" && axis.name != "gpus" && axis.name != "prices" && axis.name != "market";
+  };
+  if (std::all_of(q.axes.jobs.begin(), q.axes.jobs.end(), rents_alike)) {
+    return {time, Goal::memory};  // time, GPU-hours and dollars are one and the same
+  }
+  const bool priced = q.base.find("money") != nullptr || std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(),
+                                                                     [](const JobAxis& axis) {
+                                                                       return axis.name == "prices";
+                                                                     });
+  return {time, priced ? Goal::cost : Goal::gpu_hours};
+}
+
+MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
+  MadeJob made;
+  made.dropped.job = index;
+  made.dropped.assignments = assignments_of(q, index);
+  auto job = std::make_unique<SearchJob>();
+  job->index = static_cast<std::uint32_t>(index);
+  job->assignments = made.dropped.assignments;
+  try {
+    Scenario base;
+    base.document = std::make_shared<const ConfigValue>(q.base);
+    base.file = q.file;
+    base.sources = q.sources;
+    job->scenario = changed(base, job->assignments);
+    if (length_follows_ranks(job->scenario)) {
+      made.dropped.why = "a vision encoder's sequence follows the ranks that share it: search is not offered for it";
+      return made;
+    }
+    TrainQuestion question = compile_question(job->train(), PlanPart::all);
+    if (!question.untimed.empty()) {
+      made.dropped.why = question.untimed;
+      return made;
+    }
+    job->compiled = std::move(question.compiled);
+  } catch (const ConfigError& error) {
+    // A scenario that is broken whatever the axes say is the user's to mend.
+    if (q.axes.jobs.empty()) {
+      throw;
+    }
+    made.dropped.why = error.diagnostics().front().message;
+    return made;
+  }
+  set_goals(q, *job);
+  made.dropped.why = what_lacks(q, *job);
+  if (made.dropped.why.empty()) {
+    job->space = std::make_unique<StrategySpace>(job->scenario, job->train(), q.axes.strategy);
+    made.job = std::move(job);
+  }
+  return made;
+}
+
+}  // namespace headroom

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/scenarios/search/strategy_space.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+constexpr std::int64_t fewest_tokens_of_a_context_rank = 1024;
+constexpr std::int64_t largest_micro_batch = 64;
+
+bool divides(std::int64_t divisor, std::int64_t number) noexcept {
+  return divisor > 0 && number % divisor == 0;
+}
+
+/// Divisors of `number` up to `most`, ascending.
+std::vector<std::int32_t> divisors(std::int64_t number, std::int64_t most) {
+  std::vector<std::int32_t> result;
+  for (std::int64_t d = 1; d <= std::min(number, most); ++d) {
+    if (number % d == 0) {
+      result.push_back(static_cast<std::int32_t>(d));
+    }
+  }
+  return result;
+}
+
+/// The axis's own values, or `any` where it is open to them, or what stands when nobody frees it.
+template <class Any>
+std::vector<std::int32_t> values_or(const AxisValues& axis, std::int32_t fixed, Any any) {
+  if (!axis.free) {
+    return {fixed};
+  }
+  return axis.any ? any() : axis.values;
+}
+
+template <class Small>
+std::vector<Small> narrowed(const std::vector<std::int32_t>& values) {
+  std::vector<Small> result;
+  for (const std::int32_t value : values) {
+    result.push_back(static_cast<Small>(value));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::uint64_t Stages::under_form() const noexcept {
+  // Without ZeRO nothing is sharded, in whatever groups.
+  const std::uint64_t sharded = zeros.size() - (zeros.front() == 0 ? 1U : 0U);
+  return schedules.size() * (sharded * shard_ranks.size() + (zeros.front() == 0 ? 1U : 0U));
+}
+
+std::uint64_t Stages::strategies() const noexcept {
+  return std::uint64_t{micro_batches.size()} * forms.size() * under_form();
+}
+
+StrategySpace::StrategySpace(const Scenario& scenario, const TrainScenario& train, const StrategyAxes& axes)
+    : train_{&train}, axes_{axes}, base_{train.strategy} {
+  const auto stated = [&](std::string_view key) { return states(scenario, "strategy", key); };
+  etp_stated_ = stated("etp");
+  sequence_parallel_stated_ = stated("sequence_parallel");
+  cp_form_stated_ = stated("cp_form");
+  overlap_stated_ = stated("overlap_experts");
+  dp_stated_ = stated("dp");
+  zero_stated_ = stated("zero");
+  // Blank in a plan, both take the fastest value that fits.
+  if (train.micro_batch_open && !axes_[StrategyAxis::micro_batch].free) {
+    axes_[StrategyAxis::micro_batch] = {true, false, {1, 2, 4, 8}};
+  }
+  if (train.recompute_open && !axes_[StrategyAxis::recompute].free) {
+    axes_[StrategyAxis::recompute] = {true, true, {}};
+  }
+  list_layouts();
+}
+
+std::vector<std::int32_t> StrategySpace::tensor_ranks() const {
+  const std::int64_t heads = train_->architecture.heads;
+  const std::int64_t kv = train_->architecture.kv_heads;
+  return values_or(axes_[StrategyAxis::tp], base_.tp, [&] {
+    std::vector<std::int32_t> all = divisors(heads, train_->work.shape.gpus);
+    std::erase_if(all, [&](std::int32_t t) {
+      return !divides(t, train_->work.shape.gpus) || (!divides(t, kv) && !divides(kv, t));
+    });
+    return all;
+  });
+}
+
+std::vector<std::int32_t> StrategySpace::context_ranks(std::int64_t tp) const {
+  const TrainingShape& shape = train_->work.shape;
+  return values_or(axes_[StrategyAxis::cp], base_.cp, [&] {
+    std::vector<std::int32_t> all =
+        divisors(std::max<std::int64_t>(1, shape.gpus / tp), shape.seq_len / fewest_tokens_of_a_context_rank);
+    std::erase_if(all, [&](std::int32_t c) { return !divides(c, shape.seq_len); });
+    return all.empty() ? std::vector<std::int32_t>{1} : all;
+  });
+}
+
+std::vector<std::int32_t> StrategySpace::expert_ranks(std::int64_t tp, std::int64_t cp) const {
+  const auto& moe = train_->architecture.moe;
+  return values_or(axes_[StrategyAxis::ep], base_.ep, [&] {
+    if (!moe) {
+      return std::vector<std::int32_t>{1};
+    }
+    std::vector<std::int32_t> all = divisors(moe->experts, train_->work.shape.gpus);
+    std::erase_if(all, [&](std::int32_t e) {
+      return !divides(e, train_->work.shape.gpus) && !divides(e, train_->work.shape.gpus * tp * cp);
+    });
+    return all;
+  });
+}
+
+std::vector<std::int32_t> StrategySpace::expert_tensor_ranks(std::int64_t tp, std::int64_t ep) const {
+  const auto& moe = train_->architecture.moe;
+  const auto by_software = [&]() -> std::int32_t {
+    return moe ? train_->software.defaults.expert_tensor_ranks(static_cast<std::uint16_t>(tp),
+                                                               static_cast<std::uint16_t>(ep))
+               : 1;
+  };
+  return values_or(axes_[StrategyAxis::etp], etp_stated_ ? base_.etp : by_software(), [&] {
+    std::vector<std::int32_t> all = moe ? divisors(tp, tp) : std::vector<std::int32_t>{1};
+    std::erase_if(all, [&](std::int32_t t) { return moe && !divides(t, moe->expert_ffn_hidden); });
+    return all;
+  });
+}
+
+void StrategySpace::list_layouts() {
+  for (const std::int32_t tp : tensor_ranks()) {
+    for (const std::int32_t cp : context_ranks(tp)) {
+      for (const std::int32_t ep : expert_ranks(tp, cp)) {
+        for (const std::int32_t etp : expert_tensor_ranks(tp, ep)) {
+          layouts_.push_back({static_cast<std::uint16_t>(tp), static_cast<std::uint16_t>(cp),
+                              static_cast<std::uint16_t>(ep), static_cast<std::uint16_t>(etp)});
+        }
+      }
+    }
+  }
+}
+
+std::vector<std::int32_t> StrategySpace::pipeline_stages(std::int64_t ranks) const {
+  return values_or(axes_[StrategyAxis::pp], base_.pp, [&] {
+    return divisors(std::max<std::int64_t>(1, train_->work.shape.gpus / ranks), train_->architecture.layers + 2);
+  });
+}
+
+std::vector<std::uint16_t> StrategySpace::micro_batches(std::int64_t dp) const {
+  const std::int64_t batch = train_->work.shape.global_batch;
+  const std::int64_t replica = divides(dp, batch) ? batch / dp : 0;
+  const AxisValues& axis = axes_[StrategyAxis::micro_batch];
+  std::vector<std::int32_t> all = values_or(axis, base_.micro_batch, [&] {
+    return replica > 0 ? divisors(replica, largest_micro_batch) : std::vector<std::int32_t>{1};
+  });
+  if (train_->micro_batch_open && !axis.any && replica > 0) {
+    std::erase_if(all, [&](std::int32_t b) { return b > 1 && !divides(b, replica); });
+  }
+  return narrowed<std::uint16_t>(all);
+}
+
+std::vector<LayerForm> StrategySpace::forms(const Layout& l, std::int64_t pp) const {
+  const StackDefaults& defaults = train_->software.defaults;
+  const AxisValues& sequence = axes_[StrategyAxis::sequence_parallel];
+  const bool own_sequence = sequence_parallel_stated_ ? base_.sequence_parallel : defaults.sequence_parallel;
+  const std::vector<std::int32_t> sequences =
+      l.tp == 1 ? std::vector<std::int32_t>{0}
+                : values_or(sequence, own_sequence ? 1 : 0, [] { return std::vector<std::int32_t>{0, 1}; });
+  const std::vector<std::int32_t> modes =
+      values_or(axes_[StrategyAxis::recompute], static_cast<std::int32_t>(base_.recompute), [&] {
+        // Forming scores again is nothing where fused attention keeps none.
+        const bool nothing = train_->software.selective == SelectiveRecompute::core_attention &&
+                             train_->work.options.flash_attention;
+        return nothing ? std::vector<std::int32_t>{0, 2} : std::vector<std::int32_t>{0, 1, 2};
+      });
+  const std::int64_t in_stage = (train_->architecture.layers + pp - 1) / std::max<std::int64_t>(1, pp);
+  const std::vector<std::int32_t> blocks = values_or(axes_[StrategyAxis::recompute_block], base_.recompute_block, [&] {
+    std::vector<std::int32_t> all{1, 2, 3, 4, 5, 6, 8};
+    std::erase_if(all, [&](std::int32_t b) { return b > 1 && b > in_stage; });
+    return all;
+  });
+  const auto own_form = static_cast<std::int32_t>(cp_form_stated_ ? base_.cp_form : defaults.cp_form);
+  const std::vector<std::int32_t> contexts =
+      l.cp == 1 ? std::vector<std::int32_t>{own_form} : values_or(axes_[StrategyAxis::cp_form], own_form, [&] {
+        std::vector<std::int32_t> all{0, 1, 2};
+        std::erase_if(all, [&](std::int32_t form) {
+          return form == static_cast<std::int32_t>(CpForm::ulysses) &&
+                 !divides(std::int64_t{l.tp} * l.cp, train_->architecture.heads);
+        });
+        return all;
+      });
+  const std::vector<std::int32_t> overlaps =
+      l.ep == 1 ? std::vector<std::int32_t>{0}
+                : values_or(axes_[StrategyAxis::overlap_experts], base_.overlap_experts ? 1 : 0,
+                            [] { return std::vector<std::int32_t>{0, 1}; });
+  const std::vector<std::int32_t> graphs = values_or(axes_[StrategyAxis::cuda_graphs], base_.cuda_graphs ? 1 : 0,
+                                                     [] { return std::vector<std::int32_t>{0, 1}; });
+  std::vector<LayerForm> all;
+  for (const std::int32_t s : sequences) {
+    for (const std::int32_t mode : modes) {
+      for (const std::int32_t context : contexts) {
+        for (const std::int32_t overlap : overlaps) {
+          for (const std::int32_t graph : graphs) {
+            const auto recompute = static_cast<Recompute>(mode);
+            const std::size_t several = recompute == Recompute::full ? blocks.size() : 1;
+            for (std::size_t b = 0; b < several; ++b) {
+              const auto block =
+                  recompute == Recompute::full ? static_cast<std::uint8_t>(blocks[b]) : base_.recompute_block;
+              all.push_back({s == 1, recompute, block, static_cast<CpForm>(context), overlap == 1, graph == 1});
+            }
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+/// Any: all data ranks, or those of one, two, four ... nodes.
+std::vector<std::uint16_t> StrategySpace::shards(const Layout& l, std::int64_t dp) const {
+  const std::int64_t data = dp * l.cp;
+  std::vector<std::int32_t> all = values_or(axes_[StrategyAxis::shard_ranks], base_.shard_ranks, [&] {
+    std::vector<std::int32_t> groups{0};
+    for (std::int64_t span = train_->gpus_per_node; span > 0 && span / l.tp < std::min<std::int64_t>(data, 65536);
+         span *= 2) {
+      const std::int64_t ranks = span / l.tp;
+      if (ranks > 1 && divides(l.tp, span) && divides(ranks, data)) {
+        groups.push_back(static_cast<std::int32_t>(ranks));
+      }
+    }
+    return groups;
+  });
+  return narrowed<std::uint16_t>(all);
+}
+
+std::vector<ScheduleForm> StrategySpace::schedules(std::int64_t pp) const {
+  const std::int64_t layers = train_->architecture.layers;
+  if (pp == 1 && (!axes_[StrategyAxis::vpp].free || axes_[StrategyAxis::vpp].any)) {
+    return {{axes_[StrategyAxis::schedule].free ? Schedule::one_f_one_b : base_.schedule, base_.vpp}};
+  }
+  const std::vector<std::int32_t> orders =
+      values_or(axes_[StrategyAxis::schedule], static_cast<std::int32_t>(base_.schedule), [&] {
+        std::vector<std::int32_t> known;
+        for (const Schedule schedule : train_->software.schedules) {
+          known.push_back(static_cast<std::int32_t>(schedule));
+        }
+        return known;
+      });
+  std::vector<ScheduleForm> all;
+  for (const std::int32_t order : orders) {
+    const auto schedule = static_cast<Schedule>(order);
+    if (schedule != Schedule::one_f_one_b) {
+      all.push_back({schedule, axes_[StrategyAxis::vpp].free ? std::uint16_t{1} : base_.vpp});
+      continue;
+    }
+    for (const std::int32_t chunks : values_or(axes_[StrategyAxis::vpp], base_.vpp, [&] {
+           std::vector<std::int32_t> whole;
+           for (std::int64_t v = 1; v <= std::max<std::int64_t>(1, layers / pp); ++v) {
+             if (v == 1 || divides(pp * v, layers) || divides(pp * v, layers + 2)) {
+               whole.push_back(static_cast<std::int32_t>(v));
+             }
+           }
+           return whole;
+         })) {
+      all.push_back({schedule, static_cast<std::uint16_t>(chunks)});
+    }
+  }
+  return all;
+}
+
+std::vector<std::uint8_t> StrategySpace::zeros(std::int64_t pp) const {
+  return narrowed<std::uint8_t>(values_or(axes_[StrategyAxis::zero], base_.zero, [&] {
+    std::vector<std::int32_t> all{0, 1, 2, 3};
+    std::erase_if(all, [&](std::int32_t z) { return !train_->software.shards(z, pp > 1); });
+    return all;
+  }));
+}
+
+std::vector<Stages> StrategySpace::stages(const Layout& l) const {
+  const std::int64_t gpus = train_->work.shape.gpus;
+  const std::int64_t ranks = std::int64_t{l.tp} * l.cp;
+  const bool open_experts = axes_[StrategyAxis::ep].any || axes_[StrategyAxis::etp].any;
+  std::vector<Stages> all;
+  for (const std::int32_t pp : pipeline_stages(ranks)) {
+    Stages s;
+    s.pp = static_cast<std::uint16_t>(pp);
+    s.dp = dp_stated_ ? base_.dp : static_cast<std::uint32_t>(std::max<std::int64_t>(1, gpus / (ranks * pp)));
+    if (open_experts && !divides(std::int64_t{l.ep} * l.etp, ranks * s.dp)) {
+      continue;
+    }
+    s.micro_batches = micro_batches(s.dp);
+    s.forms = forms(l, pp);
+    s.shard_ranks = shards(l, s.dp);
+    s.schedules = schedules(pp);
+    s.zeros = zeros(pp);
+    all.push_back(std::move(s));
+  }
+  return all;
+}
+
+std::uint64_t StrategySpace::strategies() const {
+  std::uint64_t sum = 0;
+  for (const Layout& layout : layouts_) {
+    for (const Stages& s : stages(layout)) {
+      sum += s.strategies();
+    }
+  }
+  return sum;
+}
+
+Strategy StrategySpace::strategy(const Layout& l,
+                                 const Stages& stages,
+                                 std::uint16_t micro_batch,
+                                 const LayerForm& form,
+                                 std::uint16_t shard_ranks,
+                                 const ScheduleForm& schedule,
+                                 std::uint8_t zero) const noexcept {
+  Strategy s = base_;
+  s.tp = l.tp;
+  s.cp = l.cp;
+  s.ep = l.ep;
+  s.etp = l.etp;
+  s.etp_open = !etp_stated_ && !axes_[StrategyAxis::etp].free;
+  s.pp = stages.pp;
+  s.dp = stages.dp;
+  s.micro_batch = micro_batch;
+  s.sequence_parallel = form.sequence_parallel;
+  s.recompute = form.recompute;
+  s.recompute_block = form.recompute_block;
+  s.cp_form = form.cp_form;
+  s.overlap_experts = form.overlap_experts;
+  s.cuda_graphs = form.cuda_graphs;
+  s.shard_ranks = shard_ranks;
+  s.schedule = schedule.schedule;
+  s.vpp = schedule.vpp;
+  s.zero = zero;
+  return s;
+}
+
+int kinds_of_parallelism(const Strategy& s) noexcept {
+  return (s.tp > 1 ? 1 : 0) + (s.pp > 1 ? 1 : 0) + (s.cp > 1 ? 1 : 0) + (s.ep > 1 ? 1 : 0) + (s.vpp > 1 ? 1 : 0) +
+         (s.schedule != Schedule::one_f_one_b ? 1 : 0) + (s.shard_ranks > 0 ? 1 : 0);
+}
+
+}  // namespace headroom

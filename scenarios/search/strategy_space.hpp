@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The strategies of one job, as a tree: layouts of tensor, context and expert ranks; stages and micro-batches; what a
+// layer table depends on; shards; schedules and ZeRO stages. Each level's values follow from the levels above.
+#pragma once
+
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/search/axes.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace headroom {
+
+/// The ranks of a layer: one subtree, searched by one thread.
+struct Layout {
+  std::uint16_t tp = 1, cp = 1, ep = 1, etp = 1;
+};
+
+/// What a layer table depends on beside the layout and the micro-batch.
+struct LayerForm {
+  bool sequence_parallel = false;
+  Recompute recompute = Recompute::none;
+  std::uint8_t recompute_block = 1;  ///< of memory's stages alone: not of the table
+  CpForm cp_form = CpForm::unstated;
+  bool overlap_experts = false;
+  bool cuda_graphs = false;
+  /// Forms next to each other that differ in `recompute_block` alone share a table.
+  [[nodiscard]] constexpr bool same_table(const LayerForm& o) const noexcept {
+    return sequence_parallel == o.sequence_parallel && recompute == o.recompute && cp_form == o.cp_form &&
+           overlap_experts == o.overlap_experts && cuda_graphs == o.cuda_graphs;
+  }
+};
+
+struct ScheduleForm {
+  Schedule schedule = Schedule::one_f_one_b;
+  std::uint16_t vpp = 1;
+};
+
+/// A layout's subtree once its stages are chosen.
+struct Stages {
+  std::uint16_t pp = 1;
+  std::uint32_t dp = 1;
+  std::vector<std::uint16_t> micro_batches;
+  std::vector<LayerForm> forms;
+  std::vector<std::uint16_t> shard_ranks;
+  std::vector<ScheduleForm> schedules;
+  std::vector<std::uint8_t> zeros;
+  /// Strategies of one micro-batch and one form.
+  [[nodiscard]] std::uint64_t under_form() const noexcept;
+  [[nodiscard]] std::uint64_t strategies() const noexcept;
+};
+
+class StrategySpace {
+ public:
+  /// `scenario` tells which keys are stated; what is neither stated nor freed follows as it does in a plan.
+  StrategySpace(const Scenario& scenario, const TrainScenario& train, const StrategyAxes& axes);
+
+  [[nodiscard]] const std::vector<Layout>& layouts() const noexcept { return layouts_; }
+  [[nodiscard]] std::vector<Stages> stages(const Layout& layout) const;
+  /// What all strategies share.
+  [[nodiscard]] const Strategy& base() const noexcept { return base_; }
+  /// Strategies of the whole space: the leaves of the tree.
+  [[nodiscard]] std::uint64_t strategies() const;
+
+  /// A strategy of the space, keys derived as the scenario's reader derives them.
+  [[nodiscard]] Strategy strategy(const Layout& layout,
+                                  const Stages& stages,
+                                  std::uint16_t micro_batch,
+                                  const LayerForm& form,
+                                  std::uint16_t shard_ranks,
+                                  const ScheduleForm& schedule,
+                                  std::uint8_t zero) const noexcept;
+
+ private:
+  void list_layouts();
+  [[nodiscard]] std::vector<std::int32_t> tensor_ranks() const;
+  [[nodiscard]] std::vector<std::int32_t> context_ranks(std::int64_t tp) const;
+  [[nodiscard]] std::vector<std::int32_t> expert_ranks(std::int64_t tp, std::int64_t cp) const;
+  [[nodiscard]] std::vector<std::int32_t> expert_tensor_ranks(std::int64_t tp, std::int64_t ep) const;
+  [[nodiscard]] std::vector<std::int32_t> pipeline_stages(std::int64_t ranks) const;
+  [[nodiscard]] std::vector<std::uint16_t> micro_batches(std::int64_t dp) const;
+  [[nodiscard]] std::vector<LayerForm> forms(const Layout& layout, std::int64_t pp) const;
+  [[nodiscard]] std::vector<std::uint16_t> shards(const Layout& layout, std::int64_t dp) const;
+  [[nodiscard]] std::vector<ScheduleForm> schedules(std::int64_t pp) const;
+  [[nodiscard]] std::vector<std::uint8_t> zeros(std::int64_t pp) const;
+
+  const TrainScenario* train_;
+  StrategyAxes axes_;
+  Strategy base_;
+  bool etp_stated_, sequence_parallel_stated_, cp_form_stated_, overlap_stated_, dp_stated_, zero_stated_;
+  std::vector<Layout> layouts_;
+};
+
+/// Kinds of parallelism beyond replicas and sharded states: tp, pp, cp and ep each, a schedule that is not 1F1B,
+/// interleaving, sharding within groups.
+[[nodiscard]] int kinds_of_parallelism(const Strategy& strategy) noexcept;
+
+}  // namespace headroom
