@@ -95,6 +95,9 @@ void form_members(JsonWriter& json, const Strategy& s) {
   if (s.last_stage_layers > 0) {
     json.member("last_stage_layers", int{s.last_stage_layers});
   }
+  if (s.order != RankOrder::tp_cp_dp_pp) {
+    json.member("order", name_of(s.order));
+  }
   if (s.overlap_experts) {
     json.member("overlap_experts", true);
   }

@@ -59,6 +59,9 @@ std::string strategy_text(const Strategy& s) {
   }
   add("first stage layers", s.first_stage_layers, 0);
   add("last stage layers", s.last_stage_layers, 0);
+  if (s.order != RankOrder::tp_cp_dp_pp) {
+    text += ", order " + std::string{name_of(s.order)};
+  }
   text += s.overlap_experts ? ", experts overlapped" : "";
   text += s.cuda_graphs ? ", CUDA graphs" : "";
   return text + (s.sequence_parallel ? ", sequence parallel" : "");

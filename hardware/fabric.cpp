@@ -106,8 +106,8 @@ Fabric::Fabric(const FabricGraph& graph, std::int64_t ranks) : graph_(&graph), r
 /// Fills one view: the groups are walked once, domain by domain.
 class GroupSight {
  public:
-  GroupSight(const Fabric& fabric, GroupView& view)
-      : fabric_(fabric), graph_(*fabric.graph_), view_(view), span_(view.ranks * view.stride) {}
+  GroupSight(const Fabric& fabric, const GroupForm& form, GroupView& view)
+      : fabric_(fabric), graph_(*fabric.graph_), view_(view), form_(form), span_(form.span()) {}
 
   void see() {
     see_inside();
@@ -119,20 +119,26 @@ class GroupSight {
 
   // ---- within a domain ----
 
-  /// Members of each group among a domain's ranks, as places within it; `cut`: where a new block of groups begins.
-  [[nodiscard]] std::vector<Ranks> groups_in_domain(std::int64_t cut) const {
+  /// The first member of a rank's group.
+  [[nodiscard]] std::int64_t leader(std::int64_t rank) const {
+    const std::int64_t run = form_.ranks * form_.stride;
+    const std::int64_t led = rank - rank % run / form_.stride * form_.stride;
+    return form_.runs > 1 ? led - rank % span_ / form_.apart * form_.apart : led;
+  }
+
+  /// Members of each group among a domain's ranks, as places within it, groups in the order of their first place.
+  [[nodiscard]] std::vector<Ranks> groups_in_domain(std::int64_t first) const {
     std::vector<Ranks> groups;
-    std::int64_t first = 0;
-    for (std::int64_t next = cut; first < fabric_.per_domain_; next += span_) {
-      const std::int64_t end = std::min(next, fabric_.per_domain_);
-      for (std::int64_t offset = first; offset < std::min(first + view_.stride, end); ++offset) {
-        Ranks members;
-        for (std::int64_t place = offset; place < end; place += view_.stride) {
-          members.push_back(place);
-        }
-        groups.push_back(std::move(members));
+    std::vector<std::int64_t> leaders;
+    for (std::int64_t place = 0; place < fabric_.per_domain_; ++place) {
+      const std::int64_t led = leader(first + place);
+      const auto found = std::find(leaders.begin(), leaders.end(), led);
+      const auto at = static_cast<std::size_t>(found - leaders.begin());
+      if (found == leaders.end()) {
+        leaders.push_back(led);
+        groups.emplace_back();
       }
-      first = end;
+      groups[at].push_back(place);
     }
     return groups;
   }
@@ -141,12 +147,16 @@ class GroupSight {
     view_.inside_ring = view_.inside_all = view_.inside_pair = BytesPerSecond{unlimited};
     view_.per_domain = 0;
     view_.fewest = fabric_.per_domain_;
-    std::set<std::int64_t> seen;
+    std::set<std::int64_t> cuts;  // where a new block of groups begins: of one run it decides all
+    std::set<std::vector<Ranks>> seen;
     for (std::int64_t first = 0; first < fabric_.ranks_; first += fabric_.per_domain_) {
-      const std::int64_t into = first % span_;
-      const std::int64_t cut = std::min(into == 0 ? span_ : span_ - into, fabric_.per_domain_);
-      if (seen.insert(cut).second) {
-        see_domain(groups_in_domain(cut));
+      const std::int64_t cut = std::min(span_ - first % span_, fabric_.per_domain_);
+      if (form_.runs == 1 && !cuts.insert(cut).second) {
+        continue;
+      }
+      const auto [groups, fresh] = seen.insert(groups_in_domain(first));
+      if (fresh) {
+        see_domain(*groups);
       }
     }
     if (view_.per_domain <= 1) {
@@ -424,19 +434,21 @@ class GroupSight {
 
   void see_outside() {
     Loads ring = no_loads(), all = no_loads(), pair = no_loads();
-    Ranks members(static_cast<std::size_t>(view_.ranks));
+    Ranks members;
     std::vector<std::size_t> runs;
-    for (std::int64_t base = 0; base < fabric_.ranks_; base += span_) {
-      for (std::int64_t offset = 0; offset < view_.stride; ++offset) {
-        for (std::int64_t i = 0; i < view_.ranks; ++i) {
-          members[static_cast<std::size_t>(i)] = base + offset + i * view_.stride;
-        }
-        split(members, runs);
-        count_hosts(members, runs);
-        if (runs.size() > 2) {
-          add_ring(members, runs, ring, pair);
-          add_all(members, runs, all);
-        }
+    for (std::int64_t first = 0; first < fabric_.ranks_; ++first) {
+      if (leader(first) != first) {
+        continue;
+      }
+      members.clear();
+      for (std::int64_t i = 0; i < form_.size(); ++i) {
+        members.push_back(first + i / form_.ranks * form_.apart + i % form_.ranks * form_.stride);
+      }
+      split(members, runs);
+      count_hosts(members, runs);
+      if (runs.size() > 2) {
+        add_ring(members, runs, ring, pair);
+        add_all(members, runs, all);
       }
     }
     if (view_.domains <= 1) {
@@ -463,23 +475,32 @@ class GroupSight {
   const Fabric& fabric_;
   const FabricGraph& graph_;
   GroupView& view_;
+  GroupForm form_;
   std::int64_t span_;
 };
 
 GroupView Fabric::view(std::int64_t ranks, std::int64_t stride) const {
-  if (ranks < 1 || stride < 1 || ranks_ % (ranks * stride) != 0) {
-    throw ConfigError("groups of " + std::to_string(ranks) + " ranks, " + std::to_string(stride) +
+  return view(GroupForm{ranks, stride});
+}
+
+GroupView Fabric::view(const GroupForm& form) const {
+  if (form.ranks < 1 || form.stride < 1 || form.runs < 1 || form.span() < 1 || ranks_ % form.span() != 0) {
+    throw ConfigError("groups of " + std::to_string(form.ranks) + " ranks, " + std::to_string(form.stride) +
                       " apart, do not tile " + std::to_string(ranks_) + " ranks: the product must divide them");
   }
+  if (form.runs > 1 && form.apart % (form.ranks * form.stride) != 0) {
+    throw ConfigError("runs of " + std::to_string(form.ranks) + " ranks, " + std::to_string(form.stride) +
+                      " apart, do not tile the " + std::to_string(form.apart) + " ranks up to the next run");
+  }
   GroupView view;
-  view.ranks = ranks;
-  view.stride = stride;
+  view.ranks = form.size();
+  view.stride = form.stride;
   view.one_rail = graph_->rails() > 1;
-  if (ranks == 1) {
+  if (view.ranks == 1) {
     view.one_rail = true;
     return view;
   }
-  GroupSight{*this, view}.see();
+  GroupSight{*this, form, view}.see();
   return view;
 }
 

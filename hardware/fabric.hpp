@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/hardware/fabric_graph.hpp>
+#include <headroom/hardware/placement.hpp>
 
 #include <cstdint>
 #include <span>
@@ -10,8 +11,8 @@
 
 namespace headroom {
 
-/// A group of ranks `stride` apart among all groups of that form that tile the job and move at once. Rates are of one
-/// rank and one direction, the smallest over the groups.
+/// A group of ranks `stride` apart (of several runs: within a run) among all groups of that form that tile the job and
+/// move at once. Rates are of one rank and one direction, the smallest over the groups.
 struct GroupView {
   std::int64_t ranks = 1;
   std::int64_t stride = 1;
@@ -61,6 +62,8 @@ class Fabric {
   /// is shared max-min fairly, so that the slowest flow gets the least of capacity over load (Bertsekas and Gallager
   /// 1992, section 6.5.2). ConfigError when ranks x stride does not divide the job.
   [[nodiscard]] GroupView view(std::int64_t ranks, std::int64_t stride) const;
+  /// The same for members in runs; also when a run reaches into the next.
+  [[nodiscard]] GroupView view(const GroupForm& form) const;
 
  private:
   friend class GroupSight;

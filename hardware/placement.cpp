@@ -71,9 +71,19 @@ std::string to_text(const AxisOrder& order) {
   return text;
 }
 
-Placement place(const AxisOrder& order, const Degrees& d) {
-  check(d);
-  Placement placement;
+GroupForm joined(const GroupForm& inner, const GroupForm& outer) noexcept {
+  if (outer.ranks == 1 || inner.ranks == 1) {
+    return outer.ranks == 1 ? inner : outer;
+  }
+  if (outer.stride == inner.ranks * inner.stride) {
+    return {inner.ranks * outer.ranks, inner.stride};
+  }
+  return {inner.ranks, inner.stride, outer.ranks, outer.stride};
+}
+
+Layout lay_out(const AxisOrder& order, const Degrees& d) noexcept {
+  Layout layout;
+  Placement& placement = layout.placement;
   std::int64_t dense = 1, expert = 1;
   for (const Axis axis : order.axes) {
     switch (axis) {
@@ -100,13 +110,8 @@ Placement place(const AxisOrder& order, const Degrees& d) {
         break;
       }
       case Axis::pp:
-        if (d.pp > 1 && d.ep * d.etp > 1 && dense != expert) {
-          throw ConfigError(
-              "order " + quoted(to_text(order)) + " puts pp at stride " + std::to_string(dense) +
-              " in dense layers and " + std::to_string(expert) +
-              " in experts: a rank would stand in two stages; put pp last, or take etp x ep with tp x cp");
-        }
         group(placement, Axis::pp) = {d.pp, dense};
+        layout.expert_stages = expert;
         dense *= d.pp;
         expert *= d.pp;
         break;
@@ -120,7 +125,19 @@ Placement place(const AxisOrder& order, const Degrees& d) {
   group(placement, Axis::dp_cp) = {d.dp * d.cp, d.cp == 1   ? dp.stride
                                                 : d.dp == 1 ? cp.stride
                                                             : std::min(dp.stride, cp.stride)};
-  return placement;
+  return layout;
+}
+
+Placement place(const AxisOrder& order, const Degrees& d) {
+  check(d);
+  const Layout layout = lay_out(order, d);
+  const std::int64_t dense = layout.placement[static_cast<std::size_t>(Axis::pp)].stride;
+  if (d.pp > 1 && d.ep * d.etp > 1 && dense != layout.expert_stages) {
+    throw ConfigError("order " + quoted(to_text(order)) + " puts pp at stride " + std::to_string(dense) +
+                      " in dense layers and " + std::to_string(layout.expert_stages) +
+                      " in experts: a rank would stand in two stages; put pp last, or take etp x ep with tp x cp");
+  }
+  return layout.placement;
 }
 
 }  // namespace headroom

@@ -41,6 +41,29 @@ struct AxisGroup {
 };
 using Placement = std::array<AxisGroup, axis_count>;
 
+/// Members in `runs` runs whose first ones are `apart`; in a run `ranks` of them, `stride` apart. One run: `apart` says
+/// nothing.
+struct GroupForm {
+  std::int64_t ranks = 1;
+  std::int64_t stride = 1;
+  std::int64_t runs = 1;
+  std::int64_t apart = 0;
+  [[nodiscard]] constexpr std::int64_t size() const noexcept { return ranks * runs; }
+  /// Neighbouring ranks that a whole number of such groups fills.
+  [[nodiscard]] constexpr std::int64_t span() const noexcept { return runs > 1 ? runs * apart : ranks * stride; }
+  friend constexpr bool operator==(const GroupForm&, const GroupForm&) = default;
+};
+/// The product of two groups of one run each, the first with the smaller stride: one run where they meet without a gap.
+[[nodiscard]] GroupForm joined(const GroupForm& inner, const GroupForm& outer) noexcept;
+
+/// Where axes fall, and the stride that stages have in the experts' grid; in the dense layers' it is that of pp.
+struct Layout {
+  Placement placement;
+  std::int64_t expert_stages = 1;
+};
+/// The arithmetic of place() alone: degrees are taken as sound.
+[[nodiscard]] Layout lay_out(const AxisOrder& order, const Degrees& degrees) noexcept;
+
 /// Where each axis falls. Dense layers ignore ep in the order; for experts tp means etp, dp means edp =
 /// tp cp dp / (etp ep), and cp is part of it (as Megatron-LM's RankGenerator makes two rank grids of one order). dp_cp
 /// is the product of both when the order has them side by side; else its ranks are right and its stride is the smaller.

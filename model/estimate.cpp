@@ -18,6 +18,8 @@ std::string_view name_of(Verdict verdict) noexcept {
     case Verdict::expert_width_not_divisible: return "expert_width_not_divisible";
     case Verdict::tensor_ranks_not_divisible: return "tensor_ranks_not_divisible";
     case Verdict::shard_ranks_misfit: return "shard_ranks_misfit";
+    case Verdict::shard_ranks_straddle: return "shard_ranks_straddle";
+    case Verdict::experts_straddle_stages: return "experts_straddle_stages";
     case Verdict::context_heads_not_divisible: return "context_heads_not_divisible";
     case Verdict::stage_layers_misfit: return "stage_layers_misfit";
     case Verdict::schedule_stages_odd: return "schedule_stages_odd";

@@ -118,6 +118,8 @@ enum class Verdict : std::uint8_t {
   expert_width_not_divisible,      ///< an expert's width / etp
   tensor_ranks_not_divisible,      ///< tp / etp
   shard_ranks_misfit,              ///< shard_ranks against dp cp
+  shard_ranks_straddle,            ///< shard_ranks against the data ranks side by side: neither divides the other
+  experts_straddle_stages,         ///< ranks inside the stages of the experts' grid and of the dense layers'
   context_heads_not_divisible,     ///< heads / (tp cp), which Ulysses needs
   stage_layers_misfit,             ///< layers that stated stages leave / the other stages
   schedule_stages_odd,             ///< pp / 2, which DualPipe needs

@@ -74,9 +74,13 @@ void note_choices(const TrainScenario& t, const TrainPlan& answer, Plan& plan) {
     plan.notes.push_back("strategy.recompute = " + std::string{recompute_names[static_cast<std::size_t>(s.recompute)]} +
                          choice_text(answer.estimate, ""));
   }
-  if (s.tp > t.domain) {
-    plan.notes.push_back("tp " + std::to_string(s.tp) + " leaves the scale-up domain of " + std::to_string(t.domain) +
-                         " GPUs: its collectives cross the network");
+  const std::int64_t apart = groups_of(s.order, degrees_of(s)).tensor.stride;
+  if (s.tp > 1 && s.tp * apart > t.domain) {
+    plan.notes.push_back(
+        "tp " + std::to_string(s.tp) +
+        (apart > 1 ? ", " + std::to_string(apart) + " GPUs apart in the order " + std::string{name_of(s.order)} + ","
+                   : "") +
+        " leaves the scale-up domain of " + std::to_string(t.domain) + " GPUs: its collectives cross the network");
   }
   const std::int64_t stages = std::int64_t{s.pp} * s.vpp;
   if (states_stages(s)) {

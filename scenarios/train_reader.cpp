@@ -210,6 +210,22 @@ class TrainingReader {
     }
   }
 
+  /// The order in which ranks fill hosts, with or without ep's place in it.
+  static void read_order(ConfigTable& table, Strategy& s) {
+    const std::optional<std::string> text = table.maybe_text("order");
+    const std::optional<RankOrder> order = text ? find_rank_order(*text) : s.order;
+    if (order) {
+      s.order = *order;
+      return;
+    }
+    std::string known;
+    for (const std::string_view name : rank_order_names) {
+      known += (known.empty() ? "" : ", ") + std::string{name};
+    }
+    table.problem("order",
+                  "'order' is " + quoted(*text) + "; it must be one of " + known + suggestion(*text, rank_order_names));
+  }
+
   static void read_schedule(ConfigTable& table, Strategy& s) {
     const auto schedule = table.maybe_choice("schedule", schedule_names);
     if (!schedule) {
@@ -302,6 +318,7 @@ class TrainingReader {
         table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
       }
     }
+    read_order(table, s);
     read_schedule(table, s);
     read_stage_layers(table, s);
     read_forms(table, train);

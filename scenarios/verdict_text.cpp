@@ -47,6 +47,12 @@ std::string way_out(const Legality& rule) {
       return number <= 1 ? "use etp 1" : "use etp " + nearest_divisors(number, limit);
     case Verdict::tensor_ranks_not_divisible: return "use etp " + nearest_divisors(number, std::min(limit, number));
     case Verdict::shard_ranks_misfit: return "use shard_ranks " + nearest_divisors(number, limit);
+    case Verdict::shard_ranks_straddle:
+      return "use shard_ranks " + nearest_divisors(limit, std::min(number, limit)) + ", a multiple of " +
+             std::to_string(limit) + ", or order \"" + std::string{rank_order_names[0]} + "\"";
+    case Verdict::experts_straddle_stages:
+      return "use ep and etp that fill the ranks inside the stages, or order \"" + std::string{rank_order_names[0]} +
+             "\"";
     case Verdict::context_heads_not_divisible:
       return "use tp x cp " + nearest_divisors(number, limit) + ", or cp_form \"ring\" or \"all-gather\"";
     case Verdict::stage_layers_misfit:
@@ -100,6 +106,12 @@ std::string verdict_text(Verdict verdict, double broke, double limit) {
     case Verdict::tensor_ranks_not_divisible: return "tp " + number(broke) + " does not divide by etp " + number(limit);
     case Verdict::shard_ranks_misfit:
       return "the dp x cp = " + number(broke) + " data ranks do not divide by shard_ranks " + number(limit);
+    case Verdict::shard_ranks_straddle:
+      return "shard_ranks " + number(broke) + " and the " + number(limit) +
+             " data ranks side by side in this order: neither divides the other";
+    case Verdict::experts_straddle_stages:
+      return "the order puts " + number(broke) + " ranks of the experts inside the stages and " + number(limit) +
+             " of the dense layers: a rank would stand in two stages";
     case Verdict::context_heads_not_divisible:
       return number(broke) + " heads do not divide by tp x cp = " + number(limit) + ", which Ulysses needs";
     case Verdict::stage_layers_misfit:

@@ -133,14 +133,14 @@ JobGroups::JobGroups(const Device& device, const JobHosts& hosts, std::int64_t r
 
 JobGroups::~JobGroups() = default;
 
-const GroupCollectives* JobGroups::find(std::int64_t ranks, std::int64_t stride) const {
-  if (!hosts_ || ranks <= 1 || stride < 1 || ranks_ % (ranks * stride) != 0) {
+const GroupCollectives* JobGroups::find(const GroupForm& form) const {
+  if (!hosts_ || form.size() <= 1 || form.stride < 1 || form.span() < 1 || ranks_ % form.span() != 0) {
     return nullptr;
   }
   const std::lock_guard lock{mutex_};
-  std::unique_ptr<const GroupCollectives>& group = groups_[{ranks, stride}];
+  std::unique_ptr<const GroupCollectives>& group = groups_[{form.ranks, form.stride, form.runs, form.apart}];
   if (!group) {
-    group = std::make_unique<GroupCollectives>(hosts_->curves, hosts_->network, hosts_->fabric.view(ranks, stride));
+    group = std::make_unique<GroupCollectives>(hosts_->curves, hosts_->network, hosts_->fabric.view(form));
   }
   return group.get();
 }

@@ -4,15 +4,16 @@
 
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/hardware/fabric.hpp>
+#include <headroom/hardware/placement.hpp>
 #include <headroom/model/cost/collective_time.hpp>
 
+#include <array>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace headroom {
 
@@ -44,7 +45,10 @@ class JobGroups {
 
   [[nodiscard]] std::int64_t ranks() const noexcept { return ranks_; }
   /// nullptr where ranks x stride does not divide the job, and for a group of one.
-  [[nodiscard]] const GroupCollectives* find(std::int64_t ranks, std::int64_t stride) const;
+  [[nodiscard]] const GroupCollectives* find(std::int64_t ranks, std::int64_t stride) const {
+    return find(GroupForm{ranks, stride});
+  }
+  [[nodiscard]] const GroupCollectives* find(const GroupForm& form) const;
   /// What the times stand on: "NCCL 2.26 on h100-sxm-80gb".
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
 
@@ -54,7 +58,8 @@ class JobGroups {
   std::unique_ptr<const Hosts> hosts_;
   std::string why_;
   mutable std::mutex mutex_;
-  mutable std::map<std::pair<std::int64_t, std::int64_t>, std::unique_ptr<const GroupCollectives>> groups_;
+  using FormKey = std::array<std::int64_t, 4>;
+  mutable std::map<FormKey, std::unique_ptr<const GroupCollectives>> groups_;
 };
 
 }  // namespace headroom

@@ -143,6 +143,7 @@ struct LayerPricer::Sizes {
   double heads = 1.0;    ///< of the rank
   double sigma = 1.0;    ///< ranks that share passes over the hidden state
   double expert_rows = 0.0;
+  RankGroups ranks{};
 };
 
 LayerPass& LayerPass::add(const LayerPass& other, double weight) noexcept {
@@ -265,7 +266,7 @@ void LayerPricer::add_mlp(LayerTimes& t, double ffn, const Sizes& z) const noexc
 }
 
 Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups) const {
-  const GroupCollectives* group = groups.find(z.key.ep, z.key.etp);
+  const GroupCollectives* group = groups.find(z.ranks.experts);
   if (group == nullptr || !recipe_.architecture.moe) {
     return {};
   }
@@ -326,7 +327,7 @@ void LayerPricer::add_collectives(LayerTimes& t, const Block& block, const Sizes
   const StepRecipe& r = recipe_;
   const double blocks =
       (block.mixer != Mixer::none ? 1.0 : 0.0) + (block.feed_forward == FeedForward::none ? 0.0 : 1.0);
-  if (const GroupCollectives* tp = groups.find(z.key.tp, 1)) {
+  if (const GroupCollectives* tp = groups.find(z.ranks.tensor)) {
     const Bytes buffer{element_ * z.tokens * z.hidden};
     const bool leaves = tp->view().domains > 1;
     const double reach = leaves ? r.physics.nic * r.stack.nic : r.stack.link;
@@ -340,7 +341,7 @@ void LayerPricer::add_collectives(LayerTimes& t, const Block& block, const Sizes
 
 void LayerPricer::add_context(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const {
   const StepRecipe& r = recipe_;
-  const GroupCollectives* cp = groups.find(z.key.cp, z.key.tp);
+  const GroupCollectives* cp = groups.find(z.ranks.context);
   if (cp == nullptr) {
     return;
   }
@@ -443,6 +444,13 @@ void drop(LayerTimes& t, const TermSet& without) noexcept {
 
 }  // namespace
 
+RankGroups LayerPricer::groups_of(const LayerKey& key, const JobGroups& groups) noexcept {
+  const std::int64_t stage = std::int64_t{key.tp} * key.cp * key.dp;
+  // What is left of the job are the stages.
+  const std::int64_t stages = key.pp > 0 ? key.pp : groups.ranks() % stage == 0 ? groups.ranks() / stage : 1;
+  return headroom::groups_of(key.order, {key.tp, key.cp, key.dp, stages, key.ep, key.etp});
+}
+
 LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const JobGroups& groups) const {
   const StepRecipe& r = recipe_;
   Sizes z{key};
@@ -457,6 +465,7 @@ LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const Job
     z.keys = z.queries;
   }
   z.sigma = key.sequence_parallel ? z.t : 1.0;
+  z.ranks = groups_of(key, groups);
   LayerTimes t;
   add_mixer(t, block, z);
   if (block.feed_forward == FeedForward::moe && r.architecture.moe) {

@@ -99,6 +99,8 @@ class LayerPricer {
   ///   ep          four exchanges, less what other compute hides
   ///   host        max-norm of order 5 of the GPU's time and the host's; of graphs the gaps between their nodes
   [[nodiscard]] LayerTimes layer(const Block& block, const LayerKey& key, const JobGroups& groups) const;
+  /// Where the key's ranks fall among the job's.
+  [[nodiscard]] static RankGroups groups_of(const LayerKey& key, const JobGroups& groups) noexcept;
   [[nodiscard]] HeadTimes head(const LayerKey& key) const noexcept;
 
   [[nodiscard]] const StepRecipe& recipe() const noexcept { return recipe_; }

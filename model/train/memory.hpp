@@ -140,8 +140,8 @@ struct CompiledMemory {
                                             std::int64_t seq_len,
                                             Bytes capacity);
 
-/// The axes that layer tables depend on: one table serves every pp, vpp and ZeRO stage. Memory's part needs no data
-/// ranks; time's part holds the groups that they form.
+/// The axes that layer tables depend on: one table serves every pp, vpp and ZeRO stage; of an order with stages inside
+/// other axes, one pp. Memory's part needs no data ranks; time's part holds the groups that they form.
 struct LayerKey {
   std::uint16_t tp = 1, cp = 1, ep = 1, etp = 1, micro_batch = 1;
   bool sequence_parallel = false;
@@ -150,6 +150,8 @@ struct LayerKey {
   std::uint16_t shard_ranks = 0;
   CpForm cp_form = CpForm::unstated;
   bool cuda_graphs = false, overlap_experts = false;  ///< of time alone
+  RankOrder order = RankOrder::tp_cp_dp_pp;           ///< of time alone
+  std::uint16_t pp = 0;  ///< of time alone, where the order has stages inside other axes; 0: what the job leaves
 };
 
 /// Bytes and parameters of one layer of each kind on one rank, and of the ends.

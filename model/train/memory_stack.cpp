@@ -70,17 +70,22 @@ void read_zero_stages(ConfigTable& root, std::string_view key, std::vector<std::
   }
 }
 
-void read_schedules(ConfigTable& root, std::vector<Schedule>& schedules) {
-  if (!root.has("schedules")) {
+/// Words of a list that the software knows; missing: what stands.
+template <class Word, std::size_t N>
+void read_known(ConfigTable& root,
+                std::string_view key,
+                const std::array<std::string_view, N>& names,
+                std::vector<Word>& known) {
+  if (!root.has(key)) {
     return;
   }
-  schedules.clear();
-  for (const std::string& name : root.texts("schedules")) {
-    const auto found = std::find(schedule_names.begin(), schedule_names.end(), name);
-    if (found == schedule_names.end()) {
-      root.problem("schedules", "'schedules' holds " + quoted(name) + suggestion(name, schedule_names));
+  known.clear();
+  for (const std::string& name : root.texts(key)) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      root.problem(key, quoted(key) + " holds " + quoted(name) + ", which is none" + suggestion(name, names));
     } else {
-      schedules.push_back(static_cast<Schedule>(found - schedule_names.begin()));
+      known.push_back(static_cast<Word>(found - names.begin()));
     }
   }
 }
@@ -96,7 +101,8 @@ void read_habits(ConfigTable& root, MemoryStack& stack) {
   stack.gathers = flag(root, "gathers", true);
   stack.micro_batches_follow_stages = flag(root, "micro_batches_follow_stages", false);
   stack.offloads_optimizer = flag(root, "offloads_optimizer", false);
-  read_schedules(root, stack.schedules);
+  read_known(root, "schedules", schedule_names, stack.schedules);
+  read_known(root, "orders", rank_order_names, stack.orders);
   read_zero_stages(root, "zero", stack.zero_stages);
   read_zero_stages(root, "zero_with_pp", stack.zero_stages_with_pp);
   stack.selective = static_cast<SelectiveRecompute>(root.maybe_choice("selective", selective_names).value_or(0));

@@ -114,6 +114,7 @@ struct MemoryStack {
   std::vector<std::int64_t> zero_stages_with_pp;  ///< the same with pipeline stages; empty: as without
   bool offloads_optimizer = false;                ///< moments and master copy can live on the host
   std::vector<Schedule> schedules{Schedule::one_f_one_b};  ///< that its pipelines can run
+  std::vector<RankOrder> orders{RankOrder::tp_cp_dp_pp};   ///< in which its ranks can fill hosts
   SelectiveRecompute selective = SelectiveRecompute::core_attention;
   UnevenSplit uneven = UnevenSplit::ends_count;
   double expert_imbalance = 1.0;  ///< tokens of the fullest expert rank over the mean

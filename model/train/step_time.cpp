@@ -80,7 +80,7 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   heads_ = 1.0 + real(arch.mtp_layers);
 }
 
-LayerTimes StepModel::mean_layer(const LayerKey& k) const {
+LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks) const {
   const CacheKey cached{k.tp,
                         k.cp,
                         k.ep,
@@ -90,7 +90,10 @@ LayerTimes StepModel::mean_layer(const LayerKey& k) const {
                         static_cast<std::int64_t>(k.recompute),
                         static_cast<std::int64_t>(k.cp_form),
                         k.cuda_graphs ? 1 : 0,
-                        k.overlap_experts ? 1 : 0};
+                        k.overlap_experts ? 1 : 0,
+                        ranks.tensor.stride,
+                        ranks.context.stride,
+                        ranks.experts.stride};
   {
     const std::lock_guard lock{mutex_};
     if (const auto found = cache_.find(cached); found != cache_.end()) {
@@ -125,29 +128,31 @@ void StepModel::add_parameters(const LayerKey& k, StepTable& table) const noexce
   table.head_parameters = ends.head / k.tp;
 }
 
-void StepModel::set_groups(const LayerKey& k, StepTable& table) const {
-  const std::int64_t data = std::int64_t{k.dp} * k.cp;
+void StepModel::set_groups(const LayerKey& k, const RankGroups& ranks, StepTable& table) const {
   const std::int64_t expert_group = std::int64_t{k.ep} * k.etp;
-  const std::int64_t all = data * k.tp;
-  table.data = groups_->find(data, k.tp);
-  // What is left of the job are the stages.
-  table.stages = groups_->ranks() % all == 0 ? groups_->find(groups_->ranks() / all, all) : nullptr;
-  table.experts = all % expert_group == 0 ? groups_->find(all / expert_group, expert_group) : nullptr;
-  table.shard = k.shard_ranks > 0 ? groups_->find(k.shard_ranks, k.tp) : table.data;
-  if (k.shard_ranks > 0 && data % k.shard_ranks == 0) {
-    table.replicas = groups_->find(data / k.shard_ranks, std::int64_t{k.tp} * k.shard_ranks);
+  table.data = groups_->find(ranks.data);
+  table.stages = groups_->find(ranks.stages);
+  // Of an order that the experts' grid does not fit there is no such group, and check() refuses it.
+  const bool whole = std::int64_t{k.dp} * k.cp * k.tp % expert_group == 0;
+  table.experts = whole ? groups_->find(ranks.expert_data) : nullptr;
+  table.shard = table.data;
+  if (k.shard_ranks > 0) {
+    const auto shares = shard_groups(ranks.data, k.shard_ranks);
+    table.shard = shares ? groups_->find(shares->shard) : nullptr;
+    table.replicas = shares ? groups_->find(shares->replicas) : nullptr;
   }
 }
 
 StepTable StepModel::tabulate(const LayerKey& key) const {
   const StepRecipe& r = pricer_.recipe();
   StepTable table;
-  table.layer = mean_layer(key);
+  const RankGroups ranks = LayerPricer::groups_of(key, *groups_);
+  table.layer = mean_layer(key, ranks);
   table.head = pricer_.head(key);
   table.head.product *= heads_;
   table.head.loss *= heads_;
   add_parameters(key, table);
-  set_groups(key, table);
+  set_groups(key, ranks, table);
   if (on(Term::elementwise) && r.options.method == Method::full) {
     table.layer.accumulation =
         Bytes{r.stack.accumulation_bytes * (table.of_layer.dense + table.of_layer.experts)} / pricer_.bandwidth();

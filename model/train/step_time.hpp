@@ -105,8 +105,10 @@ class StepModel {
   /// ZeRO stage and split of the layers: every stage's mean share of layers and head, nothing exposed, no bubble.
   [[nodiscard]] Seconds least_time(const StepTable& table, std::int64_t stages, double micro_batches) const noexcept;
 
-  /// The groups of `key` into a table whose layers they do not change (see layers_see_groups).
-  void regroup(const LayerKey& key, StepTable& table) const { set_groups(key, table); }
+  /// The groups of `key` into a table of the same layers.
+  void regroup(const LayerKey& key, StepTable& table) const {
+    set_groups(key, LayerPricer::groups_of(key, *groups_), table);
+  }
 
   [[nodiscard]] const LayerPricer& pricer() const noexcept { return pricer_; }
   [[nodiscard]] const JobGroups& groups() const noexcept { return *groups_; }
@@ -127,9 +129,9 @@ class StepModel {
     BlockParameters parameters;
     LoraParameters adapters;
   };
-  [[nodiscard]] LayerTimes mean_layer(const LayerKey& key) const;
+  [[nodiscard]] LayerTimes mean_layer(const LayerKey& key, const RankGroups& ranks) const;
   void add_parameters(const LayerKey& key, StepTable& table) const noexcept;
-  void set_groups(const LayerKey& key, StepTable& table) const;
+  void set_groups(const LayerKey& key, const RankGroups& ranks, StepTable& table) const;
   [[nodiscard]] static Seconds bubble(const StepTable& table, const Strategy& s, const StepTime& t) noexcept;
   void add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
   void shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
@@ -146,7 +148,7 @@ class StepModel {
   double layers_ = 1.0;  ///< prediction modules included
   double heads_ = 1.0;   ///< and their passes through the head
   mutable std::mutex mutex_;
-  using CacheKey = std::array<std::int64_t, 10>;
+  using CacheKey = std::array<std::int64_t, 13>;  ///< with the strides, for the order decides them
   mutable std::map<CacheKey, LayerTimes> cache_;
 };
 

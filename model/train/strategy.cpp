@@ -67,6 +67,25 @@ bool walk_stage_rules(const Architecture& arch, const Strategy& s, Report& repor
   return whole || report(broken(Verdict::stage_layers_misfit, left, others));
 }
 
+/// What an order other than the usual asks: shares of the data ranks made of whole runs or parts of one, and stages
+/// that the experts' grid does not cut through. False: `report` wants no more.
+template <class Report>
+bool walk_order_rules(const Architecture& arch, const Strategy& s, Report& report) {
+  if (s.order == RankOrder::tp_cp_dp_pp) {
+    return true;
+  }
+  const Degrees degrees = degrees_of(s);
+  const GroupForm data = groups_of(s.order, degrees).data;
+  if (s.shard_ranks > 0 && divides(s.shard_ranks, data.size()) && !shard_groups(data, s.shard_ranks) &&
+      !report(broken(Verdict::shard_ranks_straddle, s.shard_ranks, data.ranks))) {
+    return false;
+  }
+  const InsideStages inside = inside_stages(s.order, degrees);
+  const bool sound = divides(std::int64_t{s.ep} * s.etp, std::int64_t{s.dp} * s.cp * s.tp);
+  return !arch.moe || s.pp == 1 || !sound || inside.dense == inside.experts ||
+         report(broken(Verdict::experts_straddle_stages, inside.experts, inside.dense));
+}
+
 /// Hands every broken rule to `report` until it answers false. A rule that needs a sound tp or dp waits for one.
 template <class Report>
 void walk_rules(const Architecture& arch, const TrainingShape& shape, const Strategy& s, Report report) {
@@ -121,9 +140,11 @@ void walk_rules(const Architecture& arch, const TrainingShape& shape, const Stra
   }
   const std::int64_t expert_ranks = std::int64_t{s.dp} * s.cp * s.tp;
   const std::int64_t expert_group = std::int64_t{s.ep} * s.etp;
-  if (arch.moe && !divides(expert_group, expert_ranks)) {
-    report(broken(Verdict::expert_groups_misfit, expert_ranks, expert_group));
+  if (arch.moe && !divides(expert_group, expert_ranks) &&
+      !report(broken(Verdict::expert_groups_misfit, expert_ranks, expert_group))) {
+    return;
   }
+  walk_order_rules(arch, s, report);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/model/estimate.hpp>
+#include <headroom/model/train/rank_order.hpp>
 #include <headroom/model/workload/architecture.hpp>
 
 #include <array>
@@ -39,12 +40,17 @@ struct Strategy {
   std::uint8_t first_stage_layers = 0;  ///< of the first and the last pipeline stage; 0: as the software splits
   std::uint8_t last_stage_layers = 0;
   bool sequence_parallel = false;
-  bool cuda_graphs = false;      ///< layers are launched as graphs
-  bool overlap_experts = false;  ///< exchanges of one micro-batch run beside the compute of another
-  bool etp_open = false;         ///< etp was not stated: it follows tp and ep as the software does
+  bool cuda_graphs = false;                  ///< layers are launched as graphs
+  bool overlap_experts = false;              ///< exchanges of one micro-batch run beside the compute of another
+  bool etp_open = false;                     ///< etp was not stated: it follows tp and ep as the software does
+  RankOrder order = RankOrder::tp_cp_dp_pp;  ///< in which ranks fill hosts
   friend constexpr bool operator==(const Strategy&, const Strategy&) = default;
 };
 static_assert(sizeof(Strategy) <= 32);
+
+[[nodiscard]] constexpr Degrees degrees_of(const Strategy& s) noexcept {
+  return {s.tp, s.cp, s.dp, s.pp, s.ep, s.etp};
+}
 
 /// What the strategy must fit: the numbers legality needs and no more.
 struct TrainingShape {

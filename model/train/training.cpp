@@ -246,8 +246,10 @@ CompiledTraining compile(const Architecture& arch,
 }
 
 LayerKey key_of(const Strategy& s) noexcept {
-  return {s.tp,        s.cp, s.ep,          s.etp,     s.micro_batch, s.sequence_parallel,
-          s.recompute, s.dp, s.shard_ranks, s.cp_form, s.cuda_graphs, s.overlap_experts};
+  const std::uint16_t stages = pipeline_outermost(s.order) ? std::uint16_t{0} : s.pp;
+  return {s.tp,        s.cp,  s.ep,          s.etp,     s.micro_batch, s.sequence_parallel,
+          s.recompute, s.dp,  s.shard_ranks, s.cp_form, s.cuda_graphs, s.overlap_experts,
+          s.order,     stages};
 }
 
 LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) {

@@ -30,6 +30,7 @@ struct StrategyAxisRow {
 };
 
 constexpr std::array<StrategyAxisRow, strategy_axis_count> rows{{
+    {StrategyAxis::order, {0, 7}, rank_order_names},
     {StrategyAxis::tp, {1, 4096}},
     {StrategyAxis::cp, {1, 4096}},
     {StrategyAxis::ep, {1, 4096}},

@@ -14,6 +14,7 @@ namespace headroom {
 
 /// Axes of a strategy, as keys of [strategy].
 enum class StrategyAxis : std::uint8_t {
+  order,
   tp,
   cp,
   ep,
@@ -34,7 +35,7 @@ enum class StrategyAxis : std::uint8_t {
 };
 inline constexpr std::size_t strategy_axis_count = static_cast<std::size_t>(StrategyAxis::count);
 inline constexpr std::array<std::string_view, strategy_axis_count> strategy_axis_names{
-    "tp",        "cp",          "ep",      "etp",       "pp",   "micro_batch", "sequence_parallel",
+    "order", "tp",        "cp",          "ep",      "etp",       "pp",   "micro_batch", "sequence_parallel",
     "recompute", "recompute_block", "cp_form", "overlap_experts", "cuda_graphs", "shard_ranks",
     "schedule",  "vpp",         "zero"};
 

@@ -13,16 +13,17 @@ namespace {
 /// Layer tables of one layout, built on first use: stages, shards and ZeRO share them.
 class LayoutTables {
  public:
-  LayoutTables(const SearchJob& job, const Layout& layout) : job_{job}, layout_{layout} {}
+  LayoutTables(const SearchJob& job, const LayerRanks& layout) : job_{job}, layout_{layout} {}
 
   LayerTable& of(const Stages& stages, std::uint16_t micro_batch, const LayerForm& form) {
+    const std::uint16_t pp = pipeline_outermost(layout_.order) ? std::uint16_t{0} : stages.pp;
     for (Entry& entry : entries_) {
-      if (entry.micro_batch == micro_batch && entry.form.same_table(form)) {
+      if (entry.pp == pp && entry.micro_batch == micro_batch && entry.form.same_table(form)) {
         return entry.table;
       }
     }
     const Strategy s = job_.space->strategy(layout_, stages, micro_batch, form, 0, {}, 1);
-    entries_.push_back({micro_batch, form, tabulate(job_.compiled, key_of(s))});
+    entries_.push_back({pp, micro_batch, form, tabulate(job_.compiled, key_of(s))});
     return entries_.back().table;
   }
 
@@ -30,19 +31,20 @@ class LayoutTables {
 
  private:
   struct Entry {
+    std::uint16_t pp;  ///< where stages lie inside other axes, whose ranks they then part
     std::uint16_t micro_batch;
     LayerForm form;
     LayerTable table;
   };
   const SearchJob& job_;
-  const Layout& layout_;
+  const LayerRanks& layout_;
   std::vector<Entry> entries_;
 };
 
 class LayoutSearch {
  public:
   LayoutSearch(const BranchContext& context,
-               const Layout& layout,
+               const LayerRanks& layout,
                Incumbents& found,
                SearchCounts& counts,
                BrokenExample& broken)
@@ -236,7 +238,7 @@ class LayoutSearch {
 
   const BranchContext& context_;
   const SearchJob& job_;
-  const Layout& layout_;
+  const LayerRanks& layout_;
   Incumbents& found_;
   SearchCounts& counts_;
   BrokenExample& broken_;
@@ -257,7 +259,7 @@ SearchCounts& SearchCounts::operator+=(const SearchCounts& o) noexcept {
   return *this;
 }
 
-LayoutBound bound_layout(const BranchContext& context, const Layout& layout) {
+LayoutBound bound_layout(const BranchContext& context, const LayerRanks& layout) {
   const SearchJob& job = *context.job;
   LayoutTables tables{job, layout};
   LayoutBound least{std::numeric_limits<double>::infinity(), Seconds{std::numeric_limits<double>::infinity()}};
@@ -280,7 +282,7 @@ LayoutBound bound_layout(const BranchContext& context, const Layout& layout) {
 }
 
 void search_layout(const BranchContext& context,
-                   const Layout& layout,
+                   const LayerRanks& layout,
                    Incumbents& found,
                    SearchCounts& counts,
                    BrokenExample& broken) {

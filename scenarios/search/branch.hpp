@@ -38,7 +38,7 @@ struct LayoutBound {
   double goal = 0.0;
   Seconds step{};
 };
-[[nodiscard]] LayoutBound bound_layout(const BranchContext& context, const Layout& layout);
+[[nodiscard]] LayoutBound bound_layout(const BranchContext& context, const LayerRanks& layout);
 
 /// Searches a layout against `found`, which takes what it finds. `broken_example` takes the plainest strategy that
 /// breaks a rule, for answers without any plan.
@@ -47,7 +47,7 @@ struct BrokenExample {
   Legality rule;
 };
 void search_layout(const BranchContext& context,
-                   const Layout& layout,
+                   const LayerRanks& layout,
                    Incumbents& found,
                    SearchCounts& counts,
                    BrokenExample& broken);

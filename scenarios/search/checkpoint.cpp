@@ -46,7 +46,7 @@ void write_strategy(std::ostream& out, const Strategy& s) {
         std::int64_t{s.zero}, static_cast<std::int64_t>(s.recompute), std::int64_t{s.recompute_block},
         static_cast<std::int64_t>(s.schedule), static_cast<std::int64_t>(s.cp_form),
         std::int64_t{s.first_stage_layers}, std::int64_t{s.last_stage_layers}, std::int64_t{s.sequence_parallel},
-        std::int64_t{s.cuda_graphs}, std::int64_t{s.overlap_experts}, std::int64_t{s.etp_open}}) {
+        std::int64_t{s.cuda_graphs}, std::int64_t{s.overlap_experts}, std::int64_t{s.etp_open}, static_cast<std::int64_t>(s.order)}) {
     out << ' ' << field;
   }
 }
@@ -104,6 +104,7 @@ Strategy read_strategy(Fields& in) {
   in.integer(s.cuda_graphs);
   in.integer(s.overlap_experts);
   in.integer(s.etp_open);
+  in.integer(s.order);
   return s;
 }
 

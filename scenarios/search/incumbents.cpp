@@ -13,7 +13,7 @@ namespace {
 auto fields_of(const Strategy& s) noexcept {
   return std::tuple{kinds_of_parallelism(s), s.zero, s.pp, s.tp, s.cp, s.ep, s.etp, s.vpp, s.dp, s.micro_batch,
                     s.shard_ranks, s.recompute, s.recompute_block, s.schedule, s.cp_form, s.first_stage_layers,
-                    s.last_stage_layers, s.sequence_parallel, s.cuda_graphs, s.overlap_experts};
+                    s.last_stage_layers, s.sequence_parallel, s.cuda_graphs, s.overlap_experts, s.order};
 }
 
 }  // namespace

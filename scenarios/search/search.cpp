@@ -159,7 +159,7 @@ class Searcher {
       return;
     }
     const BranchContext context{made.job.get(), &question_.objective, result_.front, options_.bounded};
-    const std::vector<Layout>& layouts = made.job->space->layouts();
+    const std::vector<LayerRanks>& layouts = made.job->space->layouts();
     std::vector<LayoutBound> bounds(layouts.size());
     if (options_.bounded) {
       on_threads(threads_, layouts.size(), [&](std::size_t i) { bounds[i] = bound_layout(context, layouts[i]); });
@@ -194,7 +194,7 @@ class Searcher {
                       std::uint64_t job,
                       std::uint64_t numbers,
                       std::size_t done) {
-    const std::vector<Layout>& layouts = context.job->space->layouts();
+    const std::vector<LayerRanks>& layouts = context.job->space->layouts();
     const std::uint64_t strategies = options_.progress ? context.job->space->strategies() : 0;
     const std::uint64_t before = result_.counts.all();
     std::size_t round = 0;

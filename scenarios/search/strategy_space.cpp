@@ -125,12 +125,28 @@ std::vector<std::int32_t> StrategySpace::expert_tensor_ranks(std::int64_t tp, st
   });
 }
 
+std::vector<RankOrder> StrategySpace::orders() const {
+  std::vector<RankOrder> all;
+  for (const std::int32_t order : values_or(axes_[StrategyAxis::order], static_cast<std::int32_t>(base_.order), [&] {
+         return std::vector<std::int32_t>{};
+       })) {
+    all.push_back(static_cast<RankOrder>(order));
+  }
+  return all.empty() ? train_->software.orders : all;
+}
+
 void StrategySpace::list_layouts() {
+  for (const RankOrder order : orders()) {
+    list_layouts(order);
+  }
+}
+
+void StrategySpace::list_layouts(RankOrder order) {
   for (const std::int32_t tp : tensor_ranks()) {
     for (const std::int32_t cp : context_ranks(tp)) {
       for (const std::int32_t ep : expert_ranks(tp, cp)) {
         for (const std::int32_t etp : expert_tensor_ranks(tp, ep)) {
-          layouts_.push_back({static_cast<std::uint16_t>(tp), static_cast<std::uint16_t>(cp),
+          layouts_.push_back({order, static_cast<std::uint16_t>(tp), static_cast<std::uint16_t>(cp),
                               static_cast<std::uint16_t>(ep), static_cast<std::uint16_t>(etp)});
         }
       }
@@ -157,7 +173,7 @@ std::vector<std::uint16_t> StrategySpace::micro_batches(std::int64_t dp) const {
   return narrowed<std::uint16_t>(all);
 }
 
-std::vector<LayerForm> StrategySpace::forms(const Layout& l, std::int64_t pp) const {
+std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp) const {
   const StackDefaults& defaults = train_->software.defaults;
   const AxisValues& sequence = axes_[StrategyAxis::sequence_parallel];
   const bool own_sequence = sequence_parallel_stated_ ? base_.sequence_parallel : defaults.sequence_parallel;
@@ -215,7 +231,7 @@ std::vector<LayerForm> StrategySpace::forms(const Layout& l, std::int64_t pp) co
 }
 
 /// Any: all data ranks, or those of one, two, four ... nodes.
-std::vector<std::uint16_t> StrategySpace::shards(const Layout& l, std::int64_t dp) const {
+std::vector<std::uint16_t> StrategySpace::shards(const LayerRanks& l, std::int64_t dp) const {
   const std::int64_t data = dp * l.cp;
   std::vector<std::int32_t> all = values_or(axes_[StrategyAxis::shard_ranks], base_.shard_ranks, [&] {
     std::vector<std::int32_t> groups{0};
@@ -274,7 +290,30 @@ std::vector<std::uint8_t> StrategySpace::zeros(std::int64_t pp) const {
   }));
 }
 
-std::vector<Stages> StrategySpace::stages(const Layout& l) const {
+/// Whether an order listed before puts the same ranks side by side: axes of one rank have no place.
+bool StrategySpace::order_repeats(const LayerRanks& l, std::int64_t pp, std::int64_t dp) const {
+  const auto places = [&](RankOrder order) {
+    std::string kept;
+    std::string_view name = name_of(order);
+    for (std::size_t at = 0; at < name.size(); at += 3) {
+      const std::string_view axis = name.substr(at, 2);
+      const std::int64_t ranks = axis == "tp" ? l.tp : axis == "cp" ? l.cp : axis == "dp" ? dp : pp;
+      kept += ranks > 1 ? std::string{axis} : std::string{};
+    }
+    return kept;
+  };
+  for (const RankOrder before : orders()) {
+    if (before == l.order) {
+      return false;
+    }
+    if (places(before) == places(l.order)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<Stages> StrategySpace::stages(const LayerRanks& l) const {
   const std::int64_t gpus = train_->work.shape.gpus;
   const std::int64_t ranks = std::int64_t{l.tp} * l.cp;
   const bool open_experts = axes_[StrategyAxis::ep].any || axes_[StrategyAxis::etp].any;
@@ -283,6 +322,9 @@ std::vector<Stages> StrategySpace::stages(const Layout& l) const {
     Stages s;
     s.pp = static_cast<std::uint16_t>(pp);
     s.dp = dp_stated_ ? base_.dp : static_cast<std::uint32_t>(std::max<std::int64_t>(1, gpus / (ranks * pp)));
+    if (order_repeats(l, pp, s.dp)) {
+      continue;
+    }
     if (open_experts && !divides(std::int64_t{l.ep} * l.etp, ranks * s.dp)) {
       continue;
     }
@@ -298,7 +340,7 @@ std::vector<Stages> StrategySpace::stages(const Layout& l) const {
 
 std::uint64_t StrategySpace::strategies() const {
   std::uint64_t sum = 0;
-  for (const Layout& layout : layouts_) {
+  for (const LayerRanks& layout : layouts_) {
     for (const Stages& s : stages(layout)) {
       sum += s.strategies();
     }
@@ -306,7 +348,7 @@ std::uint64_t StrategySpace::strategies() const {
   return sum;
 }
 
-Strategy StrategySpace::strategy(const Layout& l,
+Strategy StrategySpace::strategy(const LayerRanks& l,
                                  const Stages& stages,
                                  std::uint16_t micro_batch,
                                  const LayerForm& form,
@@ -314,6 +356,7 @@ Strategy StrategySpace::strategy(const Layout& l,
                                  const ScheduleForm& schedule,
                                  std::uint8_t zero) const noexcept {
   Strategy s = base_;
+  s.order = l.order;
   s.tp = l.tp;
   s.cp = l.cp;
   s.ep = l.ep;

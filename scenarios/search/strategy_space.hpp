@@ -12,7 +12,8 @@
 namespace headroom {
 
 /// The ranks of a layer: one subtree, searched by one thread.
-struct Layout {
+struct LayerRanks {
+  RankOrder order = RankOrder::tp_cp_dp_pp;
   std::uint16_t tp = 1, cp = 1, ep = 1, etp = 1;
 };
 
@@ -55,15 +56,15 @@ class StrategySpace {
   /// `scenario` tells which keys are stated; what is neither stated nor freed follows as it does in a plan.
   StrategySpace(const Scenario& scenario, const TrainScenario& train, const StrategyAxes& axes);
 
-  [[nodiscard]] const std::vector<Layout>& layouts() const noexcept { return layouts_; }
-  [[nodiscard]] std::vector<Stages> stages(const Layout& layout) const;
+  [[nodiscard]] const std::vector<LayerRanks>& layouts() const noexcept { return layouts_; }
+  [[nodiscard]] std::vector<Stages> stages(const LayerRanks& layout) const;
   /// What all strategies share.
   [[nodiscard]] const Strategy& base() const noexcept { return base_; }
   /// Strategies of the whole space: the leaves of the tree.
   [[nodiscard]] std::uint64_t strategies() const;
 
   /// A strategy of the space, keys derived as the scenario's reader derives them.
-  [[nodiscard]] Strategy strategy(const Layout& layout,
+  [[nodiscard]] Strategy strategy(const LayerRanks& layout,
                                   const Stages& stages,
                                   std::uint16_t micro_batch,
                                   const LayerForm& form,
@@ -73,14 +74,17 @@ class StrategySpace {
 
  private:
   void list_layouts();
+  void list_layouts(RankOrder order);
+  [[nodiscard]] std::vector<RankOrder> orders() const;
+  [[nodiscard]] bool order_repeats(const LayerRanks& layout, std::int64_t pp, std::int64_t dp) const;
   [[nodiscard]] std::vector<std::int32_t> tensor_ranks() const;
   [[nodiscard]] std::vector<std::int32_t> context_ranks(std::int64_t tp) const;
   [[nodiscard]] std::vector<std::int32_t> expert_ranks(std::int64_t tp, std::int64_t cp) const;
   [[nodiscard]] std::vector<std::int32_t> expert_tensor_ranks(std::int64_t tp, std::int64_t ep) const;
   [[nodiscard]] std::vector<std::int32_t> pipeline_stages(std::int64_t ranks) const;
   [[nodiscard]] std::vector<std::uint16_t> micro_batches(std::int64_t dp) const;
-  [[nodiscard]] std::vector<LayerForm> forms(const Layout& layout, std::int64_t pp) const;
-  [[nodiscard]] std::vector<std::uint16_t> shards(const Layout& layout, std::int64_t dp) const;
+  [[nodiscard]] std::vector<LayerForm> forms(const LayerRanks& layout, std::int64_t pp) const;
+  [[nodiscard]] std::vector<std::uint16_t> shards(const LayerRanks& layout, std::int64_t dp) const;
   [[nodiscard]] std::vector<ScheduleForm> schedules(std::int64_t pp) const;
   [[nodiscard]] std::vector<std::uint8_t> zeros(std::int64_t pp) const;
 
@@ -88,7 +92,7 @@ class StrategySpace {
   StrategyAxes axes_;
   Strategy base_;
   bool etp_stated_, sequence_parallel_stated_, cp_form_stated_, overlap_stated_, dp_stated_, zero_stated_;
-  std::vector<Layout> layouts_;
+  std::vector<LayerRanks> layouts_;
 };
 
 /// Kinds of parallelism beyond replicas and sharded states: tp, pp, cp and ep each, a schedule that is not 1F1B,

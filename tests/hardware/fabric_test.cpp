@@ -7,6 +7,7 @@
 
 #include "wirings.hpp"
 #include <cmath>
+#include <tuple>
 
 namespace headroom {
 namespace {
@@ -119,6 +120,44 @@ TEST_CASE("eight data-parallel groups share eight NICs, four NICs halve them") {
   // Four NICs a GPU, as on an AWS p5 host.
   const FabricGraph many{switched_host(8, 12.5, 32), 4, NetworkTiers::non_blocking(4)};
   CHECK(gigabytes(Fabric{many, 32}.view(4, 8).outside_ring) == doctest::Approx(50.0));
+}
+
+TEST_CASE("runs of a group that meet without a gap are one run") {
+  const FabricGraph switches{switched_host(8, 12.5, 4), 4, superpod};
+  const FabricGraph wires{pcie_host(8, true, 50.0, 8), 4, NetworkTiers::non_blocking(4)};
+  for (const FabricGraph* graph : {&switches, &wires}) {
+    const Fabric fabric{*graph, 32};
+    for (const auto& [form, ranks, stride] : {std::tuple{GroupForm{2, 1, 4, 2}, 8, 1},
+                                              {GroupForm{2, 4, 4, 8}, 8, 4},
+                                              {GroupForm{1, 1, 4, 8}, 4, 8},
+                                              {GroupForm{4, 2, 2, 8}, 8, 2}}) {
+      const GroupView runs = fabric.view(form), one = fabric.view(ranks, stride);
+      CHECK(runs.ranks == one.ranks);
+      CHECK(runs.domains == one.domains);
+      CHECK(runs.per_domain == one.per_domain);
+      CHECK(runs.tier == one.tier);
+      CHECK(runs.inside_ring == one.inside_ring);
+      CHECK(runs.inside_all == one.inside_all);
+      CHECK(runs.outside_ring == one.outside_ring);
+      CHECK(runs.outside_all == one.outside_all);
+    }
+  }
+}
+
+TEST_CASE("a group of two runs a host apart sees the links of its neighbours on each host") {
+  // 0 and 1 with 8 and 9, 2 and 3 with 10 and 11, and so on: one link of the mesh within, a NIC each without.
+  const FabricGraph graph{full_mesh_host(), 4, NetworkTiers::non_blocking(4)};
+  const Fabric fabric{graph, 32};
+  const GroupView pairs = fabric.view(GroupForm{2, 1, 2, 8});
+  CHECK(pairs.ranks == 4);
+  CHECK(pairs.domains == 2);
+  CHECK(pairs.per_domain == 2);
+  CHECK(pairs.fewest == 2);
+  CHECK(gigabytes(pairs.inside_ring) == doctest::Approx(64.0));
+  CHECK(pairs.outside_ring == fabric.view(2, 8).outside_ring);
+  CHECK(fabric.view(GroupForm{2, 1, 2, 16}).domains == 2);
+  CHECK_THROWS_AS(static_cast<void>(fabric.view(GroupForm{2, 3, 2, 8})), ConfigError);  // 6 do not tile 8
+  CHECK_THROWS_AS(static_cast<void>(fabric.view(GroupForm{2, 1, 3, 8})), ConfigError);  // 24 do not tile 32
 }
 
 TEST_CASE("groups that fill domains unevenly are seen where they have neighbours") {
