@@ -173,6 +173,8 @@ class LayoutSearch {
       return true;
     }
     SubtreeBound bound;
+    bound.layout.job = job_.index;
+    bound.layout.strategy = s;
     bound.step = least;
     bound.goal = job_.value(context_.objective->minimize, least, memory);
     bound.front = coordinates(least, memory);

@@ -38,6 +38,11 @@ bool better(const Candidate& a, const Candidate& b) noexcept {
   return fields_of(a.strategy) < fields_of(b.strategy);
 }
 
+bool same_layout(const Candidate& a, const Candidate& b) noexcept {
+  return a.job == b.job && a.strategy.tp == b.strategy.tp && a.strategy.pp == b.strategy.pp &&
+         a.strategy.cp == b.strategy.cp && a.strategy.ep == b.strategy.ep;
+}
+
 bool Incumbents::dominates(const FrontPoint& a, const FrontPoint& b) const noexcept {
   bool less = false;
   for (std::size_t i = 0; i < goals_; ++i) {
@@ -63,13 +68,24 @@ void Incumbents::enter_front(const Candidate& candidate) {
   front_.push_back(candidate);
 }
 
-void Incumbents::consider(const Candidate& candidate) {
+void Incumbents::enter_best(const Candidate& candidate) {
+  const auto known = std::find_if(best_.begin(), best_.end(),
+                                  [&](const Candidate& held) { return same_layout(held, candidate); });
+  if (known != best_.end()) {
+    if (!better(candidate, *known)) {
+      return;
+    }
+    best_.erase(known);
+  }
   const auto place = std::lower_bound(best_.begin(), best_.end(), candidate, better);
-  const bool known = place != best_.end() && same_plan(*place, candidate);
-  if (!known && static_cast<std::size_t>(place - best_.begin()) < plans_) {
+  if (static_cast<std::size_t>(place - best_.begin()) < plans_) {
     best_.insert(place, candidate);
     best_.resize(std::min(best_.size(), plans_));
   }
+}
+
+void Incumbents::consider(const Candidate& candidate) {
+  enter_best(candidate);
   if (goals_ > 0) {
     enter_front(candidate);
   }
@@ -106,12 +122,20 @@ double Incumbents::shortfall(Limit limit) const noexcept {
   return closest.candidate ? closest.value : std::numeric_limits<double>::infinity();
 }
 
-bool Incumbents::excludes(const SubtreeBound& b) const noexcept {
-  if (best_.size() < plans_) {
-    return false;
+/// Behind the best of its own layout, or behind a full list.
+bool Incumbents::too_far_back(const SubtreeBound& b) const noexcept {
+  const auto ahead = [&](const Candidate& held) {
+    return b.goal > held.goal || (b.goal == held.goal && b.step > held.step);
+  };
+  if (best_.size() == plans_ && ahead(best_.back())) {
+    return true;
   }
-  const Candidate& worst = best_.back();
-  if (b.goal < worst.goal || (b.goal == worst.goal && b.step <= worst.step)) {
+  return std::any_of(best_.begin(), best_.end(),
+                     [&](const Candidate& held) { return same_layout(held, b.layout) && ahead(held); });
+}
+
+bool Incumbents::excludes(const SubtreeBound& b) const noexcept {
+  if (!too_far_back(b)) {
     return false;
   }
   if (goals_ > 0 && std::none_of(front_.begin(), front_.end(),

@@ -30,8 +30,12 @@ struct Candidate {
 /// By goal, step, memory; then by job and strategy, so that no two are equal.
 [[nodiscard]] bool better(const Candidate& a, const Candidate& b) noexcept;
 
-/// What no strategy of a subtree can beat.
+/// Whether two are of one job and one layout: the same tensor, context, expert and pipeline ranks.
+[[nodiscard]] bool same_layout(const Candidate& a, const Candidate& b) noexcept;
+
+/// What no strategy of a subtree can beat; all of it is of one layout.
 struct SubtreeBound {
+  Candidate layout;
   double goal = 0.0;
   Seconds step{};
   FrontPoint front{};
@@ -53,7 +57,7 @@ struct Closest {
 
 class Incumbents {
  public:
-  /// `plans` best ones, `goals` coordinates of the front, and the share that simplicity may cost.
+  /// `plans` best ones of different layouts, `goals` coordinates of the front, and the share that simplicity may cost.
   Incumbents(std::size_t plans, std::size_t goals, double simplicity)
       : plans_{plans}, goals_{goals}, simplicity_{simplicity} {}
 
@@ -78,6 +82,8 @@ class Incumbents {
 
  private:
   void enter_front(const Candidate& candidate);
+  void enter_best(const Candidate& candidate);
+  [[nodiscard]] bool too_far_back(const SubtreeBound& bound) const noexcept;
   [[nodiscard]] bool dominates(const FrontPoint& a, const FrontPoint& b) const noexcept;
 
   std::size_t plans_, goals_;

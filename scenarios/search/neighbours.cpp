@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/search/neighbours.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+class NeighbourFinder {
+ public:
+  NeighbourFinder(const SearchQuestion& question, const SearchJob& job, const Candidate& plan)
+      : axes_{question.axes.strategy}, job_{job}, plan_{plan.strategy} {
+    base_ = evaluate(job.compiled, table_for(job.compiled, plan_), plan_);
+  }
+
+  std::vector<Neighbour> run() {
+    ranks(StrategyAxis::tp, "tp", &Strategy::tp);
+    ranks(StrategyAxis::pp, "pp", &Strategy::pp);
+    ranks(StrategyAxis::cp, "cp", &Strategy::cp);
+    if (job_.train().architecture.moe) {
+      ranks(StrategyAxis::ep, "ep", &Strategy::ep);
+    }
+    if (plan_.pp > 1) {
+      numbers(StrategyAxis::vpp, "vpp", &Strategy::vpp);
+    }
+    numbers(StrategyAxis::micro_batch, "micro_batch", &Strategy::micro_batch);
+    words(StrategyAxis::recompute, "recompute", recompute_names, [](Strategy& s, std::size_t i) {
+      s.recompute = static_cast<Recompute>(i);
+      s.recompute_block = 1;
+    });
+    zeros();
+    if (plan_.tp > 1) {
+      flag(StrategyAxis::sequence_parallel, "sequence_parallel", &Strategy::sequence_parallel);
+    }
+    if (plan_.ep > 1) {
+      flag(StrategyAxis::overlap_experts, "overlap_experts", &Strategy::overlap_experts);
+    }
+    if (plan_.cp > 1) {
+      words(StrategyAxis::cp_form, "cp_form", cp_form_names,
+            [](Strategy& s, std::size_t i) { s.cp_form = static_cast<CpForm>(i); });
+    }
+    orders();
+    return std::move(found_);
+  }
+
+ private:
+  [[nodiscard]] bool searched(StrategyAxis axis) const noexcept {
+    const bool open = (axis == StrategyAxis::micro_batch && job_.train().micro_batch_open) ||
+                      (axis == StrategyAxis::recompute && job_.train().recompute_open);
+    return axes_[axis].free || open;
+  }
+
+  using Number = std::uint16_t Strategy::*;
+
+  /// Data ranks follow, and what depends on the tensor ranks as a blank key would.
+  void ranks(StrategyAxis axis, std::string_view name, Number field) {
+    if (!searched(axis)) {
+      return;
+    }
+    for (const int value : {plan_.*field / 2, plan_.*field * 2}) {
+      if (value < 1) {
+        continue;
+      }
+      Strategy s = plan_;
+      s.*field = static_cast<std::uint16_t>(value);
+      const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
+      s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, job_.train().work.shape.gpus / model_ranks));
+      s.sequence_parallel = s.tp > 1 && (plan_.tp > 1 ? plan_.sequence_parallel
+                                                      : job_.train().software.defaults.sequence_parallel);
+      s.etp = s.etp_open && job_.train().architecture.moe
+                  ? job_.train().software.defaults.expert_tensor_ranks(s.tp, s.ep)
+                  : s.etp;
+      s.vpp = s.pp > 1 ? s.vpp : std::uint16_t{1};
+      s.shard_ranks = 0;
+      std::string change = std::string{name} + " = " + std::to_string(value);
+      change += s.dp != plan_.dp ? ", dp = " + std::to_string(s.dp) : "";
+      change += s.vpp != plan_.vpp ? ", vpp = 1" : "";
+      change += s.shard_ranks != plan_.shard_ranks ? ", shard_ranks = 0" : "";
+      judge(std::move(change), s);
+    }
+  }
+
+  void numbers(StrategyAxis axis, std::string_view name, Number field) {
+    if (!searched(axis)) {
+      return;
+    }
+    for (const int value : {plan_.*field / 2, plan_.*field * 2}) {
+      if (value >= 1) {
+        Strategy s = plan_;
+        s.*field = static_cast<std::uint16_t>(value);
+        judge(std::string{name} + " = " + std::to_string(value), s);
+      }
+    }
+  }
+
+  template <std::size_t N, class Set>
+  void words(StrategyAxis axis, std::string_view name, const std::array<std::string_view, N>& texts, Set set) {
+    for (std::size_t i = 0; searched(axis) && i < N; ++i) {
+      Strategy s = plan_;
+      set(s, i);
+      if (!(s == plan_)) {
+        judge(std::string{name} + " = " + std::string{texts[i]}, s);
+      }
+    }
+  }
+
+  void flag(StrategyAxis axis, std::string_view name, bool Strategy::*field) {
+    if (searched(axis)) {
+      Strategy s = plan_;
+      s.*field = !(plan_.*field);
+      judge(std::string{name} + " = " + (s.*field ? "true" : "false"), s);
+    }
+  }
+
+  void zeros() {
+    for (int zero = 0; searched(StrategyAxis::zero) && zero <= 3; ++zero) {
+      if (zero != plan_.zero && job_.train().software.shards(zero, plan_.pp > 1)) {
+        Strategy s = plan_;
+        s.zero = static_cast<std::uint8_t>(zero);
+        judge("zero = " + std::to_string(zero), s);
+      }
+    }
+  }
+
+  void orders() {
+    for (const RankOrder order : job_.train().software.orders) {
+      if (searched(StrategyAxis::order) && order != plan_.order) {
+        Strategy s = plan_;
+        s.order = order;
+        judge("order = " + std::string{name_of(order)}, s);
+      }
+    }
+  }
+
+  void judge(std::string change, const Strategy& s) {
+    Neighbour n;
+    n.change = std::move(change);
+    const CompiledTraining& c = job_.compiled;
+    const Legality rule = check(c.architecture, job_.train().work.shape, s);
+    if (rule.verdict != Verdict::feasible) {
+      n.verdict = problem_of(rule).text;
+      found_.push_back(std::move(n));
+      return;
+    }
+    const Estimate e = evaluate(c, table_for(c, s), s);
+    n.memory = e.device.high;
+    n.slower = e.step / base_.step - 1.0;
+    n.why = difference_by_term(e.time, base_.time);
+    if (e.device.high > job_.room) {
+      n.verdict = "needs up to " + format(e.device.high) + " of " + format(job_.room);
+    }
+    // What changes nothing is no neighbour worth a line.
+    if (std::abs(n.slower) > 1e-9 || !n.verdict.empty()) {
+      found_.push_back(std::move(n));
+    }
+  }
+
+  const StrategyAxes& axes_;
+  const SearchJob& job_;
+  const Strategy plan_;
+  Estimate base_;
+  std::vector<Neighbour> found_;
+};
+
+}  // namespace
+
+std::vector<Neighbour> find_neighbours(const SearchQuestion& question, const SearchJob& job, const Candidate& plan) {
+  return NeighbourFinder{question, job, plan}.run();
+}
+
+std::string difference_by_term(const Breakdown& time, const Breakdown& from) {
+  constexpr double visible = 0.002;  // of the step
+  constexpr std::size_t most = 2;
+  std::vector<std::pair<Seconds, std::string_view>> differences;
+  for (std::size_t i = 0; i < term_count; ++i) {
+    const Seconds difference = time.exposed[i] - from.exposed[i];
+    if (std::abs(difference / from.total()) > visible) {
+      differences.emplace_back(difference, term_names[i]);
+    }
+  }
+  std::stable_sort(differences.begin(), differences.end(),
+                   [](const auto& a, const auto& b) { return std::abs(a.first.raw()) > std::abs(b.first.raw()); });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, differences.size()); ++i) {
+    const auto& [difference, term] = differences[i];
+    text += (text.empty() ? "" : ", ") + std::string{term} + (difference > Seconds{} ? " +" : " -") +
+            format(Seconds{std::abs(difference.raw())});
+  }
+  return text;
+}
+
+}  // namespace headroom

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/scenarios/search/neighbours.hpp>
+#include <headroom/scenarios/search/search_plan.hpp>
+#include <headroom/scenarios/strategy_text.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace headroom {
+namespace {
+
+std::string percent(double share) {
+  return format_number(100.0 * share, 2) + " %";
+}
+
+std::string count_text(std::uint64_t count) {
+  return format_count(static_cast<double>(count));
+}
+
+/// Jobs compiled once each, for the plans of all lists.
+class Jobs {
+ public:
+  explicit Jobs(const SearchQuestion& question) : question_{question} {}
+  const SearchJob& operator[](std::uint32_t index) {
+    std::unique_ptr<SearchJob>& job = jobs_[index];
+    if (!job) {
+      job = make_job(question_, index).job;
+    }
+    return *job;
+  }
+
+ private:
+  const SearchQuestion& question_;
+  std::map<std::uint32_t, std::unique_ptr<SearchJob>> jobs_;
+};
+
+ListedPlan listed(const SearchJob& job, const Candidate& candidate) {
+  ListedPlan plan;
+  plan.candidate = candidate;
+  plan.assignments = job.assignments;
+  const std::vector<std::string> strategy = strategy_assignments(candidate.strategy);
+  plan.assignments.insert(plan.assignments.end(), strategy.begin(), strategy.end());
+  plan.gpu = job.train().device.id;
+  plan.gpus = job.train().work.shape.gpus;
+  const Estimate e = evaluate(job.compiled, table_for(job.compiled, candidate.strategy), candidate.strategy);
+  plan.time = e.time;
+  plan.memory = e.device;
+  for (std::size_t goal = 0; goal < goal_count; ++goal) {
+    plan.goals.push_back(job.value(static_cast<Goal>(goal), candidate.step, candidate.memory));
+  }
+  return plan;
+}
+
+/// Two plans whose steps differ by less than past errors can tell apart: rows of one source share its level and differ
+/// by their shape, those of two do not (docs/confidence.md). 80 % of differences, both errors normal.
+bool within_errors(const SearchJob& a, const SearchJob& b, double ratio) {
+  constexpr double eighty = 1.2816;
+  const ClassErrors& errors = confidence_of(a.train(), step_confidence()).errors;
+  const bool one_source = a.train().device.id == b.train().device.id && a.train().software.id == b.train().software.id;
+  const double deviation = std::hypot(errors.shape, one_source ? 0.0 : errors.level);
+  return std::abs(std::log(ratio)) < eighty * std::sqrt(2.0) * deviation;
+}
+
+std::string shortfall_text(const SearchJob& job, const Closest& closest, Limit limit, const Objective& o) {
+  const Candidate& c = *closest.candidate;
+  std::string value;
+  switch (limit) {
+    case Limit::memory:
+      value = format(Bytes{closest.value}) + " of " + format(job.room) + " per GPU at the upper end";
+      break;
+    case Limit::deadline: value = format(Seconds{closest.value}) + " of " + format(*o.deadline); break;
+    case Limit::budget: value = format(Dollars{closest.value}) + " of " + format(*o.budget); break;
+    case Limit::gpus_on_hand:
+    case Limit::count: break;
+  }
+  std::string text = "closest: " + value + " with ";
+  for (const std::string& assignment : job.assignments) {
+    text += assignment.substr(assignment.find('.') + 1) + ", ";
+  }
+  return text + strategy_text(c.strategy);
+}
+
+/// Which limit took how many, and what came closest to keeping it.
+std::vector<std::string> what_emptied(const SearchQuestion& q, const SearchResult& r, Jobs& jobs) {
+  std::vector<std::string> text;
+  const SearchCounts& c = r.counts;
+  const auto add = [&](Limit limit, std::uint64_t count, const std::string& what) {
+    const Closest& closest = r.found.closest()[static_cast<std::size_t>(limit)];
+    if (closest.candidate) {
+      text.push_back(count_text(count) + " of " + count_text(c.all()) + " strategies " + what + "; " +
+                     shortfall_text(jobs[closest.candidate->job], closest, limit, q.objective));
+    }
+  };
+  add(Limit::memory, c.no_room + c.bound_memory, "do not surely fit");
+  add(Limit::deadline, c.too_slow, "miss the deadline");
+  add(Limit::budget, c.too_dear, "are beyond the budget");
+  if (r.broken.candidate && c.broken > 0) {
+    const Problem problem = problem_of(r.broken.rule);
+    text.push_back(count_text(c.broken) + " of " + count_text(c.all()) + " strategies break a rule; the plainest: " +
+                   problem.text + " (" + strategy_text(r.broken.candidate->strategy) + "); " + problem.way_out);
+  }
+  if (c.all() == 0 && r.dropped.empty()) {
+    text.emplace_back("[search] leaves no strategy: its values for tp, cp and pp do not divide the GPUs");
+  }
+  return text;
+}
+
+std::string why_recommended(const SearchPlan& answer, const Objective& o) {
+  const ListedPlan& best = answer.best.front();
+  const std::string goal{goal_names[static_cast<std::size_t>(o.minimize)]};
+  if (same_plan(best.candidate, answer.recommended.candidate)) {
+    return "least " + goal + " of all";
+  }
+  return percent(answer.recommended.candidate.goal / best.candidate.goal - 1.0) + " behind the least " + goal + " (" +
+         strategy_text(best.candidate.strategy) + "), which is more complicated; objective.simplicity = \"" +
+         percent(o.simplicity) + "\" prefers fewer kinds of parallelism and lower ZeRO stages, \"0 %\" takes the least";
+}
+
+void compare_with(const SearchJob& own, const SearchJob& job, const ListedPlan& to, ListedPlan& plan) {
+  plan.behind = to.candidate.goal > 0.0 ? plan.candidate.goal / to.candidate.goal - 1.0 : 0.0;
+  plan.why = difference_by_term(plan.time, to.time);
+  plan.indistinguishable = within_errors(own, job, plan.candidate.step / to.candidate.step);
+}
+
+}  // namespace
+
+std::string goal_text(Goal goal, double value) {
+  switch (goal) {
+    case Goal::step_time:
+    case Goal::time: return format(Seconds{value});
+    case Goal::cost: return format(Dollars{value});
+    case Goal::energy: return format(Joules{value});
+    case Goal::gpu_hours:
+    case Goal::gpus: return format_count(value);
+    case Goal::memory: return format(Bytes{value});
+  }
+  return {};
+}
+
+std::vector<std::string> strategy_assignments(const Strategy& s) {
+  std::vector<std::string> keys;
+  const auto number = [&](std::string_view key, std::int64_t value) {
+    keys.push_back("strategy." + std::string{key} + " = " + std::to_string(value));
+  };
+  const auto word = [&](std::string_view key, std::string_view value) {
+    keys.push_back("strategy." + std::string{key} + " = \"" + std::string{value} + "\"");
+  };
+  if (s.order != RankOrder::tp_cp_dp_pp) {
+    word("order", name_of(s.order));
+  }
+  number("tp", s.tp);
+  number("pp", s.pp);
+  for (const auto& [key, value] : {std::pair{"vpp", s.vpp}, {"cp", s.cp}, {"ep", s.ep}}) {
+    if (value > 1) {
+      number(key, value);
+    }
+  }
+  if (!s.etp_open && (s.etp > 1 || s.ep > 1)) {
+    number("etp", s.etp);
+  }
+  number("micro_batch", s.micro_batch);
+  word("recompute", recompute_names[static_cast<std::size_t>(s.recompute)]);
+  if (s.recompute == Recompute::full && s.recompute_block > 1) {
+    number("recompute_block", s.recompute_block);
+  }
+  number("zero", s.zero);
+  if (s.shard_ranks > 0) {
+    number("shard_ranks", s.shard_ranks);
+  }
+  if (s.tp > 1) {
+    keys.push_back(std::string{"strategy.sequence_parallel = "} + (s.sequence_parallel ? "true" : "false"));
+  }
+  if (s.cp > 1 && s.cp_form != CpForm::unstated) {
+    word("cp_form", cp_form_names[static_cast<std::size_t>(s.cp_form)]);
+  }
+  if (s.schedule != Schedule::one_f_one_b) {
+    word("schedule", schedule_names[static_cast<std::size_t>(s.schedule)]);
+  }
+  if (s.ep > 1) {
+    keys.push_back(std::string{"strategy.overlap_experts = "} + (s.overlap_experts ? "true" : "false"));
+  }
+  if (s.cuda_graphs) {
+    keys.emplace_back("strategy.cuda_graphs = true");
+  }
+  return keys;
+}
+
+SearchPlan explain_search(const SearchQuestion& q, SearchResult result) {
+  SearchPlan answer;
+  Jobs jobs{q};
+  answer.minimize = q.objective.minimize;
+  answer.front_goals = result.front;
+  if (!result.found.found()) {
+    answer.emptied = what_emptied(q, result, jobs);
+    answer.result = std::move(result);
+    return answer;
+  }
+  const Candidate& chosen = result.found.recommended();
+  const SearchJob& own = jobs[chosen.job];
+  answer.recommended = listed(own, chosen);
+  const auto list = [&](const std::vector<Candidate>& candidates, std::vector<ListedPlan>& plans) {
+    for (const Candidate& candidate : candidates) {
+      const SearchJob& job = jobs[candidate.job];
+      plans.push_back(listed(job, candidate));
+      compare_with(own, job, answer.recommended, plans.back());
+    }
+  };
+  list(result.found.best(), answer.best);
+  list(result.found.front(), answer.front);
+  answer.why_recommended = why_recommended(answer, q.objective);
+  answer.neighbours = find_neighbours(q, own, chosen);
+  std::vector<std::string> strategy = strategy_assignments(chosen.strategy);
+  answer.plan = make_plan(changed(own.scenario, strategy), false);
+  answer.result = std::move(result);
+  return answer;
+}
+
+}  // namespace headroom

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer to a search: the plan to take in full, the best of other layouts and what each gives away, the front, the
+// plan's neighbours, and where nothing fits what came closest.
+#pragma once
+
+#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/search/neighbours.hpp>
+#include <headroom/scenarios/search/search.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// One plan of a list.
+struct ListedPlan {
+  Candidate candidate;
+  std::vector<std::string> assignments;  ///< that make the scenario this plan: job axes, then the strategy
+  std::string gpu;
+  std::int64_t gpus = 0;
+  std::vector<double> goals;  ///< by Goal, in SI; 0 where not asked for or not known
+  Breakdown time;
+  Interval<Bytes> memory;
+  double behind = 0.0;       ///< goal over the recommended plan's, less one
+  std::string why;           ///< largest differences by term: "tp_comm +1.2 s, bubble -0.3 s"
+  bool indistinguishable = false;  ///< from the recommended plan, by the widths of past errors
+};
+
+struct SearchPlan {
+  SearchResult result;
+  std::optional<Plan> plan;  ///< of what is recommended
+  ListedPlan recommended;
+  std::string why_recommended;
+  std::vector<ListedPlan> best;   ///< one a layout, by goal
+  std::vector<ListedPlan> front;  ///< ascending by its first goal
+  std::vector<Neighbour> neighbours;
+  std::vector<std::string> emptied;  ///< without a plan: which limits emptied the space, by how much
+  Goal minimize = Goal::step_time;
+  std::vector<Goal> front_goals;
+  std::vector<std::string> notes;
+};
+
+/// Explains what a search found. ConfigError as make_plan.
+[[nodiscard]] SearchPlan explain_search(const SearchQuestion& question, SearchResult result);
+
+/// Keys of [strategy] that make a scenario's plan this strategy, those that say more than their defaults.
+[[nodiscard]] std::vector<std::string> strategy_assignments(const Strategy& strategy);
+
+/// "12.3 s", "42 days", "1.2 M$": a goal's value in its unit.
+[[nodiscard]] std::string goal_text(Goal goal, double value);
+
+}  // namespace headroom
