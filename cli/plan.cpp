@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom plan` and `headroom explain`: a scenario file or the quick form, priced.
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/search.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/scenarios/nearest_runs.hpp>
 
@@ -76,6 +77,12 @@ constexpr std::array options{
     Option{"--without", OptionKind::many, "TERM", "training: price the step without a term, e.g. bubble; repeats"},
     Option{"--runs", OptionKind::many, "FILE.csv", "training: measured runs of yours, which move the level; repeats"},
     Option{"--trace", OptionKind::one, "FILE", "training: the step's pipeline as a trace for Perfetto"},
+    Option{"--search", OptionKind::many, "AXIS=VALUES",
+           "free an axis, e.g. tp=any, gpus=64..1024 x2; 'any': the whole strategy"},
+    Option{"--objective", OptionKind::one, "GOAL",
+           "what a search minimises: step-time, time, cost, energy, gpu-hours, gpus, memory"},
+    Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"},
+    Option{"--checkpoint", OptionKind::one, "FILE", "where a search keeps what it found; it goes on from there"},
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"},
     Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
 };
@@ -97,6 +104,12 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
     if (arguments.has(option.option)) {
       overrides.push_back(std::string{option.key} + "=" + arguments.one(option.option));
     }
+  }
+  for (const std::string& axis : arguments.many("--search")) {
+    overrides.push_back("search." + (axis == "any" ? std::string{"strategy=any"} : axis));
+  }
+  if (arguments.has("--objective")) {
+    overrides.push_back("objective.minimize=" + arguments.one("--objective"));
   }
   for (const std::string& assignment : arguments.many("--set")) {
     overrides.push_back(assignment);
@@ -208,6 +221,10 @@ Outcome answer(const Arguments& arguments, bool explained) {
                              explained);
     }
     const TermSet without = parse_terms(arguments.many("--without"));
+    if (asks_for_search(root)) {
+      return search_outcome(arguments, root, file, sources, without);
+    }
+    refuse_search_options(arguments);
     Scenario scenario = read_scenario(root, file, sources);
     GivenRuns given = read_given_runs(arguments, scenario, sources, without);
     Plan plan = make_plan(std::move(scenario), explained, part, without, std::move(given.level));
@@ -233,6 +250,8 @@ constexpr std::string_view plan_examples =
     "  headroom plan scenarios/train/llama3-70b-512xh100.toml --set strategy.tp=4 --format json\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch "
     "1024\n"
+    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 1024 --seq-len 8192 --global-batch 1024 --search "
+    "any\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64\n";
 
 }  // namespace

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <headroom/calibrate/manifest.hpp>
+#include <headroom/core/json_writer.hpp>
 #include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/search/search_plan.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <span>
@@ -21,6 +23,13 @@ namespace headroom::cli {
 /// Schema "headroom.plan/1": raw SI, the unit in the key.
 [[nodiscard]] std::string plan_json(const Plan& plan);
 [[nodiscard]] std::string explain_text(const Plan& plan);
+/// The same object, and the members of a strategy, inside a larger document.
+void write_plan(JsonWriter& json, const Plan& plan);
+void strategy_members(JsonWriter& json, const Strategy& strategy);
+
+[[nodiscard]] std::string search_text(const SearchPlan& plan, const std::string& scenario);
+/// Schema "headroom.search/1".
+[[nodiscard]] std::string search_json(const SearchPlan& plan);
 
 /// The same faces for a network of ops; `explain` adds the ops.
 [[nodiscard]] std::string network_plan_text(const NetworkPlan& plan);

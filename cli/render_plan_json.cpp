@@ -106,6 +106,8 @@ void form_members(JsonWriter& json, const Strategy& s) {
   }
 }
 
+}  // namespace
+
 void strategy_members(JsonWriter& json, const Strategy& s) {
   json.member("tp", int{s.tp});
   json.member("pp", int{s.pp});
@@ -127,6 +129,8 @@ void strategy_members(JsonWriter& json, const Strategy& s) {
   }
   form_members(json, s);
 }
+
+namespace {
 
 /// What the run keeps other than by habit: method, optimizer, offloading.
 void recipe_members(JsonWriter& json, const TrainScenario& t) {
@@ -442,8 +446,7 @@ void confidence_members(JsonWriter& json, const Plan& plan) {
 
 }  // namespace
 
-std::string plan_json(const Plan& plan) {
-  JsonWriter json;
+void write_plan(JsonWriter& json, const Plan& plan) {
   json.begin_object();
   json.member("schema", "headroom.plan/1");
   json.member("version", version());
@@ -463,6 +466,11 @@ std::string plan_json(const Plan& plan) {
     explanation(json, plan);
   }
   json.end_object();
+}
+
+std::string plan_json(const Plan& plan) {
+  JsonWriter json;
+  write_plan(json, plan);
   return json.take();
 }
 

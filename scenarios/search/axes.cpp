@@ -160,10 +160,10 @@ class AxesReader {
         several = parse_range(item->text);
       }
       if (several.empty()) {
-        search_.problem(key, quoted(key) + " holds " +
-                                 (item->kind == ConfigValue::Kind::text ? quoted(item->text)
-                                                                        : std::string{kind_name(item->kind)}) +
-                                 ", no whole number; an axis is " + std::string{forms});
+        search_.problem(
+            key, quoted(key) + " holds " +
+                     (item->kind == ConfigValue::Kind::text ? quoted(item->text) : std::string{kind_name(item->kind)}) +
+                     ", no whole number; an axis is " + std::string{forms});
         return {};
       }
       numbers.insert(numbers.end(), several.begin(), several.end());
@@ -197,11 +197,11 @@ class AxesReader {
                              : row.words.end();
       if (found == row.words.end()) {
         const std::string choices = row.boolean ? "true, false" : words_text(row.words);
-        search_.problem(key, quoted(key) + " holds " +
-                                 (item->kind == ConfigValue::Kind::text ? quoted(item->text)
-                                                                        : std::string{kind_name(item->kind)}) +
-                                 ", none of " + choices +
-                                 (item->kind == ConfigValue::Kind::text ? suggestion(item->text, row.words) : ""));
+        search_.problem(
+            key, quoted(key) + " holds " +
+                     (item->kind == ConfigValue::Kind::text ? quoted(item->text) : std::string{kind_name(item->kind)}) +
+                     ", none of " + choices +
+                     (item->kind == ConfigValue::Kind::text ? suggestion(item->text, row.words) : ""));
         return {};
       }
       numbers.push_back(found - row.words.begin());
@@ -272,8 +272,8 @@ class AxesReader {
     if (text == "optimizer+activations") {
       return "[\"optimizer\", \"activations\"]";
     }
-    search_.problem("offload",
-                    "'offload' holds " + quoted(text) + ", none of none, optimizer, activations, optimizer+activations");
+    search_.problem(
+        "offload", "'offload' holds " + quoted(text) + ", none of none, optimizer, activations, optimizer+activations");
     return "[]";
   }
 

@@ -35,9 +35,15 @@ enum class StrategyAxis : std::uint8_t {
 };
 inline constexpr std::size_t strategy_axis_count = static_cast<std::size_t>(StrategyAxis::count);
 inline constexpr std::array<std::string_view, strategy_axis_count> strategy_axis_names{
-    "order", "tp",        "cp",          "ep",      "etp",       "pp",   "micro_batch", "sequence_parallel",
-    "recompute", "recompute_block", "cp_form", "overlap_experts", "cuda_graphs", "shard_ranks",
-    "schedule",  "vpp",         "zero"};
+    "order",       "tp",
+    "cp",          "ep",
+    "etp",         "pp",
+    "micro_batch", "sequence_parallel",
+    "recompute",   "recompute_block",
+    "cp_form",     "overlap_experts",
+    "cuda_graphs", "shard_ranks",
+    "schedule",    "vpp",
+    "zero"};
 
 /// `any`: every value that the layout around it allows, as docs/search.md lists them.
 struct AxisValues {
@@ -61,9 +67,9 @@ class StrategyAxes {
 /// assignments that it stands for ("hardware.gpu = \"h100-sxm-80gb\"").
 struct JobAxis {
   std::string name;
-  bool any = false;                   ///< what there is, decided where the catalog is known
-  std::vector<std::string> values;    ///< as TOML text
-  std::string key;                    ///< "hardware.gpu"
+  bool any = false;                 ///< what there is, decided where the catalog is known
+  std::vector<std::string> values;  ///< as TOML text
+  std::string key;                  ///< "hardware.gpu"
 };
 
 struct FreedAxes {

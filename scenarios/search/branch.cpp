@@ -279,7 +279,8 @@ LayoutBound bound_layout(const BranchContext& context, const LayerRanks& layout)
       }
     }
   }
-  least.goal = context.objective->minimize == Goal::memory ? 0.0 : job.value(context.objective->minimize, least.step, {});
+  least.goal =
+      context.objective->minimize == Goal::memory ? 0.0 : job.value(context.objective->minimize, least.step, {});
   return least;
 }
 

@@ -11,13 +11,13 @@ namespace headroom {
 
 /// What became of the strategies of a space. Their sum is the space.
 struct SearchCounts {
-  std::uint64_t priced = 0;         ///< evaluated: legal, fits, timed
-  std::uint64_t no_room = 0;        ///< evaluated: legal, does not surely fit
-  std::uint64_t broken = 0;         ///< evaluated: breaks a rule
-  std::uint64_t bound_time = 0;     ///< left out: cannot be better than what is known
-  std::uint64_t bound_memory = 0;   ///< left out: cannot fit
-  std::uint64_t too_slow = 0;       ///< of `priced`: beyond the deadline
-  std::uint64_t too_dear = 0;       ///< of `priced`: beyond the budget
+  std::uint64_t priced = 0;        ///< evaluated: legal, fits, timed
+  std::uint64_t no_room = 0;       ///< evaluated: legal, does not surely fit
+  std::uint64_t broken = 0;        ///< evaluated: breaks a rule
+  std::uint64_t bound_time = 0;    ///< left out: cannot be better than what is known
+  std::uint64_t bound_memory = 0;  ///< left out: cannot fit
+  std::uint64_t too_slow = 0;      ///< of `priced`: beyond the deadline
+  std::uint64_t too_dear = 0;      ///< of `priced`: beyond the budget
   SearchCounts& operator+=(const SearchCounts& o) noexcept;
   [[nodiscard]] constexpr std::uint64_t evaluated() const noexcept { return priced + no_room + broken; }
   [[nodiscard]] constexpr std::uint64_t pruned() const noexcept { return bound_time + bound_memory; }

@@ -40,13 +40,27 @@ std::string hex(double value) {
 }
 
 void write_strategy(std::ostream& out, const Strategy& s) {
-  for (const std::int64_t field :
-       {std::int64_t{s.tp}, std::int64_t{s.pp}, std::int64_t{s.vpp}, std::int64_t{s.cp}, std::int64_t{s.ep},
-        std::int64_t{s.etp}, std::int64_t{s.dp}, std::int64_t{s.micro_batch}, std::int64_t{s.shard_ranks},
-        std::int64_t{s.zero}, static_cast<std::int64_t>(s.recompute), std::int64_t{s.recompute_block},
-        static_cast<std::int64_t>(s.schedule), static_cast<std::int64_t>(s.cp_form),
-        std::int64_t{s.first_stage_layers}, std::int64_t{s.last_stage_layers}, std::int64_t{s.sequence_parallel},
-        std::int64_t{s.cuda_graphs}, std::int64_t{s.overlap_experts}, std::int64_t{s.etp_open}, static_cast<std::int64_t>(s.order)}) {
+  for (const std::int64_t field : {std::int64_t{s.tp},
+                                   std::int64_t{s.pp},
+                                   std::int64_t{s.vpp},
+                                   std::int64_t{s.cp},
+                                   std::int64_t{s.ep},
+                                   std::int64_t{s.etp},
+                                   std::int64_t{s.dp},
+                                   std::int64_t{s.micro_batch},
+                                   std::int64_t{s.shard_ranks},
+                                   std::int64_t{s.zero},
+                                   static_cast<std::int64_t>(s.recompute),
+                                   std::int64_t{s.recompute_block},
+                                   static_cast<std::int64_t>(s.schedule),
+                                   static_cast<std::int64_t>(s.cp_form),
+                                   std::int64_t{s.first_stage_layers},
+                                   std::int64_t{s.last_stage_layers},
+                                   std::int64_t{s.sequence_parallel},
+                                   std::int64_t{s.cuda_graphs},
+                                   std::int64_t{s.overlap_experts},
+                                   std::int64_t{s.etp_open},
+                                   static_cast<std::int64_t>(s.order)}) {
     out << ' ' << field;
   }
 }
@@ -220,14 +234,16 @@ std::uint64_t fingerprint(const SearchQuestion& q) {
       add(sum, value);
     }
   }
+  for (std::size_t term = 0; term < term_count; ++term) {
+    add(sum, q.without.has(static_cast<Term>(term)) ? "without" : "with");
+  }
   const Objective& o = q.objective;
   add(sum, std::to_string(static_cast<int>(o.minimize)) + " " + std::to_string(o.plans));
   for (const Goal goal : o.pareto) {
     add(sum, std::to_string(static_cast<int>(goal)));
   }
-  for (const double number :
-       {o.simplicity, o.memory_margin, o.deadline ? o.deadline->raw() : -1.0, o.budget ? o.budget->raw() : -1.0,
-        static_cast<double>(o.gpus_on_hand.value_or(-1))}) {
+  for (const double number : {o.simplicity, o.memory_margin, o.deadline ? o.deadline->raw() : -1.0,
+                              o.budget ? o.budget->raw() : -1.0, static_cast<double>(o.gpus_on_hand.value_or(-1))}) {
     sum = fingerprint(sum, &number, sizeof number);
   }
   return sum;

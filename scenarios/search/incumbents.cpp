@@ -11,9 +11,27 @@ namespace {
 
 /// Every field, plain values before rare ones: among equals the plainest strategy stands first.
 auto fields_of(const Strategy& s) noexcept {
-  return std::tuple{kinds_of_parallelism(s), s.zero, s.pp, s.tp, s.cp, s.ep, s.etp, s.vpp, s.dp, s.micro_batch,
-                    s.shard_ranks, s.recompute, s.recompute_block, s.schedule, s.cp_form, s.first_stage_layers,
-                    s.last_stage_layers, s.sequence_parallel, s.cuda_graphs, s.overlap_experts, s.order};
+  return std::tuple{kinds_of_parallelism(s),
+                    s.zero,
+                    s.pp,
+                    s.tp,
+                    s.cp,
+                    s.ep,
+                    s.etp,
+                    s.vpp,
+                    s.dp,
+                    s.micro_batch,
+                    s.shard_ranks,
+                    s.recompute,
+                    s.recompute_block,
+                    s.schedule,
+                    s.cp_form,
+                    s.first_stage_layers,
+                    s.last_stage_layers,
+                    s.sequence_parallel,
+                    s.cuda_graphs,
+                    s.overlap_experts,
+                    s.order};
 }
 
 }  // namespace
@@ -69,8 +87,8 @@ void Incumbents::enter_front(const Candidate& candidate) {
 }
 
 void Incumbents::enter_best(const Candidate& candidate) {
-  const auto known = std::find_if(best_.begin(), best_.end(),
-                                  [&](const Candidate& held) { return same_layout(held, candidate); });
+  const auto known =
+      std::find_if(best_.begin(), best_.end(), [&](const Candidate& held) { return same_layout(held, candidate); });
   if (known != best_.end()) {
     if (!better(candidate, *known)) {
       return;
@@ -98,8 +116,8 @@ void Incumbents::consider(const Candidate& candidate) {
 
 void Incumbents::fell_short(Limit limit, const Candidate& candidate, double value) {
   Closest& closest = closest_[static_cast<std::size_t>(limit)];
-  const bool nearer = !closest.candidate || value < closest.value ||
-                      (value == closest.value && better(candidate, *closest.candidate));
+  const bool nearer =
+      !closest.candidate || value < closest.value || (value == closest.value && better(candidate, *closest.candidate));
   if (nearer) {
     closest.candidate = candidate;
     closest.value = value;

@@ -44,9 +44,9 @@ struct SubtreeBound {
 };
 
 /// Fewer kinds of parallelism first, then lower ZeRO stages.
-inline constexpr std::size_t simplicity_classes = 8 * 4;
+inline constexpr std::size_t simplicity_classes = 5 * 4;
 [[nodiscard]] constexpr std::size_t simplicity_class(int kinds, int zero) noexcept {
-  return static_cast<std::size_t>(4 * (kinds < 7 ? kinds : 7) + zero);
+  return static_cast<std::size_t>(4 * kinds + zero);
 }
 
 /// What fell short of a limit by the least.

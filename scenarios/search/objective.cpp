@@ -146,10 +146,10 @@ class ObjectiveReader {
       }
       const double days = *days_between(*start, value->text);
       if (days <= 0.0) {
-        table_.problem("deadline", "the deadline " + value->text + " lies " +
-                                       (days < 0.0 ? std::to_string(static_cast<int>(-days)) + " days before"
-                                                   : std::string{"on"}) +
-                                       " the start " + *start);
+        table_.problem("deadline",
+                       "the deadline " + value->text + " lies " +
+                           (days < 0.0 ? std::to_string(static_cast<int>(-days)) + " days before" : std::string{"on"}) +
+                           " the start " + *start);
         return;
       }
       o.deadline = Seconds{days * 86400.0};

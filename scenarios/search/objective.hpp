@@ -16,7 +16,7 @@ namespace headroom {
 
 /// Less is better. All but `memory` and `gpus` grow with the step of a job.
 enum class Goal : std::uint8_t { step_time, time, cost, energy, gpu_hours, gpus, memory };
-inline constexpr std::array<std::string_view, 7> goal_names{"step-time", "time", "cost", "energy",
+inline constexpr std::array<std::string_view, 7> goal_names{"step-time", "time", "cost",  "energy",
                                                             "gpu-hours", "gpus", "memory"};
 inline constexpr std::size_t goal_count = goal_names.size();
 

@@ -116,7 +116,7 @@ class Searcher {
   }
 
   void save(Place place, bool now) {
-    constexpr double rest = 0.2;  // seconds between two writes
+    constexpr double rest = 0.05;  // seconds between two writes
     if (options_.checkpoint.empty() || (!now && since(saved_).raw() < rest)) {
       return;
     }
@@ -138,8 +138,7 @@ class Searcher {
     if (!options_.progress || since(told_).raw() < rest) {
       return;
     }
-    options_.progress(
-        {job, result_.jobs, strategies, result_.counts, result_.counts.all() - before, since(start_)});
+    options_.progress({job, result_.jobs, strategies, result_.counts, result_.counts.all() - before, since(start_)});
     told_ = Clock::now();
   }
 
@@ -224,8 +223,8 @@ class Searcher {
   void take(const LayoutResult& found) {
     result_.found.merge(found.found);
     result_.counts += found.counts;
-    const bool plainer = found.broken.candidate && (!result_.broken.candidate ||
-                                                    better(*found.broken.candidate, *result_.broken.candidate));
+    const bool plainer = found.broken.candidate &&
+                         (!result_.broken.candidate || better(*found.broken.candidate, *result_.broken.candidate));
     if (plainer) {
       result_.broken = found.broken;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search over all jobs: layouts in the order of their bounds, in rounds that do not depend on the number of threads.
+// The search over all jobs: layouts in the order of their bounds, in rounds that do not depend on the number of
+// threads.
 #pragma once
 
 #include <headroom/scenarios/search/branch.hpp>
@@ -20,11 +21,11 @@ struct SearchProgress {
 };
 
 struct SearchOptions {
-  unsigned threads = 0;  ///< 0: as many as the machine has
-  bool bounded = true;   ///< false: every strategy is evaluated
-  std::string checkpoint;                                   ///< file; empty: none
-  const std::atomic<bool>* stop = nullptr;                  ///< ends the search after the round at hand
-  std::function<void(const SearchProgress&)> progress;      ///< twice a second at most
+  unsigned threads = 0;                                 ///< 0: as many as the machine has
+  bool bounded = true;                                  ///< false: every strategy is evaluated
+  std::string checkpoint;                               ///< file; empty: none
+  const std::atomic<bool>* stop = nullptr;              ///< ends the search after the round at hand
+  std::function<void(const SearchProgress&)> progress;  ///< twice a second at most
 };
 
 struct SearchResult {

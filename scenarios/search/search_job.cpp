@@ -76,9 +76,8 @@ class QuestionReader {
     q.file = file_;
     q.sources = &sources_;
     refuse_other_kinds();
-    std::erase_if(q.base.entries, [](const ConfigEntry& entry) {
-      return entry.key == search_table || entry.key == objective_table;
-    });
+    std::erase_if(q.base.entries,
+                  [](const ConfigEntry& entry) { return entry.key == search_table || entry.key == objective_table; });
     if (const ConfigValue* objective = table_of(objective_table)) {
       ConfigTable table{*objective, std::string{objective_table}, diagnostics_};
       q.objective = read_objective(&table, root_);
@@ -244,10 +243,9 @@ std::vector<Goal> front_goals(const SearchQuestion& q) {
   if (std::all_of(q.axes.jobs.begin(), q.axes.jobs.end(), rents_alike)) {
     return {time, Goal::memory};  // time, GPU-hours and dollars are one and the same
   }
-  const bool priced = q.base.find("money") != nullptr || std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(),
-                                                                     [](const JobAxis& axis) {
-                                                                       return axis.name == "prices";
-                                                                     });
+  const bool priced =
+      q.base.find("money") != nullptr ||
+      std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(), [](const JobAxis& axis) { return axis.name == "prices"; });
   return {time, priced ? Goal::cost : Goal::gpu_hours};
 }
 
@@ -268,7 +266,7 @@ MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
       made.dropped.why = "a vision encoder's sequence follows the ranks that share it: search is not offered for it";
       return made;
     }
-    TrainQuestion question = compile_question(job->train(), PlanPart::all);
+    TrainQuestion question = compile_question(job->train(), PlanPart::all, nullptr, q.without);
     if (!question.untimed.empty()) {
       made.dropped.why = question.untimed;
       return made;

@@ -20,6 +20,7 @@ struct SearchQuestion {
   const Sources* sources = nullptr;  ///< must outlive the question
   FreedAxes axes;
   Objective objective;
+  TermSet without;  ///< terms of the step that are left out
 };
 
 /// Whether a document searches.
@@ -44,8 +45,8 @@ struct SearchJob {
   Scenario scenario;
   CompiledTraining compiled;
   std::array<GoalLine, goal_count> goals{};
-  Bytes room{};                        ///< what the upper end of the memory may take
-  double steps = 0.0;                  ///< of the whole run; 0: not asked
+  Bytes room{};                          ///< what the upper end of the memory may take
+  double steps = 0.0;                    ///< of the whole run; 0: not asked
   std::unique_ptr<StrategySpace> space;  ///< refers to `scenario`
 
   [[nodiscard]] const TrainScenario& train() const { return std::get<TrainScenario>(scenario.question); }

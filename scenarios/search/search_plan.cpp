@@ -212,7 +212,7 @@ SearchPlan explain_search(const SearchQuestion& q, SearchResult result) {
   answer.why_recommended = why_recommended(answer, q.objective);
   answer.neighbours = find_neighbours(q, own, chosen);
   std::vector<std::string> strategy = strategy_assignments(chosen.strategy);
-  answer.plan = make_plan(changed(own.scenario, strategy), false);
+  answer.plan = make_plan(changed(own.scenario, strategy), false, PlanPart::all, q.without);
   answer.result = std::move(result);
   return answer;
 }

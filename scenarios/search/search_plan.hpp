@@ -22,8 +22,8 @@ struct ListedPlan {
   std::vector<double> goals;  ///< by Goal, in SI; 0 where not asked for or not known
   Breakdown time;
   Interval<Bytes> memory;
-  double behind = 0.0;       ///< goal over the recommended plan's, less one
-  std::string why;           ///< largest differences by term: "tp_comm +1.2 s, bubble -0.3 s"
+  double behind = 0.0;             ///< goal over the recommended plan's, less one
+  std::string why;                 ///< largest differences by term: "tp_comm +1.2 s, bubble -0.3 s"
   bool indistinguishable = false;  ///< from the recommended plan, by the widths of past errors
 };
 

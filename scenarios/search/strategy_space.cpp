@@ -127,9 +127,8 @@ std::vector<std::int32_t> StrategySpace::expert_tensor_ranks(std::int64_t tp, st
 
 std::vector<RankOrder> StrategySpace::orders() const {
   std::vector<RankOrder> all;
-  for (const std::int32_t order : values_or(axes_[StrategyAxis::order], static_cast<std::int32_t>(base_.order), [&] {
-         return std::vector<std::int32_t>{};
-       })) {
+  for (const std::int32_t order : values_or(axes_[StrategyAxis::order], static_cast<std::int32_t>(base_.order),
+                                            [&] { return std::vector<std::int32_t>{}; })) {
     all.push_back(static_cast<RankOrder>(order));
   }
   return all.empty() ? train_->software.orders : all;
@@ -178,13 +177,14 @@ std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp
   const AxisValues& sequence = axes_[StrategyAxis::sequence_parallel];
   const bool own_sequence = sequence_parallel_stated_ ? base_.sequence_parallel : defaults.sequence_parallel;
   const std::vector<std::int32_t> sequences =
-      l.tp == 1 ? std::vector<std::int32_t>{0}
-                : values_or(sequence, own_sequence ? 1 : 0, [] { return std::vector<std::int32_t>{0, 1}; });
+      l.tp == 1 ? std::vector<std::int32_t>{0} : values_or(sequence, own_sequence ? 1 : 0, [] {
+        return std::vector<std::int32_t>{0, 1};
+      });
   const std::vector<std::int32_t> modes =
       values_or(axes_[StrategyAxis::recompute], static_cast<std::int32_t>(base_.recompute), [&] {
         // Forming scores again is nothing where fused attention keeps none.
-        const bool nothing = train_->software.selective == SelectiveRecompute::core_attention &&
-                             train_->work.options.flash_attention;
+        const bool nothing =
+            train_->software.selective == SelectiveRecompute::core_attention && train_->work.options.flash_attention;
         return nothing ? std::vector<std::int32_t>{0, 2} : std::vector<std::int32_t>{0, 1, 2};
       });
   const std::int64_t in_stage = (train_->architecture.layers + pp - 1) / std::max<std::int64_t>(1, pp);
@@ -205,10 +205,12 @@ std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp
       });
   const std::vector<std::int32_t> overlaps =
       l.ep == 1 ? std::vector<std::int32_t>{0}
-                : values_or(axes_[StrategyAxis::overlap_experts], base_.overlap_experts ? 1 : 0,
-                            [] { return std::vector<std::int32_t>{0, 1}; });
-  const std::vector<std::int32_t> graphs = values_or(axes_[StrategyAxis::cuda_graphs], base_.cuda_graphs ? 1 : 0,
-                                                     [] { return std::vector<std::int32_t>{0, 1}; });
+                : values_or(axes_[StrategyAxis::overlap_experts], base_.overlap_experts ? 1 : 0, [] {
+                    return std::vector<std::int32_t>{0, 1};
+                  });
+  const std::vector<std::int32_t> graphs = values_or(axes_[StrategyAxis::cuda_graphs], base_.cuda_graphs ? 1 : 0, [] {
+    return std::vector<std::int32_t>{0, 1};
+  });
   std::vector<LayerForm> all;
   for (const std::int32_t s : sequences) {
     for (const std::int32_t mode : modes) {
@@ -379,8 +381,7 @@ Strategy StrategySpace::strategy(const LayerRanks& l,
 }
 
 int kinds_of_parallelism(const Strategy& s) noexcept {
-  return (s.tp > 1 ? 1 : 0) + (s.pp > 1 ? 1 : 0) + (s.cp > 1 ? 1 : 0) + (s.ep > 1 ? 1 : 0) + (s.vpp > 1 ? 1 : 0) +
-         (s.schedule != Schedule::one_f_one_b ? 1 : 0) + (s.shard_ranks > 0 ? 1 : 0);
+  return (s.tp > 1 ? 1 : 0) + (s.pp > 1 ? 1 : 0) + (s.cp > 1 ? 1 : 0) + (s.ep > 1 ? 1 : 0);
 }
 
 }  // namespace headroom

@@ -95,8 +95,7 @@ class StrategySpace {
   std::vector<LayerRanks> layouts_;
 };
 
-/// Kinds of parallelism beyond replicas and sharded states: tp, pp, cp and ep each, a schedule that is not 1F1B,
-/// interleaving, sharding within groups.
+/// Kinds of parallelism beyond replicas and sharded states: tensor, pipeline, context, expert.
 [[nodiscard]] int kinds_of_parallelism(const Strategy& strategy) noexcept;
 
 }  // namespace headroom

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/render.hpp>
+#include <headroom/cli/search.hpp>
+#include <headroom/core/diagnostic.hpp>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+
+namespace headroom::cli {
+namespace {
+
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "set in a signal handler");
+
+void on_interrupt(int /*signal*/) {
+  interrupted.store(true);
+}
+
+/// The handler stands while a search runs: a second interrupt ends the program as ever.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    struct sigaction action {};
+    action.sa_handler = on_interrupt;
+    action.sa_flags = SA_RESETHAND;
+    sigaction(SIGINT, &action, &before_);
+  }
+  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+/// "job 3 of 48, 61 % of it: 1.2 M evaluated, 8.3 M left out, 2.1 M/s, 4 s left"
+std::string progress_line(const SearchProgress& p) {
+  const double seconds = p.elapsed.raw();
+  const double share = p.strategies > 0 ? static_cast<double>(p.done_of_job) / static_cast<double>(p.strategies) : 0.0;
+  const double done = (static_cast<double>(p.job) + share) / static_cast<double>(p.jobs);
+  std::string line;
+  if (p.jobs > 1) {
+    line += "job " + std::to_string(p.job + 1) + " of " + std::to_string(p.jobs) + ", ";
+  }
+  line += format_number(100.0 * done, 2) + " %: " + format_count(static_cast<double>(p.counts.evaluated())) +
+          " evaluated, " + format_count(static_cast<double>(p.counts.pruned())) + " left out, " +
+          format_number(static_cast<double>(p.counts.all()) / seconds / 1e6, 2) + " M/s";
+  if (done > 0.01) {
+    line += ", " + format(Seconds{seconds * (1.0 - done) / done}) + " left";
+  }
+  return line;
+}
+
+unsigned threads_of(const Arguments& arguments) {
+  const std::string text = arguments.one("--threads");
+  if (text.empty()) {
+    return 0;
+  }
+  unsigned threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > 1024) {
+    throw ConfigError{"--threads is a whole number from 1 to 1024, not " + quoted(text)};
+  }
+  return threads;
+}
+
+void refuse_beside(const Arguments& arguments) {
+  if (arguments.has("--runs")) {
+    throw ConfigError{"--runs moves the level of one plan; search first, then give the plan that it prints --runs"};
+  }
+  if (arguments.has("--only")) {
+    throw ConfigError{"--only answers one plan; a search needs all of it"};
+  }
+}
+
+/// What the search took: on stderr, for the answer is the same whatever the machine.
+std::string effort_text(const SearchResult& r) {
+  const Seconds searching = r.elapsed - r.preparing;
+  return "searched " + format_count(static_cast<double>(r.counts.all())) + " strategies in " + format(r.elapsed) +
+         " (" + format(r.preparing) +
+         " of it compiling and bounding): " + format_count(static_cast<double>(r.counts.evaluated())) + " evaluated, " +
+         format_number(static_cast<double>(r.counts.all()) / std::max(1e-9, searching.raw()) / 1e6, 2) +
+         " M/s decided" + (r.resumed ? ", resumed from the checkpoint" : "") + "\n";
+}
+
+}  // namespace
+
+Outcome search_outcome(const Arguments& arguments,
+                       const ConfigValue& root,
+                       const std::string& file,
+                       const Sources& sources,
+                       TermSet without) {
+  refuse_beside(arguments);
+  SearchOptions options;
+  options.threads = threads_of(arguments);
+  options.checkpoint = arguments.one("--checkpoint");
+  options.stop = &interrupted;
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  if (terminal) {
+    options.progress = [](const SearchProgress& p) { std::fprintf(stderr, "\r\033[K%s", progress_line(p).c_str()); };
+  }
+  SearchQuestion question = read_search(root, file, sources);
+  question.without = without;
+  SearchResult result;
+  {
+    const InterruptGuard guard;
+    result = run_search(question, options);
+  }
+  const std::string effort = (terminal ? "\r\033[K" : "") + effort_text(result);
+  SearchPlan answer = explain_search(question, std::move(result));
+  if (answer.plan) {
+    answer.plan->nearest =
+        nearest_runs(std::get<TrainScenario>(answer.plan->scenario.question), published_runs(), {}, sources);
+  }
+  if (arguments.has("--trace") && answer.plan) {
+    const std::string trace = trace_of(*answer.plan);
+    std::ofstream stream{arguments.one("--trace"), std::ios::binary};
+    stream << trace;
+    stream.close();
+    if (!stream) {
+      throw ConfigError{"--trace " + quoted(arguments.one("--trace")) + " cannot be written"};
+    }
+  }
+  const bool json = arguments.one("--format", "text") == "json";
+  return {json ? search_json(answer) : search_text(answer, file), effort, answer.plan ? 0 : 1};
+}
+
+void refuse_search_options(const Arguments& arguments) {
+  for (const std::string_view option : {"--threads", "--checkpoint"}) {
+    if (arguments.has(option)) {
+      throw ConfigError{std::string{option} +
+                        " belongs to a search; the scenario has no [search]: add one or --search any"};
+    }
+  }
+}
+
+}  // namespace headroom::cli
