@@ -131,6 +131,8 @@ TEST_CASE("rungs stop at the least resource and at the last configuration; paral
   const SweepPlan resumed = plan_sweep({81, 81, 1, 3, 1, true}, run);
   CHECK(resumed.units == resumed.resumed_units);
   CHECK(resumed.anew_units == 405.0);
+  CHECK(resumed.duration.mid.raw() == near(100.0 * 297.0 / 81.0));
+  CHECK(resumed.rungs[1].units == 54.0);
   const SweepPlan one = plan_sweep({1, 7, 1, 2, 1, false}, run);
   CHECK(one.rungs.size() == 1);
   CHECK(one.units == 7.0);
