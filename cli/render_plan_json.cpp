@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/render_advice.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/json_writer.hpp>
 
@@ -270,6 +271,7 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
   if (plan.part == PlanPart::all) {
     train_times(json, plan.scenario.money, t, p);
   }
+  advice_members(json, p.advice);
 }
 
 /// What a GPU holds, and its KV pool.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a plan leads with the answer and what binds it; items, assumptions and the confession follow.
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/render_advice.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/scenarios/strategy_text.hpp>
 
@@ -226,6 +227,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   text += "peak: " + std::string{peak_moment_names[static_cast<std::size_t>(p.estimate.moment)]} + ", stage " +
           std::to_string(p.estimate.stage) + " of " + std::to_string(p.strategy.pp) + ", " +
           format_number(p.estimate.in_flight, 3) + " micro-batches in flight\n";
+  text += advice_text(t, p);
   text += notes_text(plan);
   if (whole) {
     text += price_text(plan) + "\n" + confidence_text(*plan.confidence);

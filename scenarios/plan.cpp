@@ -93,6 +93,37 @@ void note_choices(const TrainScenario& t, const TrainPlan& answer, Plan& plan) {
   }
 }
 
+/// Where the batch does not divide by dp x micro-batch and dp follows the GPUs: ", or 56 or 64 GPUs".
+std::string other_counts(const Scenario& scenario, const TrainScenario& t, const Strategy& s, const Legality& rule) {
+  if (rule.verdict != Verdict::batch_not_divisible || states(scenario, "strategy", "dp")) {
+    return {};
+  }
+  const auto [below, above] = usable_counts(t.architecture, t.work.shape, s);
+  std::string text = below > 0 ? ", or " + std::to_string(below) : "";
+  text += above > 0 ? (text.empty() ? ", or " : " or ") + std::to_string(above) : "";
+  return text.empty() ? text : text + " GPUs";
+}
+
+/// What the scenario asks beside the plan.
+void advise(const TrainScenario& t, const Plan& plan, TrainPlan& answer) {
+  const TrainQuestions& asked = t.asked;
+  if (asked.batch) {
+    answer.advice.batch =
+        advise_batch(*asked.batch, t.work.shape.global_batch, real(t.work.shape.seq_len), t.optimizer);
+  }
+  const bool timed = plan.part == PlanPart::all;
+  if (asked.sweep && timed) {
+    const bool priced = answer.cost.mid > Dollars{};
+    answer.advice.sweep = plan_sweep(
+        *asked.sweep, {answer.duration, answer.gpu_hours, priced ? std::optional{answer.cost} : std::nullopt});
+  }
+  const double width = timed ? plan.confidence->width : 0.0;
+  for (const std::int64_t gpus : asked.elastic) {
+    answer.advice.elastic.push_back(
+        replan(t, {answer.strategy, answer.estimate.step, plan.part, plan.without, width}, gpus));
+  }
+}
+
 /// "needs 82.1 GiB of 79.2 GiB per GPU (78.0 GiB to 90.3 GiB)"
 std::string device_text(const TrainPlan& answer, Bytes capacity) {
   return format(answer.memory.mid) + " of " + format(capacity) + " per GPU (" + format(answer.memory.low) + " to " +
@@ -241,6 +272,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
   for (const Legality& rule : broken_rules(t.architecture, t.work.shape, answer.strategy)) {
     answer.problems.push_back(problem_of(rule));
+    answer.problems.back().way_out += other_counts(scenario, t, answer.strategy, rule);
   }
   if (!answer.problems.empty()) {
     return answer;
@@ -268,6 +300,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
     answer.binds = what_binds(e);
     price_run(t, scenario.money, compiled, plan.confidence->width, answer);
   }
+  advise(t, plan, answer);
   return answer;
 }
 

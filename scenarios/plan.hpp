@@ -2,6 +2,7 @@
 // The answer to a scenario: what it needs, how long, how much, what binds, and what to change when it cannot be.
 #pragma once
 
+#include <headroom/scenarios/advice/advice.hpp>
 #include <headroom/scenarios/nearest_runs.hpp>
 #include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/own_runs.hpp>
@@ -52,6 +53,7 @@ struct TrainPlan {
   Interval<double> gpu_hours;
   Interval<Dollars> cost;  ///< zero without a price
   Interval<Dollars> cost_per_million_tokens;
+  TrainAdvice advice;
 };
 
 struct ServePlan {

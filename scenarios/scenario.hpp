@@ -6,6 +6,7 @@
 #include <headroom/model/serve/serving.hpp>
 #include <headroom/model/train/training.hpp>
 #include <headroom/model/workload/model_library.hpp>
+#include <headroom/scenarios/advice/questions.hpp>
 
 #include <memory>
 #include <optional>
@@ -40,6 +41,7 @@ struct TrainScenario {
   Strategy strategy;
   bool micro_batch_open = false;  ///< blank: the fastest legal value that fits
   bool recompute_open = false;
+  TrainQuestions asked;  ///< beside the plan
 };
 
 struct ServeScenario {

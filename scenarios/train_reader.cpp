@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/advice/reader.hpp>
 #include <headroom/scenarios/sequence_length.hpp>
 #include <headroom/scenarios/train_reader.hpp>
 
@@ -45,6 +46,9 @@ class TrainingReader {
     read_offload_target(table, train);
     // Token counts are written as 15e12 or as an integer.
     train.tokens = table.maybe_number("tokens", {1.0, 1e18}).value_or(0.0);
+    train.asked.batch = read_batch_change(table);
+    train.asked.elastic = read_elastic(table);
+    train.asked.sweep = read_sweep(root_, train.tokens);
     table.finish();
   }
 

@@ -13,10 +13,10 @@ using namespace headroom::test;
 
 namespace {
 
-constexpr std::array<std::string_view, 5> scenarios{
-    "scenarios/train/llama3-70b-512xh100.toml", "scenarios/train/llama2-7b-8xa100.toml",
-    "scenarios/train/gpt3-175b-selene.toml", "scenarios/serve/llama3-70b.toml",
-    "scenarios/train/perception-2b-64xa100.toml"};
+constexpr std::array<std::string_view, 6> scenarios{
+    "scenarios/train/llama3-70b-512xh100.toml",   "scenarios/train/llama2-7b-8xa100.toml",
+    "scenarios/train/gpt3-175b-selene.toml",      "scenarios/serve/llama3-70b.toml",
+    "scenarios/train/perception-2b-64xa100.toml", "scenarios/train/llama3-8b-beside-the-plan.toml"};
 constexpr std::string_view quick_form =
     "plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch 1024";
 

@@ -249,7 +249,7 @@ TEST_CASE("every broken rule is told with values that obey, and none that only f
     const Plan p = plan(std::move(overrides));
     return train(p).problems.size() == 1 ? train(p).problems[0].way_out : "not one problem";
   };
-  CHECK(only({"training.global_batch=1000"}) == "use global_batch 992 or 1008");
+  CHECK(only({"training.global_batch=1000"}) == "use global_batch 992 or 1008, or 320 or 640 GPUs");
   CHECK(only({"training.seq_len=8191"}) == "use seq_len 8184 or 8192");
   CHECK(only({"strategy.pp=64", "strategy.vpp=2", "training.global_batch=64"}) == "keep pp x vpp at or below 82");
   CHECK(train(plan()).problems.empty());
