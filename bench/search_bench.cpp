@@ -5,12 +5,12 @@
 #include <headroom/scenarios/search/search.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <thread>
-
-#include <sys/resource.h>
 
 using namespace headroom;
 
@@ -21,7 +21,8 @@ namespace {
 /// and off, and in place of its choice of a network for each of three axes the orders in which ranks fill hosts.
 std::string gpt3(int gpus, int batch) {
   return "schema = 1\nkind = \"train\"\nmodel = \"gpt3-175b\"\n[hardware]\ngpu = \"a100-sxm-80gb\"\ngpus = " +
-         std::to_string(gpus) + "\n[training]\nseq_len = 2048\nprecision = \"fp16\"\nsoftware = \"megatron-core-te\"\n" +
+         std::to_string(gpus) +
+         "\n[training]\nseq_len = 2048\nprecision = \"fp16\"\nsoftware = \"megatron-core-te\"\n" +
          "global_batch = " + std::to_string(batch) +
          "\n[search]\ntp = \"any\"\npp = \"any\"\nvpp = \"any\"\nmicro_batch = \"any\"\n"
          "recompute = [\"none\", \"selective\", \"full\"]\nzero = [0, 1]\nsequence_parallel = \"any\"\n"
@@ -31,15 +32,15 @@ std::string gpt3(int gpus, int batch) {
 
 std::string llama(const char* model, const char* hardware, const char* search, const char* objective) {
   return std::string{"schema = 1\nkind = \"train\"\nmodel = \""} + model + "\"\n[hardware]\n" + hardware +
-         "[training]\nseq_len = 8192\nglobal_batch = 1024\nprecision = \"bf16\"\n[search]\nstrategy = \"any\"\n" + search +
-         "[objective]\n" + objective;
+         "[training]\nseq_len = 8192\nglobal_batch = 1024\nprecision = \"bf16\"\n[search]\nstrategy = \"any\"\n" +
+         search + "[objective]\n" + objective;
 }
 
 struct Space {
   const char* name;
   std::string text;
-  double rivals;     ///< strategies per second and core that were published for it; 0: none
-  double most;       ///< seconds; the bar
+  double rivals;  ///< strategies per second and core that were published for it; 0: none
+  double most;    ///< seconds; the bar
 };
 
 SearchResult search(const Space& space, const Sources& sources, unsigned threads, bool bounded) {
@@ -79,8 +80,8 @@ double peak_megabytes() {
 
 int main() {
   const Sources sources = Sources::standard();
-  const Space full{"llama3-70b, 1024 x h100",
-                   llama("llama3-70b", "gpu = \"h100-sxm-80gb\"\ngpus = 1024\n", "", ""), 0.0, 1.0};
+  const Space full{"llama3-70b, 1024 x h100", llama("llama3-70b", "gpu = \"h100-sxm-80gb\"\ngpus = 1024\n", "", ""),
+                   0.0, 1.0};
   // Calculon as shipped, one process, CPU seconds: 153 to 291 a second (calculon-ai/calculon @ caa4b11, measured).
   const std::vector<Space> spaces{
       {"gpt3-175b, 64 x a100", gpt3(64, 1536), 153.0, 1.0},

@@ -5,6 +5,7 @@
 #include <headroom/scenarios/search/branch.hpp>
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 
 namespace headroom {
@@ -16,29 +17,32 @@ class LayoutTables {
   LayoutTables(const SearchJob& job, const LayerRanks& layout) : job_{job}, layout_{layout} {}
 
   LayerTable& of(const Stages& stages, std::uint16_t micro_batch, const LayerForm& form) {
-    const std::uint16_t pp = pipeline_outermost(layout_.order) ? std::uint16_t{0} : stages.pp;
-    for (Entry& entry : entries_) {
-      if (entry.pp == pp && entry.micro_batch == micro_batch && entry.form.same_table(form)) {
-        return entry.table;
-      }
+    const std::uint64_t key = key_of_table(stages, micro_batch, form);
+    const auto found = std::find(keys_.begin(), keys_.end(), key);
+    if (found != keys_.end()) {
+      return tables_[static_cast<std::size_t>(found - keys_.begin())];
     }
     const Strategy s = job_.space->strategy(layout_, stages, micro_batch, form, 0, {}, 1);
-    entries_.push_back({pp, micro_batch, form, tabulate(job_.compiled, key_of(s))});
-    return entries_.back().table;
+    keys_.push_back(key);
+    tables_.push_back(tabulate(job_.compiled, key_of(s)));
+    return tables_.back();
   }
 
-  void reserve(std::size_t tables) { entries_.reserve(tables); }
-
  private:
-  struct Entry {
-    std::uint16_t pp;  ///< where stages lie inside other axes, whose ranks they then part
-    std::uint16_t micro_batch;
-    LayerForm form;
-    LayerTable table;
-  };
+  /// All that a table of this layout depends on; stages only where they lie inside other axes, whose ranks they part.
+  [[nodiscard]] std::uint64_t key_of_table(const Stages& stages,
+                                           std::uint16_t micro_batch,
+                                           const LayerForm& form) const noexcept {
+    const std::uint64_t pp = pipeline_outermost(layout_.order) ? 0 : stages.pp;
+    return pp << 32U | std::uint64_t{micro_batch} << 16U | static_cast<std::uint64_t>(form.cp_form) << 8U |
+           static_cast<std::uint64_t>(form.recompute) << 4U | (form.sequence_parallel ? 4U : 0U) |
+           (form.overlap_experts ? 2U : 0U) | (form.cuda_graphs ? 1U : 0U);
+  }
+
   const SearchJob& job_;
   const LayerRanks& layout_;
-  std::vector<Entry> entries_;
+  std::vector<std::uint64_t> keys_;
+  std::deque<LayerTable> tables_;  ///< addresses stay
 };
 
 class LayoutSearch {
@@ -56,13 +60,11 @@ class LayoutSearch {
         broken_{broken},
         tables_{job_, layout} {}
 
-  void run() {
+  void run(const LayoutBound& least) {
     const std::vector<Stages> all = job_.space->stages(layout_);
-    std::size_t most = 0;
-    for (const Stages& stages : all) {
-      most += stages.micro_batches.size() * stages.forms.size();
+    if (context_.bounded && excluded(least, all)) {
+      return;
     }
-    tables_.reserve(std::min<std::size_t>(most, 4096));
     for (const Stages& stages : all) {
       if (breaks_a_rule(stages)) {
         continue;
@@ -77,6 +79,29 @@ class LayoutSearch {
   }
 
  private:
+  /// Whether nothing of the whole layout can matter; counted if so.
+  bool excluded(const LayoutBound& least, const std::vector<Stages>& all) {
+    Strategy s = job_.space->base();
+    s.tp = layout_.tp;
+    s.cp = layout_.cp;
+    s.ep = layout_.ep;
+    s.pp = 0;  // of no one layout of stages
+    SubtreeBound bound;
+    bound.layout.job = job_.index;
+    bound.layout.strategy = s;
+    bound.step = least.step;
+    bound.goal = least.goal;
+    bound.front = coordinates(least.step, Bytes{});
+    bound.kinds = kinds_of_parallelism(s);
+    if (!found_.excludes(bound)) {
+      return false;
+    }
+    for (const Stages& stages : all) {
+      counts_.bound_time += stages.strategies();
+    }
+    return true;
+  }
+
   /// Rules that every strategy of the stages breaks: GPUs, heads, sequence, experts.
   bool breaks_a_rule(const Stages& stages) {
     Strategy s = strategy(stages, stages.micro_batches.front(), stages.forms.front(), 0, {}, stages.zeros.front());
@@ -134,7 +159,15 @@ class LayoutSearch {
   void search_form(const Stages& stages, std::uint16_t micro_batch, const LayerForm& form) {
     LayerTable& table = tables_.of(stages, micro_batch, form);
     const double m = micro_batches(stages, micro_batch);
-    const Seconds least = context_.bounded ? job_.compiled.step->least_time(table.step, stages.pp, m) : Seconds{};
+    Seconds least{};
+    if (context_.bounded) {
+      least = job_.compiled.step->least_time(table.step, stages.pp, m);
+      // The form at its smallest, states over all data ranks, and at its simplest.
+      const Strategy smallest = strategy(stages, micro_batch, form, 0, {}, stages.zeros.back());
+      if (excluded(smallest, stages.zeros.front(), table, m, least, stages.under_form())) {
+        return;
+      }
+    }
     for (const std::uint8_t zero : stages.zeros) {
       search_zero(stages, micro_batch, form, zero, table, m, least);
     }
@@ -153,7 +186,7 @@ class LayoutSearch {
         continue;  // nothing is sharded: one of them stands for all
       }
       Strategy s = strategy(stages, micro_batch, form, shard, {}, zero);
-      if (context_.bounded && excluded(s, table, m, least, stages.schedules.size())) {
+      if (context_.bounded && excluded(s, zero, table, m, least, stages.schedules.size())) {
         continue;
       }
       table.step.take_groups(groups_[i]);
@@ -165,8 +198,13 @@ class LayoutSearch {
     }
   }
 
-  /// Whether no schedule of the strategy can matter; counted if so.
-  bool excluded(const Strategy& s, const LayerTable& table, double m, Seconds least, std::uint64_t strategies) {
+  /// Whether nothing that takes at least this memory and time, at ZeRO stages from `zero`, can matter; counted if so.
+  bool excluded(const Strategy& s,
+                std::uint8_t zero,
+                const LayerTable& table,
+                double m,
+                Seconds least,
+                std::uint64_t strategies) {
     const Bytes memory = least_device(job_.compiled.memory, table.memory, s, m);
     if (memory > job_.room && (found_.found() || memory.raw() >= found_.shortfall(Limit::memory))) {
       counts_.bound_memory += strategies;
@@ -179,7 +217,7 @@ class LayoutSearch {
     bound.goal = job_.value(context_.objective->minimize, least, memory);
     bound.front = coordinates(least, memory);
     bound.kinds = kinds_of_parallelism(s);
-    bound.zero = s.zero;
+    bound.zero = zero;
     if (found_.excludes(bound)) {
       counts_.bound_time += strategies;
       return true;
@@ -286,10 +324,11 @@ LayoutBound bound_layout(const BranchContext& context, const LayerRanks& layout)
 
 void search_layout(const BranchContext& context,
                    const LayerRanks& layout,
+                   const LayoutBound& least,
                    Incumbents& found,
                    SearchCounts& counts,
                    BrokenExample& broken) {
-  LayoutSearch{context, layout, found, counts, broken}.run();
+  LayoutSearch{context, layout, found, counts, broken}.run(least);
 }
 
 }  // namespace headroom

@@ -40,14 +40,15 @@ struct LayoutBound {
 };
 [[nodiscard]] LayoutBound bound_layout(const BranchContext& context, const LayerRanks& layout);
 
-/// Searches a layout against `found`, which takes what it finds. `broken_example` takes the plainest strategy that
-/// breaks a rule, for answers without any plan.
+/// Searches a layout of that bound against `found`, which takes what it finds. `broken_example` takes the plainest
+/// strategy that breaks a rule, for answers without any plan.
 struct BrokenExample {
   std::optional<Candidate> candidate;
   Legality rule;
 };
 void search_layout(const BranchContext& context,
                    const LayerRanks& layout,
+                   const LayoutBound& least,
                    Incumbents& found,
                    SearchCounts& counts,
                    BrokenExample& broken);

@@ -170,7 +170,7 @@ class Searcher {
                         " was written with other numbers of the model or the catalog; remove it to search anew"};
     }
     result_.preparing += since(began);
-    search_layouts(context, order, index, numbers, resumed_here ? state_.layouts : 0);
+    search_layouts(context, bounds, order, {index, resumed_here ? state_.layouts : 0, numbers});
   }
 
   static std::vector<std::size_t> in_order(const std::vector<LayoutBound>& bounds) {
@@ -188,35 +188,37 @@ class Searcher {
     BrokenExample broken;
   };
 
+  /// From a place on, in the order of the bounds.
   void search_layouts(const BranchContext& context,
+                      const std::vector<LayoutBound>& bounds,
                       const std::vector<std::size_t>& order,
-                      std::uint64_t job,
-                      std::uint64_t numbers,
-                      std::size_t done) {
+                      Place place) {
     const std::vector<LayerRanks>& layouts = context.job->space->layouts();
     const std::uint64_t strategies = options_.progress ? context.job->space->strategies() : 0;
     const std::uint64_t before = result_.counts.all();
     std::size_t round = 0;
-    for (std::size_t passed = 0; passed < done; ++round) {
+    for (std::size_t passed = 0; passed < place.layouts; ++round) {
       passed += round_size(round);
     }
-    for (; done < order.size(); ++round) {
+    for (; place.layouts < order.size(); ++round) {
       if (stopped()) {
-        save({job, done, numbers}, true);
+        save(place, true);
         result_.complete = false;
         return;
       }
-      const std::size_t size = std::min(round_size(round), order.size() - done);
+      const std::size_t size = std::min<std::size_t>(round_size(round), order.size() - place.layouts);
       std::vector<LayoutResult> results(size, {result_.found, {}, {}});
       on_threads(threads_, size, [&](std::size_t i) {
-        search_layout(context, layouts[order[done + i]], results[i].found, results[i].counts, results[i].broken);
+        const std::size_t layout = order[place.layouts + i];
+        LayoutResult& r = results[i];
+        search_layout(context, layouts[layout], bounds[layout], r.found, r.counts, r.broken);
       });
       for (const LayoutResult& found : results) {
         take(found);
       }
-      done += size;
-      save(done < order.size() ? Place{job, done, numbers} : Place{job + 1, 0, 0}, false);
-      tell(job, strategies, before);
+      place.layouts += size;
+      save(place.layouts < order.size() ? place : Place{place.job + 1, 0, 0}, false);
+      tell(place.job, strategies, before);
     }
   }
 
