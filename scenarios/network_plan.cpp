@@ -135,10 +135,31 @@ std::vector<NetworkRemedy> find_remedies(const NetworkScenario& s, const Overhea
 
 }  // namespace
 
-NetworkPlan make_network_plan(NetworkScenario scenario) {
+namespace {
+
+/// Step, rates and money, and what they are taken to stand on.
+void add_times(const NetworkScenario& s, bool explain, TermSet without, NetworkPlan& plan) {
+  PricedNetwork priced = price_network(s, explain, without);
+  plan.times = std::move(priced.times);
+  plan.untimed = std::move(priced.untimed);
+  plan.explain = std::move(priced.explain);
+  if (!plan.times) {
+    plan.notes.push_back("time: not priced: " + plan.untimed + "; memory alone is answered");
+    return;
+  }
+  plan.notes.emplace_back("data loading: taken not to bind");
+  if (s.money.price) {
+    plan.notes.push_back("price " + format(*s.money.price) + " per GPU (" + s.money.source + ")");
+  }
+}
+
+}  // namespace
+
+NetworkPlan make_network_plan(NetworkScenario scenario, PlanPart part, bool explain, TermSet without) {
   const RoughStack stack = find_rough_stack("rough-train");
   const Overhead overhead{stack.fragmentation.value, stack.framework};
   NetworkPlan plan;
+  plan.part = part;
   plan.capacity = scenario.device.visible_capacity().value;
   plan.notes = scenario.assumptions;
   if (scenario.micro_batch_open && scenario.global_batch % scenario.dp != 0) {
@@ -167,6 +188,9 @@ NetworkPlan make_network_plan(NetworkScenario scenario) {
     plan.remedies = find_remedies(scenario, overhead, plan.capacity);
   } else if (plan.interval.high > plan.capacity) {
     plan.notes.emplace_back("memory: the upper end of the interval does not fit; keep a fallback such as recompute");
+  }
+  if (part == PlanPart::all) {
+    add_times(scenario, explain, without, plan);
   }
   plan.notes.push_back("fragmentation: " + stack.fragmentation.source);
   plan.notes.push_back("framework: " + stack.framework_source);

@@ -26,23 +26,6 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
   return text;
 }
 
-/// "GEMMs 71 %, attention 12 %, bubble 9 %": the three largest terms.
-std::string what_binds(const Estimate& e) {
-  std::array<std::pair<double, std::string_view>, term_count> shares{};
-  for (std::size_t i = 0; i < term_count; ++i) {
-    if (i == static_cast<std::size_t>(Term::measured_level)) {
-      continue;  // a correction of all of them is nothing to attack
-    }
-    shares[i] = {e.time.exposed[i] / e.step, term_names[i]};
-  }
-  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < 3 && shares[i].first > 0.005; ++i) {
-    parts.push_back(std::string{shares[i].second} + " " + percent(shares[i].first));
-  }
-  return joined(parts, ", ");
-}
-
 /// The largest memory term: what to attack when it does not fit.
 std::string largest_memory(const MemoryBreakdown& memory) {
   const auto largest = std::max_element(memory.bytes.begin(), memory.bytes.end());
@@ -261,13 +244,30 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   judge_memory(scenario, t, compiled.capacity, answer, plan.part);
   if (compiled.timed) {
     note_data(t, answer, compiled, table.step, plan);
-    answer.binds = what_binds(e);
+    answer.binds = what_binds(e.time);
     price_run(t, scenario.money, compiled, plan.confidence->width, answer);
   }
   return answer;
 }
 
 }  // namespace
+
+std::string what_binds(const Breakdown& time) {
+  const Seconds step = time.total();
+  std::array<std::pair<double, std::string_view>, term_count> shares{};
+  for (std::size_t i = 0; i < term_count; ++i) {
+    if (i == static_cast<std::size_t>(Term::measured_level)) {
+      continue;  // a correction of all of them is nothing to attack
+    }
+    shares[i] = {time.exposed[i] / step, term_names[i]};
+  }
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < 3 && shares[i].first > 0.005; ++i) {
+    parts.push_back(std::string{shares[i].second} + " " + percent(shares[i].first));
+  }
+  return joined(parts, ", ");
+}
 
 bool Plan::feasible() const noexcept {
   const auto answered = [](Verdict verdict) { return verdict == Verdict::feasible || verdict == Verdict::may_not_fit; };

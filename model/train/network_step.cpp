@@ -26,6 +26,19 @@ bool multiplies(OpKind kind) noexcept {
   return kind == OpKind::conv || kind == OpKind::gemm || kind == OpKind::attention;
 }
 
+/// FLOP of products, convolutions and attention in one sample's forward pass through the stages that `counts`.
+template <class Counts>
+Flops forward_products(const Network& network, Counts counts) {
+  Flops forward{};
+  for (const Stage& stage : network.stages) {
+    for (std::size_t i = stage.first; counts(stage) && i < stage.first + stage.count; ++i) {
+      const Op& op = network.ops[i];
+      forward += multiplies(op.kind) ? real(stage.repeat) * stage.per_sample * op.forward : Flops{};
+    }
+  }
+  return forward;
+}
+
 ConvShape conv_shape(const OpSizes& s, double batch) noexcept {
   ConvShape shape;
   shape.batch = batch;
@@ -65,14 +78,11 @@ double NetworkStepTime::computing_share() const noexcept {
 }
 
 Flops model_flops(const Network& network) noexcept {
-  Flops forward{};
-  for (const Stage& stage : network.stages) {
-    for (std::size_t i = stage.first; i < stage.first + stage.count; ++i) {
-      const Op& op = network.ops[i];
-      forward += multiplies(op.kind) ? real(stage.repeat) * stage.per_sample * op.forward : Flops{};
-    }
-  }
-  return 3.0 * forward;
+  return 3.0 * forward_products(network, [](const Stage&) { return true; });
+}
+
+Flops recomputed_flops(const Network& network, const SegmentRecompute& recompute) noexcept {
+  return forward_products(network, [&](const Stage& stage) { return recompute.covers(stage.part); });
 }
 
 std::vector<std::string> ops_without_kernels(const Network& network) {

@@ -57,6 +57,8 @@ struct NetworkStepTime {
 /// FLOP of one sample's forward and backward pass that count as the model's own: products, convolutions and attention
 /// three times their forward, causal attention not halved, nothing recomputed (Chowdhery et al. 2022, appendix B).
 [[nodiscard]] Flops model_flops(const Network& network) noexcept;
+/// Of those kinds of ops, what one sample's recomputed blocks run once more.
+[[nodiscard]] Flops recomputed_flops(const Network& network, const SegmentRecompute& recompute) noexcept;
 
 /// Ops whose kernels no curve describes, each with why: "dw1: a depthwise convolution ...". Empty: all can be priced.
 [[nodiscard]] std::vector<std::string> ops_without_kernels(const Network& network);
