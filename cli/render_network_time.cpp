@@ -38,7 +38,7 @@ void interval(JsonWriter& json, std::string_view name, const Interval<Q>& value)
 }
 
 void parts_members(JsonWriter& json, const NetworkStepTime& t) {
-  json.key("time_terms_s");
+  json.key("step_terms_s");
   json.begin_object();
   for (std::size_t i = 0; i < term_count; ++i) {
     if (t.time.exposed[i].raw() != 0.0) {
@@ -58,6 +58,8 @@ void run_members(JsonWriter& json, const NetworkScenario& s, const NetworkTimes&
     interval(json, "gpu_hours", t.gpu_hours);
   }
   if (s.money.price) {
+    json.member("price_usd_per_gpu_s", s.money.price->raw());
+    json.member("price_source", std::string_view{s.money.source});
     interval(json, "cost_per_million_samples_usd", t.cost_per_million_samples);
     if (s.samples > 0.0) {
       interval(json, "cost_usd", t.cost);
@@ -132,7 +134,14 @@ void network_times_members(JsonWriter& json, const NetworkPlan& p) {
   json.member("binds", std::string_view{t.binds});
   parts_members(json, t.parts);
   json.member("confidence", run_class_names[static_cast<std::size_t>(t.run_class)]);
-  json.member("confidence_width", t.errors.width_80);
+  json.key("confidence_basis");
+  json.begin_object();
+  json.member("width_50", t.errors.width_50);
+  json.member("width_80", t.errors.width_80);
+  json.member("width_90", t.errors.width_90);
+  json.member("rows", t.errors.rows);
+  json.member("sources", t.errors.sources);
+  json.end_object();
 }
 
 }  // namespace headroom::cli

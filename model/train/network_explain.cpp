@@ -52,7 +52,7 @@ class NetworkLines {
   void passes() {
     line(Term::elementwise, "m (x bytes read and written / B and twice that backward)",
          "element-wise ops, norms, pools, gathers, embeddings, reductions; accumulated gradients; 8-bit casts",
-         {{"x", recipe_.stack.elementwise, Shown::count, recipe_.stack.source},
+         {{"x", recipe_.stack.elementwise, Shown::count, "in parts that attend, else 1; " + recipe_.stack.source},
           {"B", step_.bandwidth().raw(), Shown::bytes_per_second, "share of the datasheet's bandwidth"},
           {"forward", t_.forward.elementwise.raw(), Shown::seconds, "the network, one micro-batch"},
           {"backward", t_.backward.elementwise.raw(), Shown::seconds, "the network, one micro-batch"}});

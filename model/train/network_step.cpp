@@ -118,6 +118,19 @@ NetworkStep::NetworkStep(Network network, NetworkRecipe recipe, std::shared_ptr<
   bandwidth_ = r.physics.bandwidth * r.device.bandwidth();
   element_ = r.training.activation_bytes;
   data_ = groups_->find(r.training.ranks, 1);
+  for (const Stage& stage : network_.stages) {
+    for (std::size_t i = stage.first; i < stage.first + stage.count; ++i) {
+      if (network_.ops[i].kind == OpKind::attention) {
+        attending_.push_back(stage.part);
+        break;
+      }
+    }
+  }
+}
+
+double NetworkStep::passes_over_listed(const Stage& stage) const {
+  const bool attends = std::find(attending_.begin(), attending_.end(), stage.part) != attending_.end();
+  return attends ? recipe_.stack.elementwise : 1.0;
 }
 
 void NetworkStep::product_time(const Op& op, double passes, bool first, OpTime& t) const noexcept {
@@ -210,7 +223,7 @@ OpTime NetworkStep::op_time(const Stage& stage, const Op& op) const {
     case OpKind::pool:
     case OpKind::reduce: break;
   }
-  t.forward = recipe_.stack.elementwise * (moved(op, passes) / bandwidth_);
+  t.forward = passes_over_listed(stage) * (moved(op, passes) / bandwidth_);
   t.backward = 2.0 * t.forward;
   return t;
 }

@@ -71,7 +71,8 @@ class NetworkStep {
 
   /// m = global batch / (ranks b) micro-batches of b samples; B = `bandwidth` x the memory's; sums over all blocks:
   ///   op        products, convolutions and attention by the kernels of a training step (step_parts.hpp); all else
-  ///             x bytes / B forward and twice that backward
+  ///             x bytes / B forward and twice that backward, x the stack's in parts that attend, for it was fitted on
+  ///             transformers, and 1 in all others
   ///   recompute one forward more of every recomputed block (Chen et al. 2016, section 4)
   ///   host      (GPU^5 + H^5)^(1/5) - GPU of each pass; H = ops x host / 11, 11 the ops of a dense layer
   ///   dp_comm   ZeRO 0, 1: R - hid + sig hid, hid = min(o R, 0.8 of the last micro-batch); ZeRO 2, 3: of a block
@@ -102,6 +103,8 @@ class NetworkStep {
   void product_time(const Op& op, double passes, bool first, OpTime& t) const noexcept;
   void conv_times(const Op& op, double passes, bool first, OpTime& t) const noexcept;
   void attention_times(const Op& op, double passes, OpTime& t) const noexcept;
+  /// Bytes that passes of a part move over those of its ops as listed.
+  [[nodiscard]] double passes_over_listed(const Stage& stage) const;
   [[nodiscard]] Bytes moved(const Op& op, double passes) const noexcept;
   [[nodiscard]] Seconds reaches(Collective collective, double bytes) const noexcept;
   [[nodiscard]] bool on(Term term) const noexcept { return !recipe_.without.has(term); }
@@ -109,6 +112,7 @@ class NetworkStep {
   Network network_;
   NetworkRecipe recipe_;
   std::shared_ptr<const JobGroups> groups_;
+  std::vector<std::string> attending_;                 ///< parts with attention
   std::string why_, convolution_why_, attention_why_;  ///< filled while the models are made
   GemmModel narrow_, narrow_gradient_, wide_, wide_gradient_;
   GemmFormat wide_format_;
