@@ -80,8 +80,9 @@ std::string network_times_text(const NetworkPlan& p) {
   answer.row({"step", interval_text(t.step)});
   answer.row({"samples/s", interval_text(t.samples_per_s)});
   answer.row({"samples/s per GPU", interval_text(t.samples_per_s_per_gpu)});
-  answer.row({"utilisation", interval_text(t.utilisation, 100.0) + " % of the peak by the model's own FLOP; " +
-                                 percent(t.executed) + " with what runs again"});
+  answer.row({"utilisation", interval_text(t.utilisation, 100.0) + " % of the peak by the model's own FLOP" +
+                                 (t.executed > t.utilisation.mid ? "; " + percent(t.executed) + " with what runs again"
+                                                                 : std::string{})});
   answer.row({"GPU computing", percent(t.parts.computing_share()) + " of the step"});
   if (t.parts.traffic > Seconds{}) {
     answer.row({"data parallelism", traffic_text(t.parts)});
