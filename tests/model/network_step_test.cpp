@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The step of an op list: every term by hand, and a transformer spelled op by op against the step of its architecture.
 #include <headroom/hardware/catalog.hpp>
+#include <headroom/model/cost/convolution.hpp>
 #include <headroom/model/train/network_step.hpp>
 #include <headroom/model/train/step_parts.hpp>
 #include <headroom/model/train/training.hpp>
@@ -341,6 +342,77 @@ TEST_CASE("model FLOP are three forward passes of products, convolutions and att
   CHECK(model_flops(network_of(body)).raw() == 3.0 * 2.0 * 10 * 20 * 30);
   CHECK(recomputed_flops(network_of(body), {1, {}}).raw() == 2.0 * 10 * 20 * 30);
   CHECK(recomputed_flops(network_of(body), {}).raw() == 0.0);
+  const std::string others =
+      op_text("c", "conv", "in = [8, 16, 16]\nout_channels = 4\nkernel = 1") +
+      op_text("a", "attention", "tokens = 16\ncontext = 24\nheads = 2\nhead_dim = 8\nkv_heads = 2\nafter = \"c\"");
+  // The 1024 values of the result are 16 queries of 2 x 8 and 24 keys and values of as many.
+  CHECK(model_flops(network_of(others)).raw() == 3.0 * (2.0 * 8 * 1024 + 4.0 * 16 * 24 * 16));
+}
+
+TEST_CASE("a convolution is an implicit product in each of its three passes, at the products' clock") {
+  const std::string body =
+      op_text("one", "conv", "in = [64, 56, 56]\nout_channels = 128\nkernel = 3\nstride = 2\npadding = 1") +
+      op_text("two", "conv", "in = [128, 28, 28]\nout_channels = 256\nkernel = 1");
+  std::string why;
+  const Device& device = catalog().device("a100-sxm-80gb");
+  const GemmFormat format = *find_gemm_format("bf16");
+  const GemmModel model = step_product(device, "bf16", false, why);
+  const GemmModel gradient = step_product(device, "bf16", true, why);
+  ConvShape one;
+  one.batch = 32.0;
+  one.in_channels = 64.0;
+  one.out_channels = 128.0;
+  one.in = {56.0, 56.0, 1.0};
+  one.kernel = {3.0, 3.0, 1.0};
+  one.stride = {2.0, 2.0, 1.0};
+  one.padding = {1.0, 1.0, 0.0};
+  ConvShape two;
+  two.batch = 32.0;
+  two.in_channels = 128.0;
+  two.out_channels = 256.0;
+  two.in = {28.0, 28.0, 1.0};
+  Case c;
+  c.micro_batch = 32;
+  c.global_batch = 32.0;
+  const NetworkStepTime t = time_of(body, c);
+  constexpr double level = 1.1;
+  CHECK(
+      t.forward.gemm.raw() ==
+      near(
+          level *
+          (conv_time(model, format, one, ConvPass::forward) + conv_time(model, format, two, ConvPass::forward)).raw()));
+  CHECK(t.backward.gemm.raw() == near(level * (conv_time(gradient, format, one, ConvPass::weight_gradient) +
+                                               conv_time(gradient, format, two, ConvPass::weight_gradient) +
+                                               conv_time(model, format, two, ConvPass::data_gradient))
+                                                  .raw()));
+}
+
+TEST_CASE("gradients of several micro-batches are added up: the stack's bytes a parameter, in each of them") {
+  const std::string body = op_text("w", "gemm", "rows = 64\nin = 4096\nout = 4096\nbias = false");
+  Case c;
+  const double alone = time_of(body, c).time[Term::elementwise].raw();
+  CHECK(alone == 0.0);
+  c.global_batch = 3.0;
+  CHECK(time_of(body, c).time[Term::elementwise].raw() == near(3.0 * 9.2 * 4096 * 4096 / sustained));
+}
+
+TEST_CASE("8-bit recipes cast what products read, five bytes an element; convolutions stay in 16 bit") {
+  const std::string product = op_text("w", "gemm", "rows = 4096\nin = 2048\nout = 1024\nbias = false");
+  const std::string convolution = op_text("w", "conv", "in = [64, 56, 56]\nout_channels = 64\nkernel = 3");
+  Case c{"h100-sxm-80gb", "dgx-h100"};
+  c.micro_batch = 16;
+  c.global_batch = 16.0;
+  Case narrow = c;
+  narrow.precision = Precision::fp8;
+  const NetworkStepTime wide = time_of(product, c);
+  const NetworkStepTime fp8 = time_of(product, narrow);
+  const double bandwidth = 0.78 * catalog().device(c.gpu).bandwidth().raw();
+  const double rows = 16.0 * 4096;
+  CHECK(fp8.forward.gemm < wide.forward.gemm);
+  CHECK(fp8.forward.elementwise.raw() == near(5.0 * (rows * 2048 + 0.5 * 2048 * 1024) / bandwidth));
+  CHECK(fp8.backward.elementwise.raw() == near(5.0 * rows * 1024 / bandwidth));
+  CHECK(time_of(convolution, narrow).forward.gemm == time_of(convolution, c).forward.gemm);
+  CHECK(time_of(convolution, narrow).forward.elementwise == Seconds{});
 }
 
 TEST_CASE("a depthwise convolution has no kernel, one in groups of several channels has") {
