@@ -34,6 +34,8 @@ namespace headroom::cli {
 [[nodiscard]] std::string network_times_text(const NetworkPlan& plan);
 [[nodiscard]] std::string network_confidence_text(const NetworkTimes& times);
 void network_times_members(JsonWriter& json, const NetworkPlan& plan);
+/// What a host would have to deliver so that its GPUs never wait: member `data` of a plan's object.
+void data_members(JsonWriter& json, const FedStep& fed);
 
 [[nodiscard]] std::string validation_text(const Validation& validation);
 /// Schema "headroom.validate/1".

@@ -6,6 +6,8 @@
 namespace headroom::cli {
 namespace {
 
+constexpr std::string_view memory_alone = "memory alone was asked for";
+
 std::string percent(double fraction) {
   return format_number(100.0 * fraction) + " %";
 }
@@ -112,7 +114,8 @@ void network_times_members(JsonWriter& json, const NetworkPlan& p) {
   if (!p.times) {
     json.key("step_time_s");
     json.null();
-    json.member("step_time_why", std::string_view{p.part == PlanPart::all ? p.untimed : "memory alone was asked for"});
+    const std::string_view reason = p.problems.empty() ? p.untimed : p.problems.front();
+    json.member("step_time_why", p.part == PlanPart::memory ? memory_alone : reason);
     return;
   }
   const NetworkTimes& t = *p.times;
@@ -134,6 +137,9 @@ void network_times_members(JsonWriter& json, const NetworkPlan& p) {
   run_members(json, p.scenario, t);
   json.member("binds", std::string_view{t.binds});
   parts_members(json, t.parts);
+  if (p.scenario.feed) {
+    data_members(json, t.parts.fed);
+  }
   json.member("confidence", run_class_names[static_cast<std::size_t>(t.run_class)]);
   json.key("confidence_basis");
   json.begin_object();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/cost/rough_stack.hpp>
+#include <headroom/scenarios/data_feed.hpp>
 #include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/plan.hpp>
 
@@ -147,7 +148,7 @@ void add_times(const NetworkScenario& s, bool explain, TermSet without, NetworkP
     plan.notes.push_back("time: not priced: " + plan.untimed + "; memory alone is answered");
     return;
   }
-  plan.notes.emplace_back("data loading: taken not to bind");
+  plan.notes.push_back(data_text(s.feed, plan.times->parts.fed));
   if (s.money.price) {
     plan.notes.push_back("price " + format(*s.money.price) + " per GPU (" + s.money.source + ")");
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/data_feed.hpp>
 #include <headroom/scenarios/hardware_reader.hpp>
 #include <headroom/scenarios/look_up.hpp>
 #include <headroom/scenarios/money_reader.hpp>
@@ -37,6 +38,7 @@ class NetworkScenarioReader {
     take_hardware();
     read_training();
     read_strategy();
+    read_feed();
     scenario_.money = read_money(root_, catalog_, scenario_.device.id);
     root_.finish();
     diagnostics_.throw_if_any();
@@ -90,9 +92,19 @@ class NetworkScenarioReader {
       table.problem_at_key("host_memory", "nothing of a network of ops is offloaded; leave 'host_memory' out");
     }
     scenario_.gpus = hardware.gpus;
+    scenario_.gpus_per_node = hardware.gpus_per_node;
     scenario_.device = std::move(hardware.device);
     scenario_.host = std::move(hardware.host);
     scenario_.cluster = std::move(hardware.cluster);
+  }
+
+  /// What the GPU takes of a sample are its inputs, unless the scenario says otherwise.
+  void read_feed() {
+    scenario_.feed = read_data_feed(root_);
+    if (scenario_.feed && scenario_.feed->fed <= Bytes{} && scenario_.network.input_bytes() > Bytes{}) {
+      scenario_.feed->fed = scenario_.network.input_bytes();
+      assume("data.fed_bytes = " + format(scenario_.feed->fed) + " (the inputs of a sample)");
+    }
   }
 
   void read_training() {

@@ -4,6 +4,7 @@
 
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/model/train/input_pipeline.hpp>
 #include <headroom/model/train/memory_stack.hpp>
 #include <headroom/model/train/network_memory.hpp>
 #include <headroom/model/workload/model_library.hpp>
@@ -33,6 +34,8 @@ struct NetworkScenario {
   double samples = 0.0;          ///< of the whole run; 0: not asked
   std::optional<double> target;  ///< share of the peak that model FLOP should reach
   Money money;
+  std::int64_t gpus_per_node = 1;
+  std::optional<DataFeed> feed;   ///< nothing: data is taken not to bind
   bool micro_batch_open = false;  ///< blank: the largest that fits
   bool recompute_open = false;    ///< blank: none when that fits, else full
   bool gradients_open = false;    ///< blank: fp32, under ZeRO 3 as the weights
@@ -49,8 +52,8 @@ struct NetworkScenario {
 
 /// Reads a scenario whose model is a network: [hardware] gpu, gpus, node, cluster; [training] global_batch, precision,
 /// gradients, optimizer or optimizer_bytes, software, samples, target_utilisation; [strategy] dp, zero, micro_batch,
-/// recompute none|full, recompute_every, recompute_parts; [money]. A model file is looked for beside `file`. Throws
-/// ConfigError with every problem at once.
+/// recompute none|full, recompute_every, recompute_parts; [data]; [money]. A model file is looked for beside `file`.
+/// Throws ConfigError with every problem at once.
 [[nodiscard]] NetworkScenario read_network_scenario(const ConfigValue& root,
                                                     const std::string& file,
                                                     const Catalog& catalog,

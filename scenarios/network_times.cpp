@@ -16,14 +16,19 @@ std::string percent(double fraction) {
 
 NetworkRecipe recipe_of(const NetworkScenario& s, TermSet without) {
   const StepParameters& parameters = step_parameters();
-  return {s.device,
-          s.software.time.plain,
-          parameters.physics,
-          parameters.levels.of(s.device),
-          s.precision,
-          s.training,
-          real(s.global_batch),
-          without};
+  NetworkRecipe recipe;
+  recipe.device = s.device;
+  recipe.stack = s.software.time.plain;
+  recipe.physics = parameters.physics;
+  recipe.level = parameters.levels.of(s.device);
+  recipe.precision = s.precision;
+  recipe.training = s.training;
+  recipe.global_batch = real(s.global_batch);
+  recipe.host_link = host_link_of(s.device, s.host ? &*s.host : nullptr);
+  recipe.host_gpus = std::min(s.gpus_per_node, s.gpus);
+  recipe.feed = s.feed;
+  recipe.without = without;
+  return recipe;
 }
 
 /// Days and dollars of a run, where they are asked for.

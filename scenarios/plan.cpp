@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step_trace.hpp>
+#include <headroom/scenarios/data_feed.hpp>
 #include <headroom/scenarios/money.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/remedy.hpp>
@@ -175,23 +176,13 @@ void price_run(
 /// Whether data keeps up, what binds and what would not.
 void note_data(
     const TrainScenario& t, TrainPlan& answer, const CompiledTraining& compiled, const StepTable& table, Plan& plan) {
-  if (!t.work.feed) {
-    plan.notes.emplace_back("data loading: taken not to bind; a [data] table says what a sample asks of a host");
-    return;
+  FedStep fed;
+  if (t.work.feed) {
+    const Estimate& e = answer.estimate;
+    fed = compiled.step->time(table, answer.strategy, real(t.work.shape.global_batch), e.host).fed;
+    answer.fed = fed;
   }
-  const Estimate& e = answer.estimate;
-  const FedStep fed = compiled.step->time(table, answer.strategy, real(t.work.shape.global_batch), e.host).fed;
-  const auto binds = static_cast<std::size_t>(fed.input.binds);
-  answer.fed = fed;
-  std::string text = fed.exposed > Seconds{} ? "data loading: " + std::string{input_stage_names[binds]} +
-                                                   " holds the step up by " + format(fed.exposed)
-                                             : std::string{"data loading keeps up"};
-  text += "; GPUs that never wait need of a host";
-  text += t.work.feed->cpu > Seconds{} ? " " + format_number(fed.input.cores_needed) + " cores," : "";
-  text += t.work.feed->stored > Bytes{} ? " " + format(fed.input.storage_needed) + " of storage," : "";
-  text += t.work.feed->fed > Bytes{} ? " " + format(fed.input.copy_needed) + " of copies," : "";
-  text.pop_back();
-  plan.notes.push_back(std::move(text));
+  plan.notes.push_back(data_text(t.work.feed, fed));
 }
 
 TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool explained, Plan& plan) {

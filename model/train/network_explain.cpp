@@ -85,6 +85,12 @@ class NetworkLines {
     line(Term::straggler, "c log2(N / 8) of the rest", recipe_.physics.source,
          {{"c", recipe_.physics.straggler, Shown::fraction, recipe_.physics.source},
           {"N", t_.sharers, Shown::count, "GPUs"}});
+    const auto at = [&](InputStage stage) { return t_.fed.input.samples_per_second[static_cast<std::size_t>(stage)]; };
+    line(Term::data, "samples / slowest of storage, decode and copy - the step without them", "of one host",
+         {{"samples", t_.samples, Shown::count, "a step"},
+          {"storage", at(InputStage::storage), Shown::count, "samples/s"},
+          {"decode", at(InputStage::decode), Shown::count, "samples/s"},
+          {"copy", at(InputStage::copy), Shown::count, "samples/s"}});
     r_.line("step", "sum", "", t_.step().raw(), Shown::seconds, {});
   }
 

@@ -361,6 +361,19 @@ void NetworkStep::add_rest(NetworkStepTime& t) const noexcept {
   }
 }
 
+/// A host loads for the replicas that it holds.
+void NetworkStep::add_data(NetworkStepTime& t) const noexcept {
+  const NetworkRecipe& r = recipe_;
+  if (!r.feed || !on(Term::data)) {
+    return;
+  }
+  const double ranks = real(r.training.ranks);
+  const double replicas = std::min(ranks, std::max(1.0, real(r.host_gpus)));
+  t.samples = replicas * r.global_batch / ranks;
+  t.fed = feed_step(*r.feed, t.samples, replicas * r.host_link.value_or(BytesPerSecond{}), t.time.total());
+  t.time[Term::data] = t.fed.exposed;
+}
+
 NetworkStepTime NetworkStep::time() const {
   std::vector<Block> blocks;
   blocks.reserve(network_.stages.size());
@@ -374,6 +387,7 @@ NetworkStepTime NetworkStep::time() const {
   add_sharded(blocks, t);
   add_reduction(t);
   add_rest(t);
+  add_data(t);
   return t;
 }
 

@@ -21,7 +21,10 @@ struct NetworkRecipe {
   StepLevel level;
   Precision precision = Precision::bf16;
   NetworkTraining training;
-  double global_batch = 1.0;  ///< samples
+  double global_batch = 1.0;                ///< samples
+  std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
+  std::int64_t host_gpus = 1;               ///< GPUs that share a host
+  std::optional<DataFeed> feed;             ///< nothing: data is taken not to bind
   TermSet without;
 };
 
@@ -47,6 +50,8 @@ struct NetworkStepTime {
   Seconds traffic{};                        ///< of data parallelism in a step, before any overlap
   double updated = 0.0;                     ///< parameters of the rank's update
   double sharers = 1.0;                     ///< GPUs that stragglers are drawn from
+  FedStep fed;                              ///< by storage, host and copies
+  double samples = 0.0;                     ///< of one host in a step
   [[nodiscard]] Seconds step() const noexcept { return time.total(); }
   /// Share of the traffic that does not lengthen the step, net of what it takes from compute; 0 without traffic.
   [[nodiscard]] double hidden_share() const noexcept;
@@ -79,6 +84,7 @@ class NetworkStep {
   ///             ov(f, G), ov(b, G + S) as of a layer in StepModel (Rajbhandari et al. 2020, section 7)
   ///   optimizer 40 bytes a local parameter / B and a fixed part
   ///   straggler c log2(max(N / 8, 1)) of the rest
+  ///   data      what the step then waits for its samples (input_pipeline.hpp)
   [[nodiscard]] NetworkStepTime time() const;
 
   /// An op of a stage's block.
@@ -100,6 +106,7 @@ class NetworkStep {
   void add_sharded(const std::vector<Block>& blocks, NetworkStepTime& t) const;
   void add_reduction(NetworkStepTime& t) const;
   void add_rest(NetworkStepTime& t) const noexcept;
+  void add_data(NetworkStepTime& t) const noexcept;
   void product_time(const Op& op, double passes, bool first, OpTime& t) const noexcept;
   void conv_times(const Op& op, double passes, bool first, OpTime& t) const noexcept;
   void attention_times(const Op& op, double passes, OpTime& t) const noexcept;

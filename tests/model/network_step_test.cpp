@@ -42,7 +42,8 @@ struct Case {
   SegmentRecompute recompute;
   StepStack stack = test::stated_stack();
   StepParameters parameters = test::stated_parameters();
-  TermSet without;
+  std::optional<DataFeed> feed{};
+  TermSet without{};
 };
 
 NetworkStep step_of(Network network, const Case& c) {
@@ -56,10 +57,18 @@ NetworkStep step_of(Network network, const Case& c) {
   training.activation_bytes = row_of(c.precision).compute_bytes;
   training.recompute = c.recompute;
   const auto groups = std::make_shared<const JobGroups>(device, JobHosts{catalog().node(c.node), 0, {}, {}}, c.gpus);
-  return {std::move(network),
-          {device, c.stack, c.parameters.physics, c.parameters.levels.of(device), c.precision, training, c.global_batch,
-           c.without},
-          groups};
+  NetworkRecipe recipe;
+  recipe.device = device;
+  recipe.stack = c.stack;
+  recipe.physics = c.parameters.physics;
+  recipe.level = c.parameters.levels.of(device);
+  recipe.precision = c.precision;
+  recipe.training = training;
+  recipe.global_batch = c.global_batch;
+  recipe.host_gpus = std::min<std::int64_t>(8, c.gpus);
+  recipe.feed = c.feed;
+  recipe.without = c.without;
+  return {std::move(network), std::move(recipe), groups};
 }
 
 NetworkStepTime time_of(const std::string& body, const Case& c) {
@@ -334,6 +343,24 @@ TEST_CASE("stragglers take c a doubling above 8 GPUs, and a term that is left ou
   c.without = parse_terms(std::vector<std::string>{"straggler", "optimizer"});
   const NetworkStepTime less = time_of(body, c);
   CHECK(less.step().raw() == near((t.step() - t.time[Term::straggler] - t.time[Term::optimizer]).raw()));
+}
+
+TEST_CASE("a step waits for its samples: a host of eight replicas with two cores decodes 16 in 8 times their time") {
+  const std::string body = op_text("a", "elementwise", "function = \"relu\"\nelements = 10000000");
+  Case c;
+  c.gpus = 16;
+  c.global_batch = 32.0;
+  const NetworkStepTime alone = time_of(body, c);
+  DataFeed feed;
+  feed.cpu = Seconds{0.1};
+  feed.workers = 2.0;
+  c.feed = feed;
+  const NetworkStepTime fed = time_of(body, c);
+  CHECK(fed.samples == 16.0);
+  CHECK(fed.step().raw() == near(0.1 * 16.0 / 2.0));
+  CHECK(fed.time[Term::data].raw() == near(0.8 - alone.step().raw()));
+  c.without = parse_terms(std::vector<std::string>{"data"});
+  CHECK(time_of(body, c).step().raw() == near(alone.step().raw()));
 }
 
 TEST_CASE("model FLOP are three forward passes of products, convolutions and attention, whatever else runs") {

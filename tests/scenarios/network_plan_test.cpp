@@ -181,6 +181,17 @@ TEST_CASE("ResNet-50 has torchvision's 25 557 032 parameters and 4.1 G multiply-
   CHECK(0.5 * convolutions.raw() == near(4.09e9, 0.005));
 }
 
+TEST_CASE("a host that decodes too slowly holds the step up, and its samples are fed as the network's inputs") {
+  const NetworkPlan fed = plan_of({"data.cpu_time=10 s", "data.workers=16"});
+  REQUIRE(fed.times);
+  // A DGX holds eight replicas of two samples.
+  CHECK(fed.times->step.mid.raw() == near(10.0 * 16.0 / 16.0));
+  CHECK(fed.times->parts.time[Term::data] > Seconds{});
+  CHECK(fed.scenario.feed->fed == fed.scenario.network.input_bytes());
+  CHECK(told(fed, "data loading: decode holds the step up"));
+  CHECK(told(plan_of({}), "data loading: taken not to bind"));
+}
+
 TEST_CASE("an optimizer's name stands for its moments and the master copy, adamw when none is stated") {
   const auto bytes = [](const std::string& key) {
     return plan_of({key, "strategy.zero=1"}).scenario.training.states.optimizer;
