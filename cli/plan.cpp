@@ -189,6 +189,16 @@ void add_nearest(Plan& plan, std::span<const RunFile> own, const Sources& source
   }
 }
 
+/// What speaks of transformers alone.
+void refuse_for_networks(const Arguments& arguments) {
+  if (arguments.has("--runs")) {
+    throw ConfigError{"--runs moves the level of transformers that were measured; it says nothing of a network of ops"};
+  }
+  if (arguments.has("--trace")) {
+    throw ConfigError{"--trace draws the pipeline of a training step; a network of ops has none"};
+  }
+}
+
 Outcome network_outcome(const NetworkPlan& plan, bool json, bool explained) {
   return {json        ? network_plan_json(plan)
           : explained ? network_explain_text(plan)
@@ -211,16 +221,14 @@ Outcome answer(const Arguments& arguments, bool explained) {
       std::erase_if(root.entries, [](const ConfigEntry& entry) { return entry.key == "money"; });
     }
     const std::string file = files.empty() ? "command line" : files.front();
+    const TermSet without = parse_terms(arguments.many("--without"));
     const bool json = arguments.one("--format", "text") == "json";
     const NetworkLibrary networks = NetworkLibrary::standard();
     if (asks_for_network(root, sources.models, networks)) {
-      if (arguments.has("--runs")) {
-        throw ConfigError{no_time_for_runs};
-      }
-      return network_outcome(make_network_plan(read_network_scenario(root, file, sources.catalog, networks)), json,
-                             explained);
+      refuse_for_networks(arguments);
+      NetworkScenario scenario = read_network_scenario(root, file, sources.catalog, networks);
+      return network_outcome(make_network_plan(std::move(scenario), part, explained, without), json, explained);
     }
-    const TermSet without = parse_terms(arguments.many("--without"));
     if (asks_for_search(root)) {
       return search_outcome(arguments, root, file, sources, without);
     }

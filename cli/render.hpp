@@ -15,9 +15,12 @@
 namespace headroom::cli {
 
 [[nodiscard]] std::string plan_text(const Plan& plan);
-/// Parts of it, for the files that write it: a serving plan, the memory of a GPU, what was assumed, broken rules.
+/// Parts of it, for the files that write it: a serving plan, the memory of a GPU, a step's terms, how they came about,
+/// what was assumed, broken rules.
 [[nodiscard]] std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan& p);
 [[nodiscard]] std::string memory_table(const MemoryBreakdown& memory, Bytes capacity);
+[[nodiscard]] std::string time_table(const Breakdown& time);
+[[nodiscard]] std::string explain_lines(const std::vector<ExplainEntry>& entries);
 [[nodiscard]] std::string notes_text(const Plan& plan);
 [[nodiscard]] std::string problems_text(const std::vector<Problem>& problems);
 /// Schema "headroom.plan/1": raw SI, the unit in the key.
@@ -31,10 +34,16 @@ void strategy_members(JsonWriter& json, const Strategy& strategy);
 /// Schema "headroom.search/1".
 [[nodiscard]] std::string search_json(const SearchPlan& plan);
 
-/// The same faces for a network of ops; `explain` adds the ops.
+/// The same faces for a network of ops; `explain` adds how the step came about and the ops.
 [[nodiscard]] std::string network_plan_text(const NetworkPlan& plan);
 [[nodiscard]] std::string network_explain_text(const NetworkPlan& plan);
 [[nodiscard]] std::string network_plan_json(const NetworkPlan& plan);
+/// Of them the times: the answer above the memory, the terms below it, the members of the JSON object.
+[[nodiscard]] std::string network_times_text(const NetworkPlan& plan);
+[[nodiscard]] std::string network_confidence_text(const NetworkTimes& times);
+void network_times_members(JsonWriter& json, const NetworkPlan& plan);
+/// What a host would have to deliver so that its GPUs never wait: member `data` of a plan's object.
+void data_members(JsonWriter& json, const FedStep& fed);
 
 [[nodiscard]] std::string validation_text(const Validation& validation);
 /// Schema "headroom.validate/1".

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer for a network of ops: memory by item and by part, FLOP, traffic; no time, for none is priced.
+// The answer for a network of ops: memory by item and by part, FLOP, traffic; its times stand in
+// render_network_time.cpp.
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/json_writer.hpp>
@@ -8,8 +9,6 @@
 
 namespace headroom::cli {
 namespace {
-
-constexpr std::string_view no_time = "time: not priced for op lists yet";
 
 std::string percent(double fraction) {
   return format_number(100.0 * fraction) + " %";
@@ -104,10 +103,11 @@ std::string notes_text(const NetworkPlan& p) {
   for (const std::string& note : p.notes) {
     text += "  " + note + "\n";
   }
-  return text + (p.problems.empty()
-                     ? "\nmemory: no measured row scores op lists; the interval is that of the rough training form, " +
-                           p.interval_source + "\n"
-                     : "");
+  return text + (p.times ? network_confidence_text(*p.times) : "") +
+         (p.problems.empty()
+              ? "\nmemory: no measured row scores op lists; the interval is that of the rough training form, " +
+                    p.interval_source + "\n"
+              : "");
 }
 
 void recompute_json(JsonWriter& json, const SegmentRecompute& recompute) {
@@ -206,7 +206,7 @@ std::string network_plan_text(const NetworkPlan& p) {
     }
     return text + notes_text(p);
   }
-  text += verdict_of(p) + "\n" + (p.fits() ? "" : remedies_text(p));
+  text += verdict_of(p) + "\n" + (p.fits() ? "" : remedies_text(p)) + network_times_text(p);
   const Network& n = p.scenario.network;
   Table answer{{"", ""}};
   answer.left(1);
@@ -219,7 +219,7 @@ std::string network_plan_text(const NetworkPlan& p) {
   }
   answer.row({"step, all GPUs", format(p.step_flops) + " in " + std::to_string(p.accumulation) + " micro-batch(es)"});
   answer.row({"sent per GPU and step", format(p.traffic) + " for data parallelism"});
-  text += answer.text() + std::string{no_time} + "\n\n" + memory_text(p) + "\n" + parts_text(p);
+  text += answer.text() + "\n" + memory_text(p) + "\n" + parts_text(p);
   text += "\ninference, no graph: weights " + format(p.inference.weights) + " and " + format(p.inference.per_sample) +
           " a sample (input and the two largest adjacent tensors); largest batch " + std::to_string(p.inference_batch) +
           "\n";
@@ -227,7 +227,8 @@ std::string network_plan_text(const NetworkPlan& p) {
 }
 
 std::string network_explain_text(const NetworkPlan& p) {
-  std::string text = network_plan_text(p) + "\nops, of one block and pass\n";
+  std::string text =
+      network_plan_text(p) + (p.explain.empty() ? "" : explain_lines(p.explain)) + "\nops, of one block and pass\n";
   Table table{{"op", "kind", "blocks", "parameters", "forward", "backward", "reads", "writes"}};
   table.left(1);
   const Network& n = p.scenario.network;
@@ -254,9 +255,7 @@ std::string network_plan_json(const NetworkPlan& p) {
   json.member("step_flop", p.step_flops.raw());
   json.member("micro_batches", p.accumulation);
   json.member("sent_bytes_per_gpu_and_step", p.traffic.raw());
-  json.key("step_time_s");
-  json.null();
-  json.member("step_time_why", no_time);
+  network_times_members(json, p);
   memory_json(json, p);
   json.key("inference");
   json.begin_object();

@@ -72,19 +72,6 @@ void problem_members(JsonWriter& json, const std::vector<Problem>& problems) {
   json.end_array();
 }
 
-/// What a host would have to deliver so that its GPUs never wait.
-void data_members(JsonWriter& json, const FedStep& fed) {
-  json.key("data");
-  json.compact_next();
-  json.begin_object();
-  json.member("binds", input_stage_names[static_cast<std::size_t>(fed.input.binds)]);
-  json.member("exposed_s", fed.exposed.raw());
-  json.member("cores_needed", fed.input.cores_needed);
-  json.member("storage_needed_bytes_per_s", fed.input.storage_needed.raw());
-  json.member("copy_needed_bytes_per_s", fed.input.copy_needed.raw());
-  json.end_object();
-}
-
 /// What of the strategy is not as usual.
 void form_members(JsonWriter& json, const Strategy& s) {
   if (s.cp > 1 && s.cp_form != CpForm::unstated) {
@@ -447,6 +434,18 @@ void confidence_members(JsonWriter& json, const Plan& plan) {
 }
 
 }  // namespace
+
+void data_members(JsonWriter& json, const FedStep& fed) {
+  json.key("data");
+  json.compact_next();
+  json.begin_object();
+  json.member("binds", input_stage_names[static_cast<std::size_t>(fed.input.binds)]);
+  json.member("exposed_s", fed.exposed.raw());
+  json.member("cores_needed", fed.input.cores_needed);
+  json.member("storage_needed_bytes_per_s", fed.input.storage_needed.raw());
+  json.member("copy_needed_bytes_per_s", fed.input.copy_needed.raw());
+  json.end_object();
+}
 
 void write_plan(JsonWriter& json, const Plan& plan) {
   json.begin_object();

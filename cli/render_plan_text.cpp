@@ -60,21 +60,18 @@ std::string memory_table(const MemoryBreakdown& memory, Bytes capacity) {
   return table.text();
 }
 
-namespace {
-
-std::string time_table(const Estimate& e) {
+std::string time_table(const Breakdown& time) {
+  const Seconds step = time.total();
   Table table{{"time of a step", "", "share"}};
   for (std::size_t i = 0; i < term_count; ++i) {
     constexpr double visible = 1e-6;  // of the step
-    if (std::abs(e.time.exposed[i] / e.step) > visible) {
-      table.row({std::string{term_names[i]}, format(e.time.exposed[i]), percent(e.time.exposed[i] / e.step)});
+    if (std::abs(time.exposed[i] / step) > visible) {
+      table.row({std::string{term_names[i]}, format(time.exposed[i]), percent(time.exposed[i] / step)});
     }
   }
-  table.row({"step", format(e.step), ""});
+  table.row({"step", format(step), ""});
   return table.text();
 }
-
-}  // namespace
 
 std::string notes_text(const Plan& plan) {
   std::string text;
@@ -138,7 +135,7 @@ std::string train_time_text(const Plan& plan, const TrainScenario& t, const Trai
     }
     answer.row({"cost per M tokens", interval_text(p.cost_per_million_tokens)});
   }
-  return answer.text() + "binds: " + p.binds + "\n\n" + time_table(p.estimate);
+  return answer.text() + "binds: " + p.binds + "\n\n" + time_table(p.estimate.time);
 }
 
 std::string price_text(const Plan& plan) {
@@ -252,12 +249,16 @@ std::string plan_text(const Plan& plan) {
 }
 
 std::string explain_text(const Plan& plan) {
-  std::string text = plan_text(plan) + "\nhow each number came about\n";
+  return plan_text(plan) + explain_lines(plan.explain);
+}
+
+std::string explain_lines(const std::vector<ExplainEntry>& entries) {
+  std::string text = "\nhow each number came about\n";
   double step = 0.0;
-  for (const ExplainEntry& entry : plan.explain) {
+  for (const ExplainEntry& entry : entries) {
     step = entry.name == "step" ? entry.value : step;
   }
-  for (const ExplainEntry& entry : plan.explain) {
+  for (const ExplainEntry& entry : entries) {
     text += "\n" + entry.name + " = " + shown_text(entry.value, entry.as);
     if (entry.as == Shown::seconds && step > 0.0 && entry.name != "step") {
       text += "  (" + percent(entry.value / step) + " of the step)";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/cost/rough_stack.hpp>
+#include <headroom/scenarios/data_feed.hpp>
 #include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/plan.hpp>
 
@@ -135,10 +136,31 @@ std::vector<NetworkRemedy> find_remedies(const NetworkScenario& s, const Overhea
 
 }  // namespace
 
-NetworkPlan make_network_plan(NetworkScenario scenario) {
+namespace {
+
+/// Step, rates and money, and what they are taken to stand on.
+void add_times(const NetworkScenario& s, bool explain, TermSet without, NetworkPlan& plan) {
+  PricedNetwork priced = price_network(s, explain, without);
+  plan.times = std::move(priced.times);
+  plan.untimed = std::move(priced.untimed);
+  plan.explain = std::move(priced.explain);
+  if (!plan.times) {
+    plan.notes.push_back("time: not priced: " + plan.untimed + "; memory alone is answered");
+    return;
+  }
+  plan.notes.push_back(data_text(s.feed, plan.times->parts.fed));
+  if (s.money.price) {
+    plan.notes.push_back("price " + format(*s.money.price) + " per GPU (" + s.money.source + ")");
+  }
+}
+
+}  // namespace
+
+NetworkPlan make_network_plan(NetworkScenario scenario, PlanPart part, bool explain, TermSet without) {
   const RoughStack stack = find_rough_stack("rough-train");
   const Overhead overhead{stack.fragmentation.value, stack.framework};
   NetworkPlan plan;
+  plan.part = part;
   plan.capacity = scenario.device.visible_capacity().value;
   plan.notes = scenario.assumptions;
   if (scenario.micro_batch_open && scenario.global_batch % scenario.dp != 0) {
@@ -167,6 +189,9 @@ NetworkPlan make_network_plan(NetworkScenario scenario) {
     plan.remedies = find_remedies(scenario, overhead, plan.capacity);
   } else if (plan.interval.high > plan.capacity) {
     plan.notes.emplace_back("memory: the upper end of the interval does not fit; keep a fallback such as recompute");
+  }
+  if (part == PlanPart::all) {
+    add_times(scenario, explain, without, plan);
   }
   plan.notes.push_back("fragmentation: " + stack.fragmentation.source);
   plan.notes.push_back("framework: " + stack.framework_source);

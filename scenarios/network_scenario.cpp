@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/scenarios/network_plan.hpp>
+#include <headroom/scenarios/data_feed.hpp>
+#include <headroom/scenarios/hardware_reader.hpp>
+#include <headroom/scenarios/look_up.hpp>
+#include <headroom/scenarios/money_reader.hpp>
+#include <headroom/scenarios/network_scenario.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,44 +35,32 @@ class NetworkScenarioReader {
       root_.problem("kind", "a network of ops is answered for kind 'train' in this version");
     }
     read_model();
-    read_hardware();
+    take_hardware();
     read_training();
     read_strategy();
+    read_feed();
+    scenario_.money = read_money(root_, catalog_, scenario_.device.id);
     root_.finish();
     diagnostics_.throw_if_any();
     return std::move(scenario_);
   }
 
  private:
-  /// Runs `look`; its problems without a place of their own stand at `key`.
-  template <class Look>
-  void look_up(ConfigTable& table, std::string_view key, Look look) {
-    try {
-      look();
-    } catch (const ConfigError& error) {
-      for (const Diagnostic& diagnostic : error.diagnostics()) {
-        if (diagnostic.file.empty()) {
-          table.problem(key, diagnostic.message);
-        } else {
-          diagnostics_.add(diagnostic.file, diagnostic.at, diagnostic.message);
-        }
-      }
-    }
-  }
-
   void read_model() {
     const ConfigValue* model = root_.value("model");
     if (model->kind == ConfigValue::Kind::table) {
       read_inline(*model);
     } else if (model->text.ends_with(".toml")) {
-      look_up(root_, "model", [&] {
+      const auto read = [&](const std::string& text) {
         const std::filesystem::path folder = std::filesystem::path{scenario_.file}.parent_path();
-        const ConfigSource source = read_file((folder / model->text).lexically_normal().string());
+        const ConfigSource source = read_file((folder / text).lexically_normal().string());
         const ConfigValue tree = parse_toml(source.text, source.file);
-        scenario_.network = read_network(ConfigTable{tree, "", diagnostics_});
-      });
+        return read_network(ConfigTable{tree, "", diagnostics_});
+      };
+      scenario_.network = look_up(root_, "model", model->text, read).value_or(Network{});
     } else {
-      look_up(root_, "model", [&] { scenario_.network = networks_.find(model->text); });
+      const auto find = [&](const std::string& text) { return networks_.find(text); };
+      scenario_.network = look_up(root_, "model", model->text, find).value_or(Network{});
     }
   }
 
@@ -93,14 +85,26 @@ class NetworkScenarioReader {
     scenario_.network = read_network(ConfigTable{inline_model_, "model", diagnostics_});
   }
 
-  void read_hardware() {
+  void take_hardware() {
+    HardwareChoice hardware = read_hardware(root_, catalog_, scenario_.assumptions);
     ConfigTable table = root_.table("hardware");
-    const std::string gpu = table.text("gpu");
-    scenario_.gpus = table.integer("gpus", {1, 10'000'000});
-    if (!gpu.empty()) {
-      look_up(table, "gpu", [&] { scenario_.device = catalog_.device(gpu); });
+    if (table.has("host_memory")) {
+      table.problem_at_key("host_memory", "nothing of a network of ops is offloaded; leave 'host_memory' out");
     }
-    table.finish();
+    scenario_.gpus = hardware.gpus;
+    scenario_.gpus_per_node = hardware.gpus_per_node;
+    scenario_.device = std::move(hardware.device);
+    scenario_.host = std::move(hardware.host);
+    scenario_.cluster = std::move(hardware.cluster);
+  }
+
+  /// What the GPU takes of a sample are its inputs, unless the scenario says otherwise.
+  void read_feed() {
+    scenario_.feed = read_data_feed(root_);
+    if (scenario_.feed && scenario_.feed->fed <= Bytes{} && scenario_.network.input_bytes() > Bytes{}) {
+      scenario_.feed->fed = scenario_.network.input_bytes();
+      assume("data.fed_bytes = " + format(scenario_.feed->fed) + " (the inputs of a sample)");
+    }
   }
 
   void read_training() {
@@ -113,7 +117,22 @@ class NetworkScenarioReader {
     }
     scenario_.gradients_open = !table.has("gradients");
     read_optimizer(table);
+    read_software(table);
+    // Counts of samples are written as 1e9 or as an integer.
+    scenario_.samples = table.maybe_number("samples", {1.0, 1e18}).value_or(0.0);
+    scenario_.target = table.maybe_number("target_utilisation", {0.01, 1.0});
     table.finish();
+  }
+
+  void read_software(ConfigTable& table) {
+    const std::optional<std::string> stated = table.maybe_text("software");
+    const std::string id = stated.value_or("pytorch-fsdp");
+    const auto find = [](const std::string& text) { return MemoryStacks::standard().find(text); };
+    scenario_.software = look_up(table, "software", id, find).value_or(MemoryStack{});
+    if (!stated) {
+      assume("training.software = " + id + " (" + scenario_.software.name +
+             ": its host, passes and overlap in the time of a step; memory is not the software's)");
+    }
   }
 
   /// A name stands for its moments and the master copy of 16-bit weights, as in training; bytes for themselves.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step_trace.hpp>
+#include <headroom/scenarios/data_feed.hpp>
 #include <headroom/scenarios/money.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/remedy.hpp>
@@ -24,23 +25,6 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
     text += (text.empty() ? "" : std::string{between}) + part;
   }
   return text;
-}
-
-/// "GEMMs 71 %, attention 12 %, bubble 9 %": the three largest terms.
-std::string what_binds(const Estimate& e) {
-  std::array<std::pair<double, std::string_view>, term_count> shares{};
-  for (std::size_t i = 0; i < term_count; ++i) {
-    if (i == static_cast<std::size_t>(Term::measured_level)) {
-      continue;  // a correction of all of them is nothing to attack
-    }
-    shares[i] = {e.time.exposed[i] / e.step, term_names[i]};
-  }
-  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < 3 && shares[i].first > 0.005; ++i) {
-    parts.push_back(std::string{shares[i].second} + " " + percent(shares[i].first));
-  }
-  return joined(parts, ", ");
 }
 
 /// The largest memory term: what to attack when it does not fit.
@@ -227,23 +211,13 @@ void price_run(
 /// Whether data keeps up, what binds and what would not.
 void note_data(
     const TrainScenario& t, TrainPlan& answer, const CompiledTraining& compiled, const StepTable& table, Plan& plan) {
-  if (!t.work.feed) {
-    plan.notes.emplace_back("data loading: taken not to bind; a [data] table says what a sample asks of a host");
-    return;
+  FedStep fed;
+  if (t.work.feed) {
+    const Estimate& e = answer.estimate;
+    fed = compiled.step->time(table, answer.strategy, real(t.work.shape.global_batch), e.host).fed;
+    answer.fed = fed;
   }
-  const Estimate& e = answer.estimate;
-  const FedStep fed = compiled.step->time(table, answer.strategy, real(t.work.shape.global_batch), e.host).fed;
-  const auto binds = static_cast<std::size_t>(fed.input.binds);
-  answer.fed = fed;
-  std::string text = fed.exposed > Seconds{} ? "data loading: " + std::string{input_stage_names[binds]} +
-                                                   " holds the step up by " + format(fed.exposed)
-                                             : std::string{"data loading keeps up"};
-  text += "; GPUs that never wait need of a host";
-  text += t.work.feed->cpu > Seconds{} ? " " + format_number(fed.input.cores_needed) + " cores," : "";
-  text += t.work.feed->stored > Bytes{} ? " " + format(fed.input.storage_needed) + " of storage," : "";
-  text += t.work.feed->fed > Bytes{} ? " " + format(fed.input.copy_needed) + " of copies," : "";
-  text.pop_back();
-  plan.notes.push_back(std::move(text));
+  plan.notes.push_back(data_text(t.work.feed, fed));
 }
 
 TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool explained, Plan& plan) {
@@ -297,7 +271,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
   judge_memory(scenario, t, compiled.capacity, answer, plan.part);
   if (compiled.timed) {
     note_data(t, answer, compiled, table.step, plan);
-    answer.binds = what_binds(e);
+    answer.binds = what_binds(e.time);
     price_run(t, scenario.money, compiled, plan.confidence->width, answer);
   }
   advise(t, plan, answer);
@@ -305,6 +279,23 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
 }
 
 }  // namespace
+
+std::string what_binds(const Breakdown& time) {
+  const Seconds step = time.total();
+  std::array<std::pair<double, std::string_view>, term_count> shares{};
+  for (std::size_t i = 0; i < term_count; ++i) {
+    if (i == static_cast<std::size_t>(Term::measured_level)) {
+      continue;  // a correction of all of them is nothing to attack
+    }
+    shares[i] = {time.exposed[i] / step, term_names[i]};
+  }
+  std::stable_sort(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < 3 && shares[i].first > 0.005; ++i) {
+    parts.push_back(std::string{shares[i].second} + " " + percent(shares[i].first));
+  }
+  return joined(parts, ", ");
+}
 
 bool Plan::feasible() const noexcept {
   const auto answered = [](Verdict verdict) { return verdict == Verdict::feasible || verdict == Verdict::may_not_fit; };

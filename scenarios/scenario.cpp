@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/workload/hf_config.hpp>
+#include <headroom/scenarios/hardware_reader.hpp>
+#include <headroom/scenarios/look_up.hpp>
+#include <headroom/scenarios/money_reader.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/train_reader.hpp>
@@ -40,7 +43,7 @@ class ScenarioReader {
     } else {
       read_serve();
     }
-    read_money(gpu_id_);
+    scenario_.money = read_money(root_, sources_.catalog, gpu_id_);
     root_.finish();
     diagnostics_.throw_if_any();
     return std::move(scenario_);
@@ -48,23 +51,6 @@ class ScenarioReader {
 
  private:
   void assume(const std::string& text) { scenario_.assumptions.push_back(text); }
-
-  template <class Look>
-  auto look_up(ConfigTable& table, std::string_view key, const std::string& spelling, Look look)
-      -> std::optional<std::decay_t<decltype(look(spelling))>> {
-    try {
-      return look(spelling);
-    } catch (const ConfigError& error) {
-      for (const Diagnostic& diagnostic : error.diagnostics()) {
-        if (diagnostic.file.empty()) {
-          table.problem(key, diagnostic.message);
-        } else {
-          diagnostics_.add(diagnostic.file, diagnostic.at, diagnostic.message);
-        }
-      }
-      return std::nullopt;
-    }
-  }
 
   Architecture read_model() {
     const ConfigValue* model = root_.value("model");
@@ -155,73 +141,11 @@ class ScenarioReader {
     }
   }
 
-  struct Hardware {
-    Device device;
-    std::int64_t gpus = 1;
-    std::int64_t domain = 1;
-    std::optional<BytesPerSecond> scale_out;
-    std::string node;
-    std::optional<Node> host;
-    std::optional<Cluster> cluster;
-    std::int64_t gpus_per_node = 1;
-    std::optional<Bytes> host_memory;
-  };
-
-  Hardware read_hardware() {
-    Hardware result;
-    ConfigTable table = root_.table("hardware");
-    const std::string gpu = table.text("gpu");
-    result.gpus = table.integer("gpus", {1, 10'000'000});
-    if (!gpu.empty()) {
-      if (auto device =
-              look_up(table, "gpu", gpu, [&](const std::string& s) -> Device { return sources_.catalog.device(s); })) {
-        result.device = *device;
-        gpu_id_ = device->id;
-      }
-    }
-    std::optional<Node> node;
-    std::optional<std::string> id = table.maybe_text("node");
-    if (const std::optional<std::string> name = table.maybe_text("cluster")) {
-      result.cluster = look_up(table, "cluster", *name,
-                               [&](const std::string& s) -> Cluster { return sources_.catalog.cluster(s); });
-      if (result.cluster && id && *id != result.cluster->node) {
-        table.problem("node",
-                      "cluster '" + result.cluster->id + "' is of " + result.cluster->node + ", not " + quoted(*id));
-      }
-      id = result.cluster ? result.cluster->node : id;
-    }
-    if (id) {
-      node = look_up(table, "node", *id, [&](const std::string& s) -> Node { return sources_.catalog.node(s); });
-      if (node && !gpu_id_.empty() && node->gpu != gpu_id_ &&
-          std::find(node->also.begin(), node->also.end(), gpu_id_) == node->also.end()) {
-        table.problem("node", "node '" + node->id + "' holds " + node->gpu + ", not " + gpu_id_);
-      }
-    } else if (!gpu_id_.empty()) {
-      if (const Node* reference = sources_.catalog.reference_node(result.device)) {
-        node = *reference;
-        assume("hardware.node = " + node->id + " (the reference node of " + gpu_id_ + ")");
-      }
-    }
-    result.host_memory = table.maybe_quantity<Bytes>("host_memory");
-    table.finish();
-    result.domain = std::max<std::int64_t>(1, result.device.scale_up.domain);
-    if (node) {
-      result.gpus_per_node = node->gpus;
-      if (!result.host_memory && node->host_memory) {
-        result.host_memory = node->host_memory->value;
-      }
-      result.node = node->id;
-      result.scale_out = node->scale_out_per_gpu();
-      result.domain = std::max(result.domain, node->gpus);
-      result.host = node;
-    }
-    return result;
-  }
-
   void read_train() {
     TrainScenario train;
     train.architecture = read_model();
-    const Hardware hardware = read_hardware();
+    const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions);
+    gpu_id_ = hardware.device.id;
     train.device = hardware.device;
     train.domain = hardware.domain;
     train.scale_out = hardware.scale_out;
@@ -238,49 +162,12 @@ class ScenarioReader {
   void read_serve() {
     ServeScenario serve;
     serve.architecture = read_model();
-    const Hardware hardware = read_hardware();
+    const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions);
+    gpu_id_ = hardware.device.id;
     serve.device = hardware.device;
     serve.work.gpus = hardware.gpus;
     read_serving(root_, serve, scenario_.assumptions);
     scenario_.question = std::move(serve);
-  }
-
-  void read_money(const std::string& gpu) {
-    std::optional<ConfigTable> table = root_.maybe_table("money");
-    if (!table) {
-      return;
-    }
-    const std::optional<DollarsPerSecond> price = table->maybe_quantity<DollarsPerSecond>("price");
-    const std::optional<std::string> list = table->maybe_text("prices");
-    const std::size_t market = table->maybe_choice("market", market_names).value_or(0);
-    if (price && list) {
-      table->problem("prices", "state 'price' or 'prices', not both");
-    } else if (price) {
-      scenario_.money = {price, "scenario"};
-    } else if (list) {
-      read_price_list(*table, *list, static_cast<Market>(market), gpu);
-    } else if (!table->has("price")) {
-      table->problem("price", "[money] needs 'price', e.g. \"2.99 $/h\", or 'prices', the id of a price list");
-    }
-    table->finish();
-  }
-
-  void read_price_list(ConfigTable& table, const std::string& id, Market market, const std::string& gpu) {
-    const auto list =
-        look_up(table, "prices", id, [&](const std::string& s) -> PriceList { return sources_.catalog.prices(s); });
-    if (!list || gpu.empty()) {
-      return;
-    }
-    for (const PriceOffer& offer : list->offers) {
-      if (offer.market == market && sources_.catalog.device(offer.gpu).id == gpu) {
-        scenario_.money = {
-            offer.price.value,
-            list->name + ", " + std::string{market_names[static_cast<std::size_t>(market)]} + ", " + list->date};
-        return;
-      }
-    }
-    table.problem("prices", "price list '" + list->id + "' has no " +
-                                std::string{market_names[static_cast<std::size_t>(market)]} + " offer for " + gpu);
   }
 
   Diagnostics diagnostics_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/advice/reader.hpp>
+#include <headroom/scenarios/data_feed.hpp>
 #include <headroom/scenarios/sequence_length.hpp>
 #include <headroom/scenarios/train_reader.hpp>
 
@@ -17,7 +18,7 @@ class TrainingReader {
   void run() {
     read_training_table(train_);
     read_strategy(train_);
-    read_data(train_);
+    train_.work.feed = read_data_feed(root_);
     read_software(train_);
     settle_sequence(train_);  // padding depends on sequence parallelism, which the software may settle
   }
@@ -273,30 +274,6 @@ class TrainingReader {
     } else if (!overlap && s.overlap_experts) {
       assume("strategy.overlap_experts = true (what dualpipe is for)");
     }
-  }
-
-  /// What feeds the GPUs of one host; without the table data is taken not to bind.
-  void read_data(TrainScenario& train) {
-    std::optional<ConfigTable> table = root_.maybe_table("data");
-    if (!table) {
-      return;
-    }
-    DataFeed feed;
-    feed.stored = table->maybe_quantity<Bytes>("sample_bytes").value_or(Bytes{});
-    feed.fed = table->maybe_quantity<Bytes>("fed_bytes").value_or(Bytes{});
-    feed.cpu = table->maybe_quantity<Seconds>("cpu_time").value_or(Seconds{});
-    feed.workers = static_cast<double>(table->maybe_integer("workers", {1, 100'000}).value_or(0));
-    feed.storage = table->maybe_quantity<BytesPerSecond>("storage_bandwidth").value_or(BytesPerSecond{});
-    feed.prefetch = table->maybe_integer("prefetch", {0, 100'000}).value_or(feed.prefetch);
-    feed.pinned = table->maybe_boolean("pinned").value_or(true);
-    if (table->has("cpu_time") && !table->has("workers")) {
-      table->problem("cpu_time", "'cpu_time' needs 'workers', the loader processes of a host that have a core each");
-    }
-    if (table->has("storage_bandwidth") && !table->has("sample_bytes")) {
-      table->problem("storage_bandwidth", "'storage_bandwidth' needs 'sample_bytes', what a sample takes in storage");
-    }
-    table->finish();
-    train.work.feed = feed;
   }
 
   void read_strategy(TrainScenario& train) {

@@ -118,4 +118,11 @@ RunClass class_of(const Device& device,
   return architecture.moe ? RunClass::experts : RunClass::dense;
 }
 
+RunClass widest_class(const Confidence& confidence) noexcept {
+  const auto* const widest =
+      std::max_element(confidence.classes.begin(), confidence.classes.end(),
+                       [](const ClassErrors& a, const ClassErrors& b) { return a.width_80 < b.width_80; });
+  return static_cast<RunClass>(widest - confidence.classes.begin());
+}
+
 }  // namespace headroom

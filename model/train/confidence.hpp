@@ -81,6 +81,9 @@ struct Confidence {
                                 bool adapters,
                                 const MeasuredGround& measured) noexcept;
 
+/// The class with the widest errors: for what nobody measured.
+[[nodiscard]] RunClass widest_class(const Confidence& confidence) noexcept;
+
 /// What measured runs of the user's own say of the step: a term of its own, so that the parts still add up to it.
 struct MeasuredLevel {
   double factor = 1.0;      ///< time of a step over that of the form

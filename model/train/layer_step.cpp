@@ -1,124 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/model/cost/curve_library.hpp>
 #include <headroom/model/train/layer_step.hpp>
+#include <headroom/model/train/step_parts.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <mutex>
 #include <vector>
 
 namespace headroom {
-namespace {
-
-/// What a measured kernel has and a kernel in a step does not: a launch of its own, for the host runs ahead; droop, for
-/// the step's clock is the SKU's level; casts, which are priced as passes.
-void as_in_a_step(GemmCurve& curve) noexcept {
-  curve[static_cast<std::size_t>(GemmParameter::launch)] = 0.0;
-  curve[static_cast<std::size_t>(GemmParameter::droop)] = 0.0;
-  curve[static_cast<std::size_t>(GemmParameter::quantise)] = 0.0;
-}
-
-/// Medians over the measured SKUs.
-GemmCurve prior_curve() noexcept {
-  GemmCurve curve{};
-  std::transform(gemm_parameters().begin(), gemm_parameters().end(), curve.begin(),
-                 [](const CurveParameter& p) { return p.prior; });
-  return curve;
-}
-
-std::string_view wide_format(const Device& device, Precision precision) noexcept {
-  if (precision == Precision::fp32 || precision == Precision::tf32 || precision == Precision::fp16) {
-    return row_of(precision).name;
-  }
-  return device.peak[static_cast<std::size_t>(Rate::bf16)] ? "bf16" : "fp16";
-}
-
-bool narrow_recipe(Precision precision) noexcept {
-  return precision == Precision::fp8 || precision == Precision::mxfp8 || precision == Precision::nvfp4;
-}
-
-std::string_view narrow_format(const Device& device, Precision precision) noexcept {
-  return narrow_recipe(precision) ? "fp8" : wide_format(device, precision);
-}
-
-/// Weight gradients are read and written in fp32.
-GemmFormat gradient_of(GemmFormat format) noexcept {
-  constexpr double accumulated = 8.0;
-  format.output_bytes = accumulated;
-  return format;
-}
-
-/// Parsed once: rows ask for the same SKUs again and again.
-const CurveSet& curve_set_of(const Device& device) {
-  static std::mutex mutex;
-  static std::map<std::string, CurveSet, std::less<>> sets;
-  const std::lock_guard lock{mutex};
-  const auto found = sets.find(device.curves);
-  return found != sets.end() ? found->second : sets.emplace(device.curves, find_curve_set(device)).first->second;
-}
-
-/// The set whose attention serves a SKU: its own, else that of the SKU on which most kernels were published.
-const CurveSet& attention_set_of(const Device& device) {
-  static std::mutex mutex;
-  static std::map<std::string, CurveSet, std::less<>> sets;
-  const std::lock_guard lock{mutex};
-  const auto found = sets.find(device.curves);
-  if (found != sets.end()) {
-    return found->second;
-  }
-  const CurveSet own = device.curves.empty() ? CurveSet{} : find_curve_set(device);
-  return sets.emplace(device.curves, training_attention_set(own, device)).first->second;
-}
-
-GemmModel make_model(const Device& device, std::string_view name, bool gradient, std::string& why) {
-  const GemmFormat& format = *find_gemm_format(name);
-  const KernelDevice limits = kernel_device(device, format.rate);
-  GemmCurve curve = prior_curve();
-  try {
-    const CurveSet& set = curve_set_of(device);
-    const auto chosen = choose_gemm(set, device, format);
-    curve = chosen.curve->values;
-    why = chosen.why;
-  } catch (const ConfigError&) {
-    why = "no kernels measured for " + device.id + " in " + std::string{name} + ": medians of the measured SKUs";
-  }
-  as_in_a_step(curve);
-  return {curve, limits, gradient ? gradient_of(format) : format};
-}
-
-/// The software's kernel; where the SKU's set has not measured it, the newest that it has.
-TrainingAttentionModel make_attention(const Device& device,
-                                      std::string_view format,
-                                      std::string_view kernel,
-                                      std::string& why) {
-  const KernelDevice limits = kernel_device(device, find_gemm_format(format)->rate);
-  const CurveSet& set = attention_set_of(device);
-  const AttentionImplementation* implementation = find_attention_implementation(kernel);
-  const auto measured = [&](const auto& curve) { return curve.provenance.engine == implementation->name; };
-  if (implementation == nullptr ||
-      std::none_of(set.training_attention.begin(), set.training_attention.end(), measured)) {
-    implementation = &newest_training_attention(set);
-  }
-  const auto chosen = choose_training_attention(set, device, *implementation);
-  why = std::string{implementation->name} + " on " + chosen.why;
-  return {chosen.curve->values, limits, implementation->algorithm};
-}
-
-/// (a^5 + b^5)^(1/5) - a: what waiting for the host adds to the GPU's own time.
-Seconds wait_for_host(Seconds gpu, Seconds host) noexcept {
-  constexpr double order = 5.0;
-  const double larger = std::max(gpu.raw(), host.raw());
-  if (larger <= 0.0) {
-    return {};
-  }
-  const double sum = std::pow(gpu.raw() / larger, order) + std::pow(host.raw() / larger, order);
-  return Seconds{larger * std::pow(sum, 1.0 / order)} - gpu;
-}
-
-}  // namespace
-
 TermSet parse_terms(std::span<const std::string> names) {
   TermSet terms;
   for (const std::string& name : names) {
@@ -170,11 +59,11 @@ LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
 
 LayerPricer::LayerPricer(StepRecipe recipe)
     : recipe_{std::move(recipe)},
-      narrow_{make_model(recipe_.device, narrow_format(recipe_.device, recipe_.precision), false, why_)},
-      narrow_gradient_{make_model(recipe_.device, narrow_format(recipe_.device, recipe_.precision), true, why_)},
-      wide_{make_model(recipe_.device, wide_format(recipe_.device, recipe_.precision), false, why_)},
-      wide_gradient_{make_model(recipe_.device, wide_format(recipe_.device, recipe_.precision), true, why_)},
-      fused_{make_attention(recipe_.device,
+      narrow_{step_product(recipe_.device, narrow_format(recipe_.device, recipe_.precision), false, why_)},
+      narrow_gradient_{step_product(recipe_.device, narrow_format(recipe_.device, recipe_.precision), true, why_)},
+      wide_{step_product(recipe_.device, wide_format(recipe_.device, recipe_.precision), false, why_)},
+      wide_gradient_{step_product(recipe_.device, wide_format(recipe_.device, recipe_.precision), true, why_)},
+      fused_{step_attention(recipe_.device,
                             wide_format(recipe_.device, recipe_.precision),
                             recipe_.stack.attention_kernel,
                             attention_why_)} {
@@ -224,14 +113,10 @@ void LayerPricer::add_attention(LayerTimes& t, const Block& block, const Sizes& 
     t.backward.attention = fused_.time(shape, AttentionPass::backward) / rate;
     return;
   }
-  // Every score is formed, masked or not.
-  const double pairs = rows * r.seq_len;
-  const bool aligned = block.head_dim % 8 == 0;
-  const Seconds products =
-      (aligned ? 1.0 : r.physics.unaligned) * (Flops{4.0 * pairs * width} / (r.physics.unfused_rate * wide_peak_));
-  const Seconds passes = Bytes{0.5 * element_ * r.physics.score_bytes * pairs} / bandwidth_;
-  t.forward.attention = products + passes;
-  t.backward.attention = 2.0 * products + 1.5 * passes;
+  const UnfusedAttention unfused = unfused_attention(rows * r.seq_len, width, block.head_dim % 8 == 0, element_,
+                                                     {r.physics, wide_peak_, bandwidth_});
+  t.forward.attention = unfused.forward;
+  t.backward.attention = unfused.backward;
 }
 
 void LayerPricer::add_mixer(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {

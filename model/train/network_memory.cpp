@@ -9,18 +9,13 @@
 namespace headroom {
 namespace {
 
-bool recomputes(const NetworkTraining& t, const std::string& part) {
-  const std::vector<std::string>& parts = t.recompute.parts;
-  return t.recompute.every > 0 && (parts.empty() || std::find(parts.begin(), parts.end(), part) != parts.end());
-}
-
 /// Segments are numbered along the network: blocks that run forward again together share one, any other block has one
 /// of its own. A segment never crosses from one part into another.
 class Segments {
  public:
   Segments(const Network& network, const NetworkTraining& training) {
     for (const Stage& stage : network.stages) {
-      const bool again = recomputes(training, stage.part);
+      const bool again = training.recompute.covers(stage.part);
       first_.push_back(number_.size());
       recomputed_.push_back(again);
       for (std::int64_t i = 0; i < stage.repeat; ++i) {
@@ -182,7 +177,7 @@ void sum_parts(const Network& network,
         const auto blocks = static_cast<double>(stage.repeat);
         part.parameters += blocks * stage.parameters;
         part.forward += blocks * stage.forward;
-        memory.recompute_flops += recomputes(t, name) ? blocks * stage.forward : Flops{};
+        memory.recompute_flops += t.recompute.covers(name) ? blocks * stage.forward : Flops{};
       }
     }
     const auto found = kept.find(name);
@@ -193,6 +188,10 @@ void sum_parts(const Network& network,
 }
 
 }  // namespace
+
+bool SegmentRecompute::covers(std::string_view part) const noexcept {
+  return every > 0 && (parts.empty() || std::find(parts.begin(), parts.end(), part) != parts.end());
+}
 
 NetworkMemory training_memory(const Network& network, const NetworkTraining& training) {
   NetworkMemory memory;

@@ -16,6 +16,8 @@ namespace headroom {
 struct SegmentRecompute {
   std::int64_t every = 0;
   std::vector<std::string> parts;
+  /// Whether blocks of `part` run forward once more.
+  [[nodiscard]] bool covers(std::string_view part) const noexcept;
 };
 
 struct NetworkTraining {

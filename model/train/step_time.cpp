@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/cost/layer_ops.hpp>
 #include <headroom/model/train/schedule.hpp>
+#include <headroom/model/train/step_parts.hpp>
 #include <headroom/model/train/step_time.hpp>
 
 #include <algorithm>
@@ -10,25 +11,10 @@
 namespace headroom {
 namespace {
 
-/// Compute c with communication x beside it, of which a share o overlaps: what overlaps slows compute by sig.
-Seconds overlapped(Seconds c, Seconds x, double o, double sig) noexcept {
-  const Seconds both = std::min(c, x);
-  return std::max(c + sig * o * both, x) + (1.0 - o) * both;
-}
-
-/// What a group's traffic takes on a stack that reaches a share of the measured rates.
+/// What a group's traffic takes in this recipe.
 Seconds reached(const GroupCollectives* group, Collective collective, double bytes, const StepRecipe& r) noexcept {
-  if (group == nullptr || bytes <= 0.0) {
-    return {};
-  }
-  return group->time(collective, Bytes{bytes}).time /
-         (group->view().domains > 1 ? r.physics.nic * r.stack.nic : r.stack.link);
+  return reached(group, collective, bytes, r.physics, r.stack);
 }
-
-/// GPUs from which stragglers are felt.
-constexpr double straggler_free = 8.0;
-/// Of the last micro-batch's compute, what gradients may hide beside.
-constexpr double hiding_room = 0.8;
 
 }  // namespace
 
@@ -78,6 +64,9 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   kinds_.back().layers += real(arch.mtp_layers);
   layers_ = real(arch.layers + arch.mtp_layers);
   heads_ = 1.0 + real(arch.mtp_layers);
+  const ParameterCount ends = count_parameters(arch);
+  embedding_ = ends.embedding;
+  head_ = ends.head;
 }
 
 LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks) const {
@@ -123,9 +112,8 @@ void StepModel::add_parameters(const LayerKey& k, StepTable& table) const noexce
     p.trained_dense += weight * (full ? dense : kind.adapters.dense);
     p.trained_experts += weight * (full ? experts : kind.adapters.experts / k.ep);
   }
-  const ParameterCount ends = count_parameters(r.architecture);
-  table.embedding = ends.embedding / k.tp;
-  table.head_parameters = ends.head / k.tp;
+  table.embedding = embedding_ / k.tp;
+  table.head_parameters = head_ / k.tp;
 }
 
 void StepModel::set_groups(const LayerKey& k, const RankGroups& ranks, StepTable& table) const {
@@ -144,15 +132,23 @@ void StepModel::set_groups(const LayerKey& k, const RankGroups& ranks, StepTable
 }
 
 StepTable StepModel::tabulate(const LayerKey& key) const {
+  StepTable table = tabulate_layers(key);
+  regroup(key, table);
+  return table;
+}
+
+void StepModel::regroup(const LayerKey& key, StepTable& table) const {
+  set_groups(key, LayerPricer::groups_of(key, *groups_), table);
+}
+
+StepTable StepModel::tabulate_layers(const LayerKey& key) const {
   const StepRecipe& r = pricer_.recipe();
   StepTable table;
-  const RankGroups ranks = LayerPricer::groups_of(key, *groups_);
-  table.layer = mean_layer(key, ranks);
+  table.layer = mean_layer(key, LayerPricer::groups_of(key, *groups_));
   table.head = pricer_.head(key);
   table.head.product *= heads_;
   table.head.loss *= heads_;
   add_parameters(key, table);
-  set_groups(key, ranks, table);
   if (on(Term::elementwise) && r.options.method == Method::full) {
     table.layer.accumulation =
         Bytes{r.stack.accumulation_bytes * (table.of_layer.dense + table.of_layer.experts)} / pricer_.bandwidth();

@@ -105,10 +105,9 @@ class StepModel {
   /// ZeRO stage and split of the layers: every stage's mean share of layers and head, nothing exposed, no bubble.
   [[nodiscard]] Seconds least_time(const StepTable& table, std::int64_t stages, double micro_batches) const noexcept;
 
-  /// The groups of `key` into a table of the same layers.
-  void regroup(const LayerKey& key, StepTable& table) const {
-    set_groups(key, LayerPricer::groups_of(key, *groups_), table);
-  }
+  /// A table without its groups, and the groups into a table: many strategies share the one and not the other.
+  [[nodiscard]] StepTable tabulate_layers(const LayerKey& key) const;
+  void regroup(const LayerKey& key, StepTable& table) const;
 
   [[nodiscard]] const LayerPricer& pricer() const noexcept { return pricer_; }
   [[nodiscard]] const JobGroups& groups() const noexcept { return *groups_; }
@@ -145,8 +144,9 @@ class StepModel {
   LayerPricer pricer_;
   std::shared_ptr<const JobGroups> groups_;
   std::vector<Kind> kinds_;
-  double layers_ = 1.0;  ///< prediction modules included
-  double heads_ = 1.0;   ///< and their passes through the head
+  double layers_ = 1.0;                  ///< prediction modules included
+  double heads_ = 1.0;                   ///< and their passes through the head
+  double embedding_ = 0.0, head_ = 0.0;  ///< parameters of the ends
   mutable std::mutex mutex_;
   using CacheKey = std::array<std::int64_t, 13>;  ///< with the strides, for the order decides them
   mutable std::map<CacheKey, LayerTimes> cache_;

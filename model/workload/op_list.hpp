@@ -29,11 +29,24 @@ struct NetworkInput {
   [[nodiscard]] Bytes bytes() const noexcept { return Bytes{elements * bytes_per_element}; }
 };
 
+/// What kernels of an op work on, of one sample and pass. Sizes that a kind does not have stay as they are.
+struct OpSizes {
+  double rows = 0.0;  ///< of gemm, norm and gather; lookups in all tables of an embedding_bag; attention: queries
+  double in = 0.0, out = 0.0;  ///< gemm; channels of conv
+  double width = 0.0;          ///< of a row of norm, gather and embedding_bag; of an attention head
+  double context = 0.0, heads = 0.0, kv_heads = 0.0;                                             ///< attention
+  bool fused = true, causal = false;                                                             ///< attention
+  std::array<double, 2> plane{1.0, 1.0}, kernel{1.0, 1.0}, stride{1.0, 1.0}, padding{0.0, 0.0};  ///< conv
+  double groups = 1.0;                                                                           ///< conv
+  double readings = 1.0;  ///< of the input: 2 of norms whose statistics span more than a row
+};
+
 /// One op with what follows from its shapes, for one block and one pass over the op (a stage may make several a
 /// sample). A multiply-add is 2 FLOP.
 struct Op {
   std::string name;
   OpKind kind = OpKind::gemm;
+  OpSizes sizes;
   double parameters = 0.0;
   double input_elements = 0.0;  ///< of all tensors read
   double chain_elements = 0.0;  ///< that the op before must hand over; 0: any (gather, embedding_bag)
@@ -102,7 +115,7 @@ inline constexpr double largest_count = 9007199254740992.0;
 /// Every op follows the one before it unless `after` names another op, an input, or several. Keys by kind:
 ///   conv           in [C,H,W], out_channels, kernel, stride = 1, padding = 0, groups = 1, bias = true
 ///   gemm           rows (tokens), in, out, bias = true
-///   attention      tokens, heads, head_dim, context = tokens, kv_heads = heads, fused = true
+///   attention      tokens, heads, head_dim, context = tokens, kv_heads = heads, fused = true, causal = false
 ///   embedding_bag  rows, width, lookups, bags = 1, tables = 1
 ///   elementwise    elements, function, inputs
 ///   norm           tokens, width, function

@@ -155,6 +155,13 @@ void read_conv(ConfigTable& table, Op& op) {
   op.chain_elements = op.input_elements;
   op.input_shape = {w.in.channels, w.in.height, w.in.width};
   op.output_shape = {out, w.height, w.width};
+  op.sizes.in = real(w.in.channels);
+  op.sizes.out = real(out);
+  op.sizes.plane = {real(w.in.height), real(w.in.width)};
+  op.sizes.kernel = {real(w.kernel.high), real(w.kernel.wide)};
+  op.sizes.stride = {real(w.stride.high), real(w.stride.wide)};
+  op.sizes.padding = {real(w.padding.high), real(w.padding.wide)};
+  op.sizes.groups = real(groups);
   op.forward = Flops{2.0 * taps * op.output_elements};
   op.backward = 2.0 * op.forward;  // of the input and of the weights
   op.keeps_input = true;
@@ -169,6 +176,9 @@ void read_gemm(ConfigTable& table, Op& op) {
   op.input_elements = product(table, "in", "elements", {rows, in});
   op.output_elements = product(table, "out", "elements", {rows, out});
   op.chain_elements = op.input_elements;
+  op.sizes.rows = rows;
+  op.sizes.in = in;
+  op.sizes.out = out;
   op.forward = Flops{2.0 * rows * in * out};
   op.backward = 2.0 * op.forward;
   op.keeps_input = true;
@@ -181,12 +191,18 @@ void read_attention(ConfigTable& table, Op& op) {
   const double context = real(table.maybe_integer("context", size).value_or(tokens));
   const std::int64_t kv_heads = table.maybe_integer("kv_heads", size).value_or(heads);
   const bool fused = table.maybe_boolean("fused").value_or(true);
+  const bool causal = table.maybe_boolean("causal").value_or(false);
   divides(table, "kv_heads", "'heads'", heads, kv_heads);
+  if (causal && context != real(tokens)) {
+    table.problem("causal", "'causal' needs as many keys as queries: 'context' is " + format_count(context) +
+                                ", 'tokens' " + std::to_string(tokens) + "; leave one of the two out");
+  }
+  op.sizes = {real(tokens), 0.0, 0.0, head_dim, context, real(heads), real(kv_heads), fused, causal};
   op.output_elements = product(table, "heads", "elements", {real(tokens), real(heads), head_dim});
   op.input_elements =
       op.output_elements + product(table, "context", "elements", {2.0 * context, real(kv_heads), head_dim});
   op.chain_elements = op.input_elements;
-  // Scores and weighted values, not halved: nothing here is causal.
+  // Scores and weighted values, causal ones not halved (Chowdhery et al. 2022, appendix B): only their time is less.
   op.forward = Flops{4.0 * context * op.output_elements};
   // The fused backward forms the scores again: five products instead of four (Dao 2023, section 3.1).
   op.backward = (fused ? 2.5 : 2.0) * op.forward;
@@ -208,6 +224,8 @@ void read_embedding_bag(ConfigTable& table, Op& op) {
   const double tables = real(table.maybe_integer("tables", size).value_or(1));
   op.parameters = product(table, "rows", "parameters", {rows, width, tables});
   op.output_elements = product(table, "width", "elements", {bags, width, tables});
+  op.sizes.rows = lookups * tables;
+  op.sizes.width = width;
   op.forward = Flops{product(table, "lookups", "additions", {lookups, width, tables})};
   op.backward = op.forward;
   op.kept_bytes = index_bytes * (lookups + bags) * tables;
@@ -263,17 +281,19 @@ struct NormRow {
   double parameters;  ///< of one channel
   double statistics;  ///< of one token
   double flops;       ///< of one element, forward
+  double readings;    ///< of the input, forward
 };
 
 // clang-format off
 // Arithmetic of one element: layer norm sums, subtracts, squares, sums, divides, scales and shifts; rms norm squares,
-// sums, divides and scales. Batch and group norm keep a pair of statistics a channel or group, too few to count.
+// sums, divides and scales. Batch and group norm keep a pair of statistics a channel or group, too few to count; their
+// statistics are done before the first result (Ioffe and Szegedy 2015, algorithm 1), so that the input is read twice.
 constexpr std::array norm_rows{
-    //        name    parameters statistics flops
-    NormRow{"layer",  2.0,       2.0,       7.0},
-    NormRow{"rms",    1.0,       1.0,       4.0},
-    NormRow{"batch",  2.0,       0.0,       7.0},
-    NormRow{"group",  2.0,       0.0,       7.0},
+    //        name    parameters statistics flops readings
+    NormRow{"layer",  2.0,       2.0,       7.0,  1.0},
+    NormRow{"rms",    1.0,       1.0,       4.0,  1.0},
+    NormRow{"batch",  2.0,       0.0,       7.0,  2.0},
+    NormRow{"group",  2.0,       0.0,       7.0,  2.0},
 };
 // clang-format on
 
@@ -283,6 +303,9 @@ void read_norm(ConfigTable& table, Op& op) {
   const NormRow& row =
       norm_rows[table.choice("function", std::array<std::string_view, 4>{"layer", "rms", "batch", "group"})];
   op.parameters = row.parameters * width;
+  op.sizes.rows = tokens;
+  op.sizes.width = width;
+  op.sizes.readings = row.readings;
   op.input_elements = product(table, "width", "elements", {tokens, width});
   op.output_elements = op.input_elements;
   op.chain_elements = op.input_elements;
@@ -297,6 +320,8 @@ void read_gather(ConfigTable& table, Op& op) {
   const double width = real(table.integer("width", size));
   op.output_elements = product(table, "width", "elements", {rows, width});
   op.input_elements = op.output_elements;
+  op.sizes.rows = rows;
+  op.sizes.width = width;
   op.kept_bytes = index_bytes * rows;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <optional>
 
 namespace headroom {
 namespace {
@@ -14,7 +15,8 @@ namespace {
 /// Layer tables of one layout, built on first use: stages, shards and ZeRO share them.
 class LayoutTables {
  public:
-  LayoutTables(const SearchJob& job, const LayerRanks& layout) : job_{job}, layout_{layout} {}
+  LayoutTables(const SearchJob& job, const LayerRanks& layout, bool with_memory)
+      : job_{job}, layout_{layout}, with_memory_{with_memory} {}
 
   LayerTable& of(const Stages& stages, std::uint16_t micro_batch, const LayerForm& form) {
     const std::uint64_t key = key_of_table(stages, micro_batch, form);
@@ -24,8 +26,12 @@ class LayoutTables {
     }
     const Strategy s = job_.space->strategy(layout_, stages, micro_batch, form, 0, {}, 1);
     keys_.push_back(key);
-    tables_.push_back(tabulate(job_.compiled, key_of(s)));
-    return tables_.back();
+    LayerTable& table = tables_.emplace_back();
+    table.step = job_.compiled.step->tabulate_layers(key_of(s));
+    if (with_memory_) {
+      table.memory = tabulate_memory(job_.compiled.memory, key_of(s));
+    }
+    return table;
   }
 
  private:
@@ -41,6 +47,7 @@ class LayoutTables {
 
   const SearchJob& job_;
   const LayerRanks& layout_;
+  bool with_memory_;
   std::vector<std::uint64_t> keys_;
   std::deque<LayerTable> tables_;  ///< addresses stay
 };
@@ -58,7 +65,7 @@ class LayoutSearch {
         found_{found},
         counts_{counts},
         broken_{broken},
-        tables_{job_, layout} {}
+        tables_{job_, layout, true} {}
 
   void run(const LayoutBound& least) {
     const std::vector<Stages> all = job_.space->stages(layout_);
@@ -69,7 +76,7 @@ class LayoutSearch {
       if (breaks_a_rule(stages)) {
         continue;
       }
-      set_groups(stages);
+      groups_.assign(stages.shard_ranks.size(), std::nullopt);
       for (const std::uint16_t micro_batch : stages.micro_batches) {
         for (const LayerForm& form : stages.forms) {
           search_form(stages, micro_batch, form);
@@ -141,15 +148,16 @@ class LayoutSearch {
     return job_.space->strategy(layout_, stages, micro_batch, form, shard_ranks, schedule, zero);
   }
 
-  /// Groups depend on the ranks alone: one set a number of shards.
-  void set_groups(const Stages& stages) {
-    groups_.clear();
-    for (const std::uint16_t shard : stages.shard_ranks) {
-      const Strategy s = strategy(stages, 1, stages.forms.front(), shard, {}, 1);
-      StepTable groups;
-      job_.compiled.step->regroup(key_of(s), groups);
-      groups_.push_back(groups);
+  /// The groups of the stages and one of their shards: large jobs take long to look at, so that only what is priced
+  /// is looked at.
+  const StepTable& groups(const Stages& stages, std::size_t shard) {
+    std::optional<StepTable>& groups = groups_[shard];
+    if (!groups) {
+      const Strategy s = strategy(stages, 1, stages.forms.front(), stages.shard_ranks[shard], {}, 1);
+      groups.emplace();
+      job_.compiled.step->regroup(key_of(s), *groups);
     }
+    return *groups;
   }
 
   [[nodiscard]] double micro_batches(const Stages& stages, std::uint16_t micro_batch) const noexcept {
@@ -189,7 +197,7 @@ class LayoutSearch {
       if (context_.bounded && excluded(s, zero, table, m, least, stages.schedules.size())) {
         continue;
       }
-      table.step.take_groups(groups_[i]);
+      table.step.take_groups(groups(stages, i));
       for (const ScheduleForm& schedule : stages.schedules) {
         s.schedule = schedule.schedule;
         s.vpp = schedule.vpp;
@@ -283,7 +291,7 @@ class LayoutSearch {
   SearchCounts& counts_;
   BrokenExample& broken_;
   LayoutTables tables_;
-  std::vector<StepTable> groups_;
+  std::vector<std::optional<StepTable>> groups_;  ///< of the stages at hand, by shard
 };
 
 }  // namespace
@@ -301,7 +309,7 @@ SearchCounts& SearchCounts::operator+=(const SearchCounts& o) noexcept {
 
 LayoutBound bound_layout(const BranchContext& context, const LayerRanks& layout) {
   const SearchJob& job = *context.job;
-  LayoutTables tables{job, layout};
+  LayoutTables tables{job, layout, false};
   LayoutBound least{std::numeric_limits<double>::infinity(), Seconds{std::numeric_limits<double>::infinity()}};
   const double batch = real(job.train().work.shape.global_batch);
   for (const Stages& stages : job.space->stages(layout)) {

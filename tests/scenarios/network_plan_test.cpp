@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a network of ops: row P3 with the preset, its parts, and what opens when keys are blank.
+// The plan of a network of ops: row P3 with the preset, its parts, its times, and what opens when keys are blank.
 #include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/scenario.hpp>
 
 #include <doctest/doctest.h>
 
+#include "../near.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::near;
 
 namespace {
 
@@ -64,6 +66,130 @@ TEST_CASE("P3: on 64 GPUs under ZeRO 2 the states are P (2 + 14/64) bytes and 2 
   CHECK(plan.memory.states.total().raw() == doctest::Approx(4.4375e9).epsilon(0.01));
   CHECK(plan.traffic.raw() == doctest::Approx(2.0 * 63 / 64 * 2 * p));
   CHECK(plan.traffic.raw() == doctest::Approx(7.875e9).epsilon(0.01));
+}
+
+TEST_CASE("P3: the plan says what share of the traffic hides, how far the peak is used, and the verdict against 80 %") {
+  const NetworkPlan plan = plan_of({});
+  REQUIRE(plan.times);
+  const NetworkTimes& t = *plan.times;
+  CHECK(t.parts.hidden_share() > 0.0);
+  CHECK(t.parts.hidden_share() < 1.0);
+  CHECK(t.parts.traffic > t.parts.time[Term::dp_comm]);
+  // Model FLOP by hand: three forward passes of 182 TFLOP a sample, two samples a GPU, on 312 TFLOP/s.
+  const double own = 3.0 * plan.scenario.network.forward.raw() * 2.0;
+  CHECK(t.utilisation.mid == near(own / (t.step.mid.raw() * 312e12), 0.001));
+  CHECK(t.executed == near(4.0 / 3.0 * t.utilisation.mid));
+  CHECK(t.utilisation.low < t.utilisation.mid);
+  REQUIRE(t.target);
+  CHECK(t.target->asked == 0.8);
+  CHECK(t.target->verdict == TargetVerdict::out_of_reach);
+  CHECK(t.target->text.find("below the 80.0 % asked for: what binds is attention") != std::string::npos);
+  CHECK(t.target->text.find("recomputation alone leaves at most 75.0 %") != std::string::npos);
+  CHECK_FALSE(blank_plan({"training.precision=bf16"}).times->target);
+}
+
+TEST_CASE("what nobody measured takes the widest class of errors, which no other exceeds") {
+  const NetworkTimes t = *plan_of({}).times;
+  for (const ClassErrors& errors : step_confidence().classes) {
+    CHECK(errors.width_80 <= t.errors.width_80);
+  }
+  CHECK(t.step.high.raw() == near(t.step.mid.raw() * (1.0 + t.errors.width_80)));
+  CHECK(t.samples_per_s.mid == near(128.0 / t.step.mid.raw()));
+}
+
+TEST_CASE("a utilisation is held against what was asked for at both ends of its interval") {
+  const auto verdict = [](double low, double mid, double high) {
+    return judge_utilisation({low, mid, high}, 0.8, 1.0, "gemm 90 %").verdict;
+  };
+  CHECK(verdict(0.80, 0.9, 1.0) == TargetVerdict::reached);
+  CHECK(verdict(0.79, 0.8, 1.0) == TargetVerdict::likely);
+  CHECK(verdict(0.5, 0.79, 0.8) == TargetVerdict::unlikely);
+  CHECK(verdict(0.3, 0.5, 0.79) == TargetVerdict::out_of_reach);
+  const std::string text = judge_utilisation({0.3, 0.41, 0.6}, 0.8, 1.0, "gemm 90 %").text;
+  CHECK(text == "utilisation 41.0 %, below the 80.0 % asked for: what binds is gemm 90 %");
+}
+
+TEST_CASE("a run of so many samples takes its steps, and costs its GPUs for as long") {
+  const NetworkPlan plan = plan_of({"training.samples=1e6", "money.price=2 $/h"});
+  REQUIRE(plan.times);
+  const NetworkTimes& t = *plan.times;
+  const double hours = 1e6 / 128.0 * t.step.mid.raw() / 3600.0;
+  CHECK(t.duration.mid.raw() == near(3600.0 * hours));
+  CHECK(t.gpu_hours.mid == near(64.0 * hours));
+  CHECK(t.cost.mid.raw() == near(2.0 * 64.0 * hours));
+  CHECK(t.cost_per_million_samples.mid.raw() == near(t.cost.mid.raw()));
+  CHECK(plan_of({}).times->duration.mid == Seconds{});
+}
+
+TEST_CASE("an op that no curve describes costs the time alone: memory is answered, and the op is named") {
+  const auto plan = [](const std::string& groups) {
+    const std::string file = "net.toml";
+    const ConfigValue root = parse_toml(
+        "schema = 1\nkind = \"train\"\n[hardware]\ngpu = \"a100-sxm-80gb\"\ngpus = 8\n[training]\nglobal_batch = 64\n"
+        "precision = \"fp16\"\n[model]\n[[model.op]]\nname = \"dw\"\npart = \"p\"\nkind = \"conv\"\n"
+        "in = [32, 56, 56]\nout_channels = 32\nkernel = 3\ngroups = " +
+            groups + "\n",
+        file);
+    return make_network_plan(read_network_scenario(root, file, Catalog::standard(), NetworkLibrary::standard()));
+  };
+  const NetworkPlan depthwise = plan("32");
+  CHECK(depthwise.feasible());
+  CHECK_FALSE(depthwise.times);
+  CHECK(told(depthwise, "time: not priced: dw: a depthwise convolution"));
+  CHECK(depthwise.memory.total() > Bytes{});
+  CHECK(plan("4").times);
+}
+
+TEST_CASE("memory alone prices no time, and is the memory of the whole plan") {
+  const std::string file = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/train/perception-2b-64xa100.toml";
+  const ConfigValue root = scenario_tree(file, {});
+  const NetworkPlan memory = make_network_plan(
+      read_network_scenario(root, file, Catalog::standard(), NetworkLibrary::standard()), PlanPart::memory);
+  CHECK_FALSE(memory.times);
+  CHECK(memory.untimed.empty());
+  CHECK(memory.total() == plan_of({}).total());
+}
+
+TEST_CASE("a SKU without a peak for the recipe answers memory and says why there is no time") {
+  const NetworkPlan plan = plan_of({"hardware.gpu=v100-sxm2-32gb", "hardware.gpus=8", "training.precision=fp8"});
+  CHECK(plan.memory.total() > Bytes{});
+  CHECK_FALSE(plan.times);
+  CHECK(told(plan, "time: not priced: "));
+  CHECK(told(plan, "memory alone is answered"));
+}
+
+TEST_CASE("the software says how the step runs: its overlap, host and passes, not its memory") {
+  const NetworkPlan fsdp = plan_of({});
+  const NetworkPlan megatron = plan_of({"training.software=megatron-core"});
+  CHECK(told(fsdp, "training.software = pytorch-fsdp"));
+  CHECK_FALSE(told(megatron, "training.software"));
+  CHECK(fsdp.total() == megatron.total());
+  CHECK(fsdp.times->step.mid != megatron.times->step.mid);
+}
+
+TEST_CASE("ResNet-50 has torchvision's 25 557 032 parameters and 4.1 G multiply-adds; its blocks chain") {
+  const Network network = NetworkLibrary::standard().find("ResNet50v1.5");
+  CHECK(network.parameters == 25'557'032.0);
+  Flops convolutions{};
+  for (const Stage& stage : network.stages) {
+    for (std::size_t i = stage.first; i < stage.first + stage.count; ++i) {
+      const Op& op = network.ops[i];
+      convolutions +=
+          op.kind == OpKind::conv || op.kind == OpKind::gemm ? static_cast<double>(stage.repeat) * op.forward : Flops{};
+    }
+  }
+  CHECK(0.5 * convolutions.raw() == near(4.09e9, 0.005));
+}
+
+TEST_CASE("a host that decodes too slowly holds the step up, and its samples are fed as the network's inputs") {
+  const NetworkPlan fed = plan_of({"data.cpu_time=10 s", "data.workers=16"});
+  REQUIRE(fed.times);
+  // A DGX holds eight replicas of two samples.
+  CHECK(fed.times->step.mid.raw() == near(10.0 * 16.0 / 16.0));
+  CHECK(fed.times->parts.time[Term::data] > Seconds{});
+  CHECK(fed.scenario.feed->fed == fed.scenario.network.input_bytes());
+  CHECK(told(fed, "data loading: decode holds the step up"));
+  CHECK(told(plan_of({}), "data loading: taken not to bind"));
 }
 
 TEST_CASE("an optimizer's name stands for its moments and the master copy, adamw when none is stated") {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Table [hardware] of a scenario: the SKU, how many, and the hosts that hold them.
+#pragma once
+
+#include <headroom/core/config_reader.hpp>
+#include <headroom/hardware/catalog.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+struct HardwareChoice {
+  Device device;  ///< its id is empty when the SKU is unknown
+  std::int64_t gpus = 1;
+  std::int64_t domain = 1;  ///< GPUs of one scale-up domain
+  std::optional<BytesPerSecond> scale_out;
+  std::string node;
+  std::optional<Node> host;
+  std::optional<Cluster> cluster;
+  std::int64_t gpus_per_node = 1;
+  std::optional<Bytes> host_memory;
+};
+
+/// Problems go to the diagnostics of `root`; what is taken for a blank key to `assumptions`.
+[[nodiscard]] HardwareChoice read_hardware(ConfigTable& root,
+                                           const Catalog& catalog,
+                                           std::vector<std::string>& assumptions);
+
+}  // namespace headroom

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ids and files that a scenario names, looked up with the problem told at the key that names them.
+#pragma once
+
+#include <headroom/core/config_reader.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace headroom {
+
+/// What `look` finds. Problems without a place of their own stand at `key` of `table`, and nothing is found.
+template <class Look>
+auto look_up(ConfigTable& table, std::string_view key, const std::string& spelling, Look look)
+    -> std::optional<std::decay_t<decltype(look(spelling))>> {
+  try {
+    return look(spelling);
+  } catch (const ConfigError& error) {
+    for (const Diagnostic& diagnostic : error.diagnostics()) {
+      if (diagnostic.file.empty()) {
+        table.problem(key, diagnostic.message);
+      } else {
+        table.diagnostics().add(diagnostic.file, diagnostic.at, diagnostic.message);
+      }
+    }
+    return std::nullopt;
+  }
+}
+
+}  // namespace headroom

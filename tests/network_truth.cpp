@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Published training rates of ResNet-50 against the plan of its op list. The rows do not say their batch: 256 images a
+// GPU are taken, or what fits of them at once. Prints a table; exit 1 when a row lies outside its interval.
+#include <headroom/core/csv.hpp>
+#include <headroom/scenarios/network_plan.hpp>
+#include <headroom/scenarios/scenario.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+using namespace headroom;
+
+namespace {
+
+constexpr std::int64_t batch_per_gpu = 256;
+
+struct Word {
+  std::string_view theirs, ours;
+};
+constexpr std::array skus{Word{"DGX A100 80GB", "a100-sxm-80gb"}, Word{"DGX-1 V100 16GB", "v100-sxm2-16gb"},
+                          Word{"DGX-1 V100 32GB", "v100-sxm2-32gb"}};
+constexpr std::array formats{Word{"; AMP;", "fp16"}, Word{"; TF32;", "tf32"}, Word{"; FP32;", "fp32"}};
+
+struct Row {
+  std::string config, hardware, gpu, precision;
+  std::int64_t gpus = 1;
+  double measured = 0.0;
+};
+
+/// "ResNet50v1.5; 8 GPU; AMP; DALI input" on a known box; the first of several words wins.
+std::vector<Row> rows_of(const std::filesystem::path& file) {
+  std::ifstream stream{file};
+  Diagnostics diagnostics;
+  CsvReader csv{stream, file.string(), diagnostics};
+  const auto field = [&](std::string_view name) { return csv.fields().at(csv.column(name).value()); };
+  std::vector<Row> rows;
+  while (csv.next()) {
+    Row row;
+    row.config = field("config");
+    row.hardware = field("hardware");
+    if (field("workload") != "image_cls_train" || field("metric") != "images_per_s" ||
+        !row.config.starts_with("ResNet50v1.5; ") || row.config.find(" GPU; ") == std::string::npos) {
+      continue;
+    }
+    for (const Word& sku : skus) {
+      row.gpu = row.gpu.empty() && row.hardware == sku.theirs ? sku.ours : row.gpu;
+    }
+    for (const Word& format : formats) {
+      row.precision = row.config.find(format.theirs) != std::string::npos ? format.ours : row.precision;
+    }
+    row.gpus = std::stoll(row.config.substr(row.config.find("; ") + 2));
+    row.measured = csv.number(csv.column("value").value()).value_or(0.0);
+    if (!row.gpu.empty() && !row.precision.empty() && row.measured > 0.0) {
+      rows.push_back(std::move(row));
+    }
+  }
+  diagnostics.throw_if_any();
+  return rows;
+}
+
+Interval<double> predicted(const Row& row, const Catalog& catalog, const NetworkLibrary& networks) {
+  const std::vector<std::string> keys{"kind=train",
+                                      "model=resnet-50",
+                                      "hardware.gpu=" + row.gpu,
+                                      "hardware.gpus=" + std::to_string(row.gpus),
+                                      "training.global_batch=" + std::to_string(batch_per_gpu * row.gpus),
+                                      "training.precision=" + row.precision,
+                                      "strategy.zero=0",
+                                      "strategy.recompute=none"};
+  const NetworkPlan plan = make_network_plan(read_network_scenario(scenario_tree(keys), "row", catalog, networks));
+  return plan.times.value().samples_per_s;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::filesystem::path file = std::filesystem::path{count > 1 ? arguments[1] : "."} / "other_workloads.csv";
+  if (!std::filesystem::exists(file)) {
+    std::puts("Skipped: no measured rows");
+    return 0;
+  }
+  const Catalog catalog = Catalog::standard();
+  const NetworkLibrary networks = NetworkLibrary::standard();
+  std::vector<double> errors;
+  bool inside = true;
+  for (const Row& row : rows_of(file)) {
+    const Interval<double> rate = predicted(row, catalog, networks);
+    const double error = rate.mid / row.measured - 1.0;
+    const bool holds = rate.low <= row.measured && row.measured <= rate.high;
+    errors.push_back(std::abs(error));
+    inside = inside && holds;
+    std::printf("%-48s %-16s measured %7.0f/s predicted %7.0f/s  %+5.1f %%%s\n", row.config.c_str(),
+                row.hardware.c_str(), row.measured, rate.mid, 100.0 * error, holds ? "" : "  OUTSIDE");
+  }
+  if (errors.empty()) {
+    std::puts("no row of ResNet-50's training");
+    return 1;
+  }
+  std::sort(errors.begin(), errors.end());
+  std::printf("%zu rows, median error %.1f %%, largest %.1f %%\n", errors.size(), 100.0 * errors[errors.size() / 2],
+              100.0 * errors.back());
+  return inside ? 0 : 1;
+}
