@@ -6,6 +6,7 @@
 #include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/own_runs.hpp>
 #include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/sensitivity.hpp>
 #include <headroom/scenarios/train_answer.hpp>
 
 #include <optional>
@@ -81,6 +82,7 @@ struct Plan {
   std::optional<PlanConfidence> confidence;  ///< of a training plan's times
   std::optional<OwnRuns> own_runs;           ///< that moved its level
   std::optional<NearestRuns> nearest;        ///< filled by who prints them: nothing above reads it
+  std::vector<Sensitivity> sensitivities;    ///< the same, of a timed training plan
   std::vector<ExplainEntry> explain;         ///< filled when asked for
   /// Not refused: it fits, or may not, which the verdict says.
   [[nodiscard]] bool feasible() const noexcept;
@@ -93,6 +95,9 @@ struct Plan {
                              PlanPart part = PlanPart::all,
                              TermSet without = {},
                              std::optional<OwnRuns> own_runs = std::nullopt);
+
+/// The same without remedies and without the record of terms: one plan of many that are held side by side.
+[[nodiscard]] Plan price_plan(Scenario scenario);
 
 /// The pipeline of a training plan's step as trace-event JSON. ConfigError for a plan without one: of serving, refused,
 /// of memory alone, or of a schedule that cannot run its micro-batches.
