@@ -176,6 +176,15 @@ void add_nearest(Plan& plan, std::span<const RunFile> own, const Sources& source
   }
 }
 
+/// What more of each part of the hardware would buy; nothing of the plan changes.
+void add_sensitivities(Plan& plan) {
+  const auto* const train = std::get_if<TrainScenario>(&plan.scenario.question);
+  const auto* const answer = std::get_if<TrainPlan>(&plan.answer);
+  if (train != nullptr && answer != nullptr && plan.part == PlanPart::all) {
+    plan.sensitivities = sensitivities_of(*train, answer->strategy, answer->estimate.step, plan.without);
+  }
+}
+
 Outcome network_outcome(const NetworkPlan& plan, bool json, bool explained) {
   return {json        ? network_plan_json(plan)
           : explained ? network_explain_text(plan)
@@ -212,6 +221,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     GivenRuns given = read_given_runs(arguments, scenario, sources, without);
     Plan plan = make_plan(std::move(scenario), explained, part, without, std::move(given.level));
     add_nearest(plan, given.files, sources);
+    add_sensitivities(plan);
     if (arguments.has("--trace")) {
       write_trace(arguments.one("--trace"), trace_of(plan));
     }

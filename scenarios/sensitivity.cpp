@@ -14,9 +14,13 @@ void scale(std::optional<Sourced<Q>>& number, double factor) {
   }
 }
 
-/// Links between GPUs that the SKU or its node states; PCIe has the rates of its generation and none between.
+/// Links between GPUs that the SKU or its node states. PCIe has the rates of its generations and none between.
 bool states_scale_up(const TrainScenario& t) noexcept {
   const Device::ScaleUp& link = t.device.scale_up;
+  const LinkTopology topology = t.host ? t.host->topology : link.topology;
+  if (topology == LinkTopology::pcie || topology == LinkTopology::none) {
+    return false;
+  }
   return link.per_gpu || link.per_pair || link.link_rate || (t.host && (t.host->per_gpu || t.host->per_pair));
 }
 

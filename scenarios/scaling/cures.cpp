@@ -151,8 +151,9 @@ void add_nodes(const Catalog& catalog, const TrainScenario& t, std::vector<Candi
     const Links links = links_of(t.device, &node, gpus);
     const bool slower = links.inside < now.inside || links.outside < now.outside;
     const bool faster = links.inside > now.inside || links.outside > now.outside;
-    if (id != t.node && holds(node, t.device) && node.gpus >= t.gpus_per_node && faster && !slower && seen.insert(links).second) {
-      out.push_back({"a node with faster links", {"hardware.node = \"" + id + "\""}, {}});
+    if (id != t.node && holds(node, t.device) && node.gpus >= t.gpus_per_node && faster && !slower &&
+        seen.insert(links).second) {
+      out.push_back({"a node with faster links: " + node.name, {"hardware.node = \"" + id + "\""}, {}});
     }
   });
 }
@@ -165,7 +166,7 @@ void add_skus(const Catalog& catalog, const TrainScenario& t, std::vector<Candid
     const Node* const node = catalog.reference_node(device);
     if (device.id != t.device.id && device.generation == t.device.generation && device.vendor == t.device.vendor &&
         node != nullptr && now.inside < links_of(device, node, 1).inside) {
-      out.push_back({"the same generation with a faster scale-up link",
+      out.push_back({"the same generation with a faster scale-up link: " + id,
                      {"hardware.gpu = \"" + id + "\"", "hardware.node = \"" + node->id + "\""},
                      {}});
     }
