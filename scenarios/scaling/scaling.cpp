@@ -26,7 +26,7 @@ void check_counts(const TrainScenario& t, const Request& r, Diagnostics& diagnos
           std::string{option} + " is " + std::to_string(*count) + "; it must be 1 to " + std::to_string(most_gpus));
     }
   }
-  if (r.from && *r.from > last_count(t, r)) {
+  if (diagnostics.empty() && r.from && *r.from > last_count(t, r)) {
     diagnostics.add("", {},
                     "--from is " + std::to_string(*r.from) + ", above --to " + std::to_string(last_count(t, r)) +
                         (r.to ? "" : " (eight times the scenario's GPUs)"));
