@@ -243,7 +243,7 @@ std::string sensitivities_text(const std::vector<Sensitivity>& all, const Strate
   for (const Sensitivity& s : all) {
     text += text.empty() ? format_number(100.0 * sensitivity_more, 2) + " % more of: " : ", ";
     text += std::string{resource_texts[static_cast<std::size_t>(s.resource)]};
-    text += std::abs(s.faster) < visible ? " nothing" : " " + percent(std::abs(s.faster));
+    text += std::abs(s.faster) < visible ? " nothing" : " " + format_number(100.0 * std::abs(s.faster), 2) + " %";
     text += s.faster <= -visible ? " slower" : &s == &all.front() && s.faster >= visible ? " faster" : "";
     if (s.strategy.micro_batch != now.micro_batch) {
       text += " (micro-batch " + std::to_string(s.strategy.micro_batch) + ")";
