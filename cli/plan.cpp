@@ -181,7 +181,8 @@ void add_sensitivities(Plan& plan) {
   const auto* const train = std::get_if<TrainScenario>(&plan.scenario.question);
   const auto* const answer = std::get_if<TrainPlan>(&plan.answer);
   if (train != nullptr && answer != nullptr && plan.part == PlanPart::all) {
-    plan.sensitivities = sensitivities_of(*train, answer->strategy, answer->estimate.step, plan.without);
+    plan.sensitivities =
+        sensitivities_of(*train, answer->strategy, answer->estimate.step, plan.without, answer->groups);
   }
 }
 

@@ -235,6 +235,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
     plan.part = PlanPart::memory;
   }
   if (compiled.timed) {
+    answer.groups = compiled.step->shared_groups();
     plan.confidence = confidence_of(t, step_confidence());
     PlanConfidence& c = *plan.confidence;
     c.width = narrowed_width(c.errors.width_80, t.work.measured.weight, c.errors);

@@ -40,7 +40,8 @@ struct TrainPlan {
   std::vector<Problem> problems;  ///< every rule the strategy breaks; empty when it only does not fit
   std::string binds;              ///< what the time goes to; empty where no time is priced
   std::optional<OffloadPlan> offload;
-  std::optional<FedStep> fed;  ///< where the scenario says how data is loaded
+  std::optional<FedStep> fed;               ///< where the scenario says how data is loaded
+  std::shared_ptr<const JobGroups> groups;  ///< of the job, where its time is priced
   Interval<Seconds> step;
   Interval<Bytes> memory;  ///< as the device shows it; the verdict compares its ends with the capacity
   Bytes live{};            ///< what tensors take at the peak

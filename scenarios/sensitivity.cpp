@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -111,12 +112,13 @@ TrainScenario with_more(const TrainScenario& train, Resource resource, double fa
 std::vector<Sensitivity> sensitivities_of(const TrainScenario& train,
                                           const Strategy& strategy,
                                           Seconds base,
-                                          TermSet without) {
+                                          TermSet without,
+                                          std::shared_ptr<const JobGroups> groups) {
   std::vector<Sensitivity> result;
   if (base <= Seconds{}) {
     return result;
   }
-  const std::shared_ptr<const JobGroups> groups = groups_of(train);
+  groups = groups ? std::move(groups) : groups_of(train);
   for (std::size_t i = 0; i < resource_count; ++i) {
     const auto resource = static_cast<Resource>(i);
     if (!matters(train, resource)) {

@@ -36,10 +36,11 @@ struct Sensitivity {
 
 /// One entry a resource, in the order of `Resource`, each re-priced at the plan's strategy; capacity re-opens
 /// micro-batch and recomputation, the latter also where it is stated. Empty where no time is priced. `base`: the
-/// scenario's step at that strategy.
+/// scenario's step at that strategy; `groups`: of its job, built anew when there are none.
 [[nodiscard]] std::vector<Sensitivity> sensitivities_of(const TrainScenario& train,
                                                         const Strategy& strategy,
                                                         Seconds base,
-                                                        TermSet without = {});
+                                                        TermSet without = {},
+                                                        std::shared_ptr<const JobGroups> groups = nullptr);
 
 }  // namespace headroom

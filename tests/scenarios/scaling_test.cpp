@@ -46,7 +46,7 @@ std::vector<std::int64_t> counts(const Curve& curve) {
 
 /// Folders of a user who has clusters of DGX H100 whose spine is oversubscribed as said, read by `run`.
 template <class Run>
-void with_clusters(Run run) {
+void with_clusters(Run run, int leaf = 2) {
   namespace fs = std::filesystem;
   std::string folder = (fs::temp_directory_path() / "headroom-scaling-XXXXXX").string();
   REQUIRE(mkdtemp(folder.data()) != nullptr);
@@ -56,7 +56,7 @@ void with_clusters(Run run) {
         << "schema = 1\nid = \"tree-" << ratio << "\"\nname = \"t\"\naliases = []\nnode = \"dgx-h100\"\n"
         << "nodes = { value = 1024, source = \"T\" }\nrail_optimised = false\ntransport = \"infiniband\"\n"
         << "[sources]\nT = \"made for a test\"\n"
-        << "[[tier]]\nname = \"leaf\"\nnodes = 2\noversubscription = 1.0\n"
+        << "[[tier]]\nname = \"leaf\"\nnodes = " << leaf << "\noversubscription = 1.0\n"
         << "[[tier]]\nname = \"spine\"\nnodes = 1024\noversubscription = " << ratio << ".0\n";
   }
   setenv("HEADROOM_DATA_DIR", folder.c_str(), 1);
@@ -184,6 +184,31 @@ TEST_CASE("a 4:1 spine lowers efficiency beyond a leaf, a 1:1 tree is one large 
       }
     }
   });
+}
+
+TEST_CASE("a ring crosses a leaf's uplink with the traffic of one host, exchanges between experts with that of all") {
+  with_clusters(
+      [](const Sources& own) {
+        const Curve even = weak(own, {"hardware.cluster=tree-1"});
+        const Curve narrow = weak(own, {"hardware.cluster=tree-4"});
+        CHECK(narrow.points.back().train().estimate.step == even.points.back().train().estimate.step);
+        const auto experts = [&](const std::string& cluster) {
+          Request request;
+          request.kind = Kind::weak;
+          request.to = 512;
+          return scaling_curve(scenario({"model=qwen3-30b-a3b", "hardware.gpus=64", "training.seq_len=4096",
+                                         "training.software=megatron-core", "strategy.zero=1", "strategy.ep=64",
+                                         "strategy.recompute=full", cluster},
+                                        own),
+                               request);
+        };
+        const Point wide = experts("hardware.cluster=tree-1").points.back();
+        const Point tight = experts("hardware.cluster=tree-4").points.back();
+        REQUIRE(wide.answered);
+        REQUIRE(tight.answered);
+        CHECK(tight.train().estimate.step > 1.2 * wide.train().estimate.step);
+      },
+      4);
 }
 
 TEST_CASE("a count that the cluster does not hold is listed, the others are priced") {
