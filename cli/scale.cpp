@@ -116,7 +116,7 @@ Outcome run_scale(const Arguments& arguments) {
 
 constexpr std::string_view examples =
     "  headroom scale scenarios/train/llama3-70b-512xh100.toml --to 4096\n"
-    "  headroom scale scenarios/train/llama3-70b-512xh100.toml --weak --cluster llama3-roce-24k\n"
+    "  headroom scale scenarios/train/llama3-70b-512xh100.toml --weak --cluster dgx-superpod-h100\n"
     "  headroom scale scenarios/train/llama3-70b-512xh100.toml --budget '15 M$'\n"
     "  headroom scale scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8\n";
 
