@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom plan` and `headroom explain`: a scenario file or the quick form, priced.
+#include <headroom/cli/plan_context.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/cli/verb.hpp>
@@ -180,15 +181,6 @@ GivenRuns read_given_runs(const Arguments& arguments,
   return given;
 }
 
-/// Measured runs beside a priced step; nothing of the plan changes.
-void add_nearest(Plan& plan, std::span<const RunFile> own, const Sources& sources) {
-  const auto* const train = std::get_if<TrainScenario>(&plan.scenario.question);
-  const auto* const answer = std::get_if<TrainPlan>(&plan.answer);
-  if (train != nullptr && answer != nullptr && plan.part == PlanPart::all && answer->step.mid.raw() > 0.0) {
-    plan.nearest = nearest_runs(*train, published_runs(), own, sources);
-  }
-}
-
 /// What speaks of transformers alone.
 void refuse_for_networks(const Arguments& arguments) {
   if (arguments.has("--runs")) {
@@ -237,6 +229,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     GivenRuns given = read_given_runs(arguments, scenario, sources, without);
     Plan plan = make_plan(std::move(scenario), explained, part, without, std::move(given.level));
     add_nearest(plan, given.files, sources);
+    add_sensitivities(plan);
     if (arguments.has("--trace")) {
       write_trace(arguments.one("--trace"), trace_of(plan));
     }

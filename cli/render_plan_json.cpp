@@ -237,6 +237,31 @@ void train_times(JsonWriter& json, const Money& money, const TrainScenario& t, c
   }
 }
 
+/// What more of each part of the hardware would buy.
+void sensitivity_members(JsonWriter& json, const std::vector<Sensitivity>& all, const Strategy& now) {
+  if (all.empty()) {
+    return;
+  }
+  json.key("sensitivities");
+  json.begin_array();
+  for (const Sensitivity& s : all) {
+    json.compact_next();
+    json.begin_object();
+    json.member("resource", resource_names[static_cast<std::size_t>(s.resource)]);
+    json.member("more", sensitivity_more);
+    json.member("faster", s.faster);
+    json.member("step_time_s", s.step.raw());
+    if (s.strategy.micro_batch != now.micro_batch) {
+      json.member("micro_batch", int{s.strategy.micro_batch});
+    }
+    if (s.strategy.recompute != now.recompute) {
+      json.member("recompute", recompute_names[static_cast<std::size_t>(s.strategy.recompute)]);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   json.member("kind", "train");
   json.member("model", std::string_view{t.architecture.id});
@@ -257,6 +282,7 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
   train_memory(json, t, p);
   if (plan.part == PlanPart::all) {
     train_times(json, plan.scenario.money, t, p);
+    sensitivity_members(json, plan.sensitivities, p.strategy);
   }
   advice_members(json, p.advice);
 }

@@ -203,6 +203,25 @@ std::string confidence_text(const PlanConfidence& c) {
   return text;
 }
 
+/// "10 % more of: NIC 1.20 % faster step, ..., memory capacity 8.10 % (recompute none)"
+std::string sensitivities_text(const std::vector<Sensitivity>& all, const Strategy& now) {
+  constexpr double visible = 5e-5;  // of the step
+  std::string text;
+  for (const Sensitivity& s : all) {
+    text += text.empty() ? format_number(100.0 * sensitivity_more, 2) + " % more of: " : ", ";
+    text += std::string{resource_texts[static_cast<std::size_t>(s.resource)]};
+    text += std::abs(s.faster) < visible ? " nothing" : " " + format_number(100.0 * std::abs(s.faster), 2) + " %";
+    text += s.faster <= -visible ? " slower" : &s == &all.front() && s.faster >= visible ? " faster" : "";
+    if (s.strategy.micro_batch != now.micro_batch) {
+      text += " (micro-batch " + std::to_string(s.strategy.micro_batch) + ")";
+    }
+    if (s.strategy.recompute != now.recompute) {
+      text += " (recompute " + std::string{recompute_names[static_cast<std::size_t>(s.strategy.recompute)]} + ")";
+    }
+  }
+  return text + (text.empty() ? "" : "\n");
+}
+
 std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
   const Bytes capacity = t.device.visible_capacity().value;
   std::string text = t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
@@ -224,6 +243,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   text += "peak: " + std::string{peak_moment_names[static_cast<std::size_t>(p.estimate.moment)]} + ", stage " +
           std::to_string(p.estimate.stage) + " of " + std::to_string(p.strategy.pp) + ", " +
           format_number(p.estimate.in_flight, 3) + " micro-batches in flight\n";
+  text += sensitivities_text(plan.sensitivities, p.strategy);
   text += advice_text(t, p);
   text += notes_text(plan);
   if (whole) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/plan_context.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -114,8 +115,8 @@ Outcome search_outcome(const Arguments& arguments,
   const std::string effort = (terminal ? "\r\033[K" : "") + effort_text(result);
   SearchPlan answer = explain_search(question, std::move(result));
   if (answer.plan) {
-    answer.plan->nearest =
-        nearest_runs(std::get<TrainScenario>(answer.plan->scenario.question), published_runs(), {}, sources);
+    add_nearest(*answer.plan, {}, sources);
+    add_sensitivities(*answer.plan);
   }
   if (arguments.has("--trace") && answer.plan) {
     const std::string trace = trace_of(*answer.plan);

@@ -59,6 +59,8 @@ struct Verb {
 
 extern const Verb plan_verb;
 extern const Verb explain_verb;
+extern const Verb scale_verb;
+extern const Verb compare_verb;
 extern const Verb validate_verb;
 extern const Verb catalog_verb;
 extern const Verb fabric_verb;

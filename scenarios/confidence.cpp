@@ -2,6 +2,8 @@
 #include <headroom/scenarios/confidence.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 namespace headroom {
 namespace {
@@ -68,6 +70,20 @@ PlanConfidence confidence_of(const TrainScenario& t, const Confidence& table) {
   confidence.width = confidence.errors.width_80;
   confidence.outside = outside_of(t, table.measured);
   return confidence;
+}
+
+double ratio_width(const PlanConfidence& a, const PlanConfidence& b, bool same_level) noexcept {
+  constexpr double z80 = 1.2815515655446004;  // quantile 0.9 of the standard normal
+  const double width =
+      same_level ? z80 * std::numbers::sqrt2 * a.errors.shape : std::hypot(std::log1p(a.width), std::log1p(b.width));
+  return std::expm1(width);
+}
+
+bool same_level(const TrainScenario& a,
+                const PlanConfidence& of_a,
+                const TrainScenario& b,
+                const PlanConfidence& of_b) noexcept {
+  return of_a.run_class == of_b.run_class && a.device.id == b.device.id && a.software.id == b.software.id;
 }
 
 }  // namespace headroom

@@ -20,4 +20,15 @@ struct PlanConfidence {
 
 [[nodiscard]] PlanConfidence confidence_of(const TrainScenario& train, const Confidence& table);
 
+/// 80 % width of the ratio of two predicted times: the truth lies within ratio / (1 + w) .. ratio (1 + w). Of plans
+/// that share class, SKU and software the level of their errors cancels and twice the variance around it stays, ln(1 +
+/// w) = z sqrt(2) shape, z = 1.2816 of a normal; other plans err apart, ln^2(1 + w) = sum of ln^2(1 + width)
+/// (docs/confidence.md, "Two plans").
+[[nodiscard]] double ratio_width(const PlanConfidence& a, const PlanConfidence& b, bool same_level) noexcept;
+/// Whether two questions share class, SKU and software.
+[[nodiscard]] bool same_level(const TrainScenario& a,
+                              const PlanConfidence& of_a,
+                              const TrainScenario& b,
+                              const PlanConfidence& of_b) noexcept;
+
 }  // namespace headroom

@@ -135,8 +135,15 @@ void judge_host(const TrainScenario& t, TrainPlan& answer) {
   answer.way_out = "offload less or to NVMe, use more GPUs or nodes with more host memory";
 }
 
+/// How much is said beside the answer: the record of terms, what would fit where this does not.
+struct Told {
+  bool terms = false;
+  bool remedies = true;
+};
+
 /// The verdict in words, and what would fit where this does not surely.
-void judge_memory(const Scenario& scenario, const TrainScenario& t, Bytes capacity, TrainPlan& answer, PlanPart part) {
+void judge_memory(
+    const Scenario& scenario, const TrainScenario& t, Bytes capacity, TrainPlan& answer, PlanPart part, Told told) {
   Estimate& e = answer.estimate;
   // The low end may have come down with the loss left open.
   if (e.verdict == Verdict::out_of_memory && answer.memory.low <= capacity) {
@@ -151,7 +158,7 @@ void judge_memory(const Scenario& scenario, const TrainScenario& t, Bytes capaci
   }
   const bool surely = e.verdict == Verdict::feasible;
   judge_host(t, answer);
-  if (surely) {
+  if (surely || !told.remedies) {
     return;
   }
   answer.remedies = find_remedies(scenario, answer.strategy, part, 3);
@@ -220,13 +227,13 @@ void note_data(
   plan.notes.push_back(data_text(t.work.feed, fed));
 }
 
-TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool explained, Plan& plan) {
+TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told told, Plan& plan) {
   const TrainQuestion question = compile_question(t, plan.part, nullptr, plan.without);
   const CompiledTraining& compiled = question.compiled;
   TrainPlan answer;
   answer.strategy = close_open_axes(compiled, open_strategy(t), FitRule::surely);
   const LayerTable table = table_for(compiled, answer.strategy);
-  if (explained) {
+  if (told.terms) {
     ExplainRecorder recorder;
     answer.estimate = explain(compiled, table, answer.strategy, recorder);
     plan.explain = recorder.entries();
@@ -237,6 +244,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
     plan.part = PlanPart::memory;
   }
   if (compiled.timed) {
+    answer.groups = compiled.step->shared_groups();
     plan.confidence = confidence_of(t, step_confidence());
     PlanConfidence& c = *plan.confidence;
     c.width = narrowed_width(c.errors.width_80, t.work.measured.weight, c.errors);
@@ -268,7 +276,7 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, bool e
     const std::vector<std::string> notes = offload_notes(*answer.offload);
     plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
   }
-  judge_memory(scenario, t, compiled.capacity, answer, plan.part);
+  judge_memory(scenario, t, compiled.capacity, answer, plan.part, told);
   if (compiled.timed) {
     note_data(t, answer, compiled, table.step, plan);
     answer.binds = what_binds(e.time);
@@ -316,10 +324,22 @@ Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, 
     plan.own_runs = std::move(own_runs);
   }
   if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {
-    plan.answer = plan_training(scenario, *train, explain, plan);
+    plan.answer = plan_training(scenario, *train, {explain, true}, plan);
   } else {
     plan.answer = plan_serving(std::get<ServeScenario>(scenario.question), scenario.money, explain, part, plan);
   }
+  plan.scenario = std::move(scenario);
+  return plan;
+}
+
+Plan price_plan(Scenario scenario) {
+  const auto* const train = std::get_if<TrainScenario>(&scenario.question);
+  if (train == nullptr) {
+    return make_plan(std::move(scenario), false);
+  }
+  Plan plan;
+  plan.notes = scenario.assumptions;
+  plan.answer = plan_training(scenario, *train, {false, false}, plan);
   plan.scenario = std::move(scenario);
   return plan;
 }

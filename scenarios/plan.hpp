@@ -7,6 +7,7 @@
 #include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/own_runs.hpp>
 #include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/sensitivity.hpp>
 #include <headroom/scenarios/train_answer.hpp>
 
 #include <optional>
@@ -40,7 +41,8 @@ struct TrainPlan {
   std::vector<Problem> problems;  ///< every rule the strategy breaks; empty when it only does not fit
   std::string binds;              ///< what the time goes to; empty where no time is priced
   std::optional<OffloadPlan> offload;
-  std::optional<FedStep> fed;  ///< where the scenario says how data is loaded
+  std::optional<FedStep> fed;               ///< where the scenario says how data is loaded
+  std::shared_ptr<const JobGroups> groups;  ///< of the job, where its time is priced
   Interval<Seconds> step;
   Interval<Bytes> memory;  ///< as the device shows it; the verdict compares its ends with the capacity
   Bytes live{};            ///< what tensors take at the peak
@@ -83,6 +85,7 @@ struct Plan {
   std::optional<PlanConfidence> confidence;  ///< of a training plan's times
   std::optional<OwnRuns> own_runs;           ///< that moved its level
   std::optional<NearestRuns> nearest;        ///< filled by who prints them: nothing above reads it
+  std::vector<Sensitivity> sensitivities;    ///< the same, of a timed training plan
   std::vector<ExplainEntry> explain;         ///< filled when asked for
   /// Not refused: it fits, or may not, which the verdict says.
   [[nodiscard]] bool feasible() const noexcept;
@@ -95,6 +98,9 @@ struct Plan {
                              PlanPart part = PlanPart::all,
                              TermSet without = {},
                              std::optional<OwnRuns> own_runs = std::nullopt);
+
+/// The same without remedies and without the record of terms: one plan of many that are held side by side.
+[[nodiscard]] Plan price_plan(Scenario scenario);
 
 /// The pipeline of a training plan's step as trace-event JSON. ConfigError for a plan without one: of serving, refused,
 /// of memory alone, or of a schedule that cannot run its micro-batches.

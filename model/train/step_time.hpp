@@ -111,6 +111,8 @@ class StepModel {
 
   [[nodiscard]] const LayerPricer& pricer() const noexcept { return pricer_; }
   [[nodiscard]] const JobGroups& groups() const noexcept { return *groups_; }
+  /// To price the same job again.
+  [[nodiscard]] const std::shared_ptr<const JobGroups>& shared_groups() const noexcept { return groups_; }
   [[nodiscard]] double layers() const noexcept { return layers_; }
   /// What a stage of several adds to each micro-batch.
   [[nodiscard]] Seconds stage_overhead(const Strategy& s) const noexcept {

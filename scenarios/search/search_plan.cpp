@@ -53,14 +53,12 @@ ListedPlan listed(const SearchJob& job, const Candidate& candidate) {
   return plan;
 }
 
-/// Two plans whose steps differ by less than past errors can tell apart: rows of one source share its level and differ
-/// by their shape, those of two do not (docs/confidence.md). 80 % of differences, both errors normal.
+/// Whether the difference of two plans is less than past errors leave open (docs/confidence.md, "Two plans").
 bool within_errors(const SearchJob& a, const SearchJob& b, double ratio) {
-  constexpr double eighty = 1.2816;
-  const ClassErrors& errors = confidence_of(a.train(), step_confidence()).errors;
-  const bool one_source = a.train().device.id == b.train().device.id && a.train().software.id == b.train().software.id;
-  const double deviation = std::hypot(errors.shape, one_source ? 0.0 : errors.level);
-  return std::abs(std::log(ratio)) < eighty * std::sqrt(2.0) * deviation;
+  const PlanConfidence of_a = confidence_of(a.train(), step_confidence());
+  const PlanConfidence of_b = confidence_of(b.train(), step_confidence());
+  const double width = ratio_width(of_a, of_b, same_level(a.train(), of_a, b.train(), of_b));
+  return std::abs(std::log(ratio)) < std::log1p(width);
 }
 
 std::string shortfall_text(const SearchJob& job, const Closest& closest, Limit limit, const Objective& o) {

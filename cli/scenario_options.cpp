@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/scenario_options.hpp>
+#include <headroom/core/csv.hpp>
+#include <headroom/scenarios/network_plan.hpp>
+
+#include <charconv>
+#include <cmath>
+
+namespace headroom::cli {
+
+Scenario scenario_of(const std::string& file,
+                     std::span<const std::string> overrides,
+                     const Sources& sources,
+                     std::string_view verb) {
+  const ConfigValue root = scenario_tree(file, overrides);
+  if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
+    throw ConfigError{quoted(verb) + " needs the step's time, which is not priced for networks of ops; " +
+                      quoted(file) + " is one: 'headroom plan' answers its memory"};
+  }
+  return read_scenario(root, file, sources);
+}
+
+std::optional<std::int64_t> integer_option(const Arguments& arguments,
+                                           std::string_view option,
+                                           Diagnostics& diagnostics) {
+  if (!arguments.has(option)) {
+    return std::nullopt;
+  }
+  const std::optional<std::int64_t> value = integer_of(arguments.one(option));
+  if (!value) {
+    diagnostics.add("", {}, std::string{option} + " " + quoted(arguments.one(option)) + " is no integer");
+  }
+  return value;
+}
+
+std::optional<double> number_option(const Arguments& arguments,
+                                    std::string_view option,
+                                    Diagnostics& diagnostics,
+                                    std::string_view suffix) {
+  if (!arguments.has(option)) {
+    return std::nullopt;
+  }
+  const std::string typed = arguments.one(option);
+  std::string_view text{typed};
+  double factor = 1.0;
+  if (text.ends_with('%')) {
+    text.remove_suffix(1);
+    factor = 0.01;
+  } else if (!suffix.empty() && text.ends_with(suffix)) {
+    text.remove_suffix(suffix.size());
+  }
+  while (text.ends_with(' ')) {
+    text.remove_suffix(1);
+  }
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
+    diagnostics.add("", {}, std::string{option} + " " + quoted(typed) + " is no number");
+    return std::nullopt;
+  }
+  return factor * value;
+}
+
+}  // namespace headroom::cli

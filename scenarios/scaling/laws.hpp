@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The laws of scaling, what a measured speed-up says by them, and where another GPU stops being worth its price.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace headroom::scaling {
+
+/// Speed-up of n workers over one at the same work, `f` the share of the time that they divide:
+/// 1 / ((1 - f) + f / n) (Amdahl 1967). n at least 1.
+[[nodiscard]] double amdahl_speedup(double f, double n) noexcept;
+/// The same where the work grows with the workers: (1 - f) + f n (Gustafson 1988).
+[[nodiscard]] double gustafson_speedup(double f, double n) noexcept;
+
+/// Throughput of `workers` over that of one; of a series, workers and throughput over those of its smallest count.
+struct Speedup {
+  double workers = 1.0;
+  double speedup = 1.0;
+};
+
+/// A law's share and how far the law is off.
+struct LawFit {
+  double f = 0.0;       ///< above 1: the series scales better than its smallest count allows
+  double misfit = 0.0;  ///< root mean square of time by the law / time - 1
+};
+
+/// Least squares of (time by the law / time - 1), which is linear in f, so that all counts weigh alike. Counts of one
+/// worker tell nothing; nullopt when there is no other.
+[[nodiscard]] std::optional<LawFit> fit_amdahl(std::span<const Speedup> points) noexcept;
+/// The same of (speed-up by the law / speed-up - 1).
+[[nodiscard]] std::optional<LawFit> fit_gustafson(std::span<const Speedup> points) noexcept;
+
+/// Share of the step that n workers with a speed-up of S spend on what one worker does not have: with 1/S = 1/n + c,
+/// c S = 1 - S/n. Negative when S is above n.
+[[nodiscard]] constexpr double share_beyond_division(double speedup, double workers) noexcept {
+  return 1.0 - speedup / workers;
+}
+
+/// What a count of GPUs achieves. Series are in order of growing counts.
+struct Output {
+  std::int64_t gpus = 1;
+  double per_second = 0.0;  ///< samples or tokens
+};
+
+/// What the GPUs added since the count before bring, over what each of those brought: ((R' - R) / (N' - N)) / (R / N).
+/// The first has none: 1.
+[[nodiscard]] std::vector<double> marginal_efficiencies(std::span<const Output> series);
+
+/// The smallest count whose marginal efficiency is below `least`: where to have stopped before. nullopt: none is.
+[[nodiscard]] std::optional<std::int64_t> stopping_count(std::span<const Output> series, double least);
+/// The largest count whose marginal efficiency is `least` or more; nullopt for an empty series.
+[[nodiscard]] std::optional<std::int64_t> knee(std::span<const Output> series, double least);
+
+/// What may be spent: on the whole run, or by the hour.
+struct Budget {
+  std::optional<Dollars> run;
+  std::optional<DollarsPerSecond> rate;
+};
+
+/// Dollars of `work` samples at this throughput.
+[[nodiscard]] Dollars cost_of(const Output& output, DollarsPerSecond price_per_gpu, double work) noexcept;
+
+/// The largest count that the budget pays for, taken upwards as long as each step's added GPUs bring at least
+/// `least_per_dollar` samples for a dollar of theirs. nullopt when the budget does not pay for the first.
+[[nodiscard]] std::optional<std::int64_t> most_useful_gpus(std::span<const Output> series,
+                                                           DollarsPerSecond price_per_gpu,
+                                                           const Budget& budget,
+                                                           double work,
+                                                           double least_per_dollar);
+
+}  // namespace headroom::scaling
