@@ -91,11 +91,8 @@ void judge_memory(Bytes capacity, Estimate& e) noexcept {
   e.limit = capacity.raw();
 }
 
-constexpr Bytes any_room{1e300};
-
 template <class Recorder>
-Estimate evaluate_with(
-    const CompiledTraining& c, const LayerTable& t, const Strategy& s, Bytes room, Recorder& recorder) {
+Estimate memory_with(const CompiledTraining& c, const LayerTable& t, const Strategy& s, Recorder& recorder) {
   Estimate e;
   const Legality legality = check(c.architecture, c.work.shape, s);
   if (legality.verdict != Verdict::feasible) {
@@ -118,23 +115,32 @@ Estimate evaluate_with(
   if constexpr (Recorder::records) {
     record_memory(c.memory, c.sources.architecture, c.sources.capacity, s, fullest, recorder);
   }
+  return e;
+}
 
-  if (e.device.high > room) {
-    return e;
+template <class Recorder>
+void time_with(const CompiledTraining& c, const LayerTable& t, const Strategy& s, Estimate& e, Recorder& recorder) {
+  if (!c.step) {
+    rough_step(c, t, s, e, recorder);
+    return;
   }
-  if (c.step) {
-    const StepTime time = c.step->time(t.step, s, real(c.work.shape.global_batch), e.host);
-    e.time = time.time;
-    e.step = e.time.total();
-    e.bubble_fraction = e.time[Term::bubble] / e.step;
-    if constexpr (Recorder::records) {
-      if (c.timed) {
-        record_step(*c.step, t.step, s, time, recorder);
-      }
+  const StepTime time = c.step->time(t.step, s, real(c.work.shape.global_batch), e.host);
+  e.time = time.time;
+  e.step = e.time.total();
+  e.bubble_fraction = e.time[Term::bubble] / e.step;
+  if constexpr (Recorder::records) {
+    if (c.timed) {
+      record_step(*c.step, t.step, s, time, recorder);
     }
-    return e;
   }
-  rough_step(c, t, s, e, recorder);
+}
+
+template <class Recorder>
+Estimate evaluate_with(const CompiledTraining& c, const LayerTable& t, const Strategy& s, Recorder& recorder) {
+  Estimate e = memory_with(c, t, s, recorder);
+  if (e.micro_batches > 0) {
+    time_with(c, t, s, e, recorder);
+  }
   return e;
 }
 
@@ -280,22 +286,29 @@ LayerTable tabulate(const CompiledTraining& c, const LayerKey& k) {
 
 Estimate evaluate(const CompiledTraining& compiled, const LayerTable& table, const Strategy& strategy) noexcept {
   NoRecorder recorder;
-  return evaluate_with(compiled, table, strategy, any_room, recorder);
+  return evaluate_with(compiled, table, strategy, recorder);
 }
 
-Estimate evaluate_within(const CompiledTraining& compiled,
-                         const LayerTable& table,
-                         const Strategy& strategy,
-                         Bytes room) noexcept {
+Estimate evaluate_memory(const CompiledTraining& compiled, const LayerTable& table, const Strategy& strategy) noexcept {
   NoRecorder recorder;
-  return evaluate_with(compiled, table, strategy, room, recorder);
+  return memory_with(compiled, table, strategy, recorder);
+}
+
+void evaluate_time(const CompiledTraining& compiled,
+                   const LayerTable& table,
+                   const Strategy& strategy,
+                   Estimate& estimate) noexcept {
+  NoRecorder recorder;
+  if (estimate.micro_batches > 0) {
+    time_with(compiled, table, strategy, estimate, recorder);
+  }
 }
 
 Estimate explain(const CompiledTraining& compiled,
                  const LayerTable& table,
                  const Strategy& strategy,
                  ExplainRecorder& recorder) {
-  return evaluate_with(compiled, table, strategy, any_room, recorder);
+  return evaluate_with(compiled, table, strategy, recorder);
 }
 
 }  // namespace headroom

@@ -94,11 +94,15 @@ struct LayerTable {
 [[nodiscard]] Estimate evaluate(const CompiledTraining& compiled,
                                 const LayerTable& table,
                                 const Strategy& strategy) noexcept;
-/// The same, but what needs more than `room` at the upper end of its memory is not timed: its step stays zero.
-[[nodiscard]] Estimate evaluate_within(const CompiledTraining& compiled,
+/// The same in two halves, for searches that time only what fits: legality and memory, which need no groups of ranks in
+/// the table; then the step. Nothing is timed where a rule is broken, which leaves the memory zero.
+[[nodiscard]] Estimate evaluate_memory(const CompiledTraining& compiled,
                                        const LayerTable& table,
-                                       const Strategy& strategy,
-                                       Bytes room) noexcept;
+                                       const Strategy& strategy) noexcept;
+void evaluate_time(const CompiledTraining& compiled,
+                   const LayerTable& table,
+                   const Strategy& strategy,
+                   Estimate& estimate) noexcept;
 /// The same evaluation with every term recorded; equal to evaluate() bit for bit.
 [[nodiscard]] Estimate explain(const CompiledTraining& compiled,
                                const LayerTable& table,

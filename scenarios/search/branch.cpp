@@ -197,11 +197,19 @@ class LayoutSearch {
       if (context_.bounded && excluded(s, zero, table, m, least, stages.schedules.size())) {
         continue;
       }
-      table.step.take_groups(groups(stages, i));
+      bool grouped = false;
       for (const ScheduleForm& schedule : stages.schedules) {
         s.schedule = schedule.schedule;
         s.vpp = schedule.vpp;
-        price(s, table);
+        Estimate e = evaluate_memory(job_.compiled, table, s);
+        if (!fits(s, e)) {
+          continue;
+        }
+        if (!grouped) {
+          table.step.take_groups(groups(stages, i));
+          grouped = true;
+        }
+        price(s, table, e);
       }
     }
   }
@@ -241,25 +249,38 @@ class LayoutSearch {
     return point;
   }
 
-  void price(const Strategy& s, const LayerTable& table) {
-    const Estimate e = states_stages(s) ? evaluate_within(job_.compiled, table_for(job_.compiled, s), s, job_.room)
-                                        : evaluate_within(job_.compiled, table, s, job_.room);
-    if (e.device.mid <= Bytes{}) {
-      ++counts_.broken;
-      remember_broken(s, {e.verdict, e.broke, e.limit});
-      return;
-    }
+  [[nodiscard]] Candidate candidate_of(const Strategy& s, const Estimate& e) const noexcept {
     Candidate candidate;
     candidate.job = job_.index;
     candidate.strategy = s;
     candidate.step = e.step;
     candidate.memory = e.device.high;
+    return candidate;
+  }
+
+  /// Whether the strategy is legal and surely fits; counted if not.
+  bool fits(const Strategy& s, const Estimate& e) {
+    if (e.micro_batches <= 0) {
+      ++counts_.broken;
+      remember_broken(s, {e.verdict, e.broke, e.limit});
+      return false;
+    }
     if (e.device.high > job_.room || host_is_short(job_.train(), e)) {
       ++counts_.no_room;
-      found_.fell_short(Limit::memory, candidate, e.device.high.raw());
-      return;
+      found_.fell_short(Limit::memory, candidate_of(s, e), e.device.high.raw());
+      return false;
+    }
+    return true;
+  }
+
+  void price(const Strategy& s, const LayerTable& table, Estimate& e) {
+    if (states_stages(s)) {
+      evaluate_time(job_.compiled, table_for(job_.compiled, s), s, e);
+    } else {
+      evaluate_time(job_.compiled, table, s, e);
     }
     ++counts_.priced;
+    Candidate candidate = candidate_of(s, e);
     candidate.goal = job_.value(context_.objective->minimize, e.step, e.device.high);
     candidate.front = coordinates(e.step, e.device.high);
     if (keeps_limits(candidate)) {
