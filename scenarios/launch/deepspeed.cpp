@@ -83,9 +83,9 @@ constexpr std::array gaps{
     LaunchGap{"strategy.cp", "1", in_code},
     LaunchGap{"strategy.cp_form", "", in_code},
     LaunchGap{"strategy.schedule", "\"1f1b\"", "DeepSpeed runs 1F1B"},
-    LaunchGap{"strategy.recompute", "\"none\"", in_code},
+    LaunchGap{"strategy.recompute", "", in_code},
     LaunchGap{"strategy.recompute_block", "1", in_code},
-    LaunchGap{"strategy.sequence_parallel", "false", in_code},
+    LaunchGap{"strategy.sequence_parallel", "", in_code},
     LaunchGap{"strategy.cuda_graphs", "false", in_code},
     LaunchGap{"strategy.overlap_experts", "false", in_code},
     LaunchGap{"strategy.*", "", in_code},
@@ -94,13 +94,13 @@ constexpr std::array gaps{
     LaunchGap{"training.software", "\"deepspeed\"", "another software than what is launched"},
     LaunchGap{"training.method", "\"full\"", in_code},
     LaunchGap{"training.lora_rank", "", in_code},
-    LaunchGap{"training.flash_attention", "true", in_code},
-    LaunchGap{"training.dropout", "false", in_code},
-    LaunchGap{"training.fused_loss", "false", in_code},
+    LaunchGap{"training.flash_attention", "", in_code},
+    LaunchGap{"training.dropout", "", in_code},
+    LaunchGap{"training.fused_loss", "", in_code},
     LaunchGap{"training.compile", "false", in_code},
     LaunchGap{"training.vocab_multiple", "1", in_code},
     LaunchGap{"training.precision", "", "DeepSpeed has no such recipe"},
-    LaunchGap{"training.offload_to", "", ""},
+    LaunchGap{"training.offload_to", "\"host\"", "checkpoints go to the host's memory"},
 };
 
 void write_batch(LaunchWriting& writing) {
@@ -133,6 +133,7 @@ void write_offload(LaunchWriting& writing) {
     writing.put_word("zero_optimization.offload_optimizer.device",
                      plan.word("training.offload_to", "host") == "nvme" ? "nvme" : "cpu");
     writing.put("zero_optimization.offload_optimizer.pin_memory", flag_value(true));
+    writing.cover("training.offload_to");
   }
   writing.cover("training.offload.optimizer");
 }
@@ -154,7 +155,9 @@ void write_sharding(LaunchWriting& writing) {
     writing.put("expert_parallel.enabled", flag_value(true));
   } else {
     writing.cover("strategy.ep");
-    writing.cover("strategy.etp");
+    if (plan.count("strategy.tp", 1) == 1) {
+      writing.cover("strategy.etp");
+    }
   }
   if (!plan.flag("training.offload.activations")) {
     writing.cover("training.offload.activations");
@@ -282,6 +285,9 @@ void read_deepspeed_text(const ConfigSource& source, LaunchReading& reading) {
   read_offload(items, reading);
   read_sizes(items, reading);
   read_absent(rows, items, reading);
+  if (reading.plan.count("strategy.ep", 1) > 1) {
+    reading.assume("strategy.overlap_experts", flag_value(false));
+  }
   reading.assume("training.software", word_value("deepspeed"));
 }
 

@@ -41,7 +41,7 @@ void set_strategy(const TrainScenario& t, const Strategy& s, LaunchPlan& plan) {
     plan.set("strategy.overlap_experts", flag_value(s.overlap_experts));
   }
   plan.set("strategy.zero", count_value(s.zero));
-  if (s.shard_ranks > 0) {
+  if (s.shard_ranks > 0 && s.shard_ranks != s.dp * s.cp) {  // all of them is what the blank key says
     plan.set("strategy.shard_ranks", count_value(s.shard_ranks));
   }
   plan.set("strategy.micro_batch", count_value(s.micro_batch));
@@ -63,6 +63,52 @@ void set_strategy(const TrainScenario& t, const Strategy& s, LaunchPlan& plan) {
     plan.set("strategy.cp_form", word_value(cp_form_names[static_cast<std::size_t>(s.cp_form)]));
   }
   plan.set("strategy.cuda_graphs", flag_value(s.cuda_graphs));
+}
+
+/// The order of keys in a scenario that a reader expects; others follow.
+constexpr std::array<std::string_view, 40> usual_order{"hardware.gpu",
+                                                       "hardware.gpus",
+                                                       "hardware.node",
+                                                       "hardware.cluster",
+                                                       "training.seq_len",
+                                                       "training.global_batch",
+                                                       "training.precision",
+                                                       "training.software",
+                                                       "training.gradients",
+                                                       "training.optimizer",
+                                                       "training.method",
+                                                       "training.lora_rank",
+                                                       "training.tokens",
+                                                       "training.flash_attention",
+                                                       "training.dropout",
+                                                       "training.fused_loss",
+                                                       "training.compile",
+                                                       "training.vocab_multiple",
+                                                       "training.offload_to",
+                                                       "strategy.tp",
+                                                       "strategy.pp",
+                                                       "strategy.vpp",
+                                                       "strategy.cp",
+                                                       "strategy.ep",
+                                                       "strategy.etp",
+                                                       "strategy.dp",
+                                                       "strategy.zero",
+                                                       "strategy.shard_ranks",
+                                                       "strategy.micro_batch",
+                                                       "strategy.recompute",
+                                                       "strategy.recompute_block",
+                                                       "strategy.sequence_parallel",
+                                                       "strategy.schedule",
+                                                       "strategy.first_stage_layers",
+                                                       "strategy.last_stage_layers",
+                                                       "strategy.cp_form",
+                                                       "strategy.cuda_graphs",
+                                                       "strategy.overlap_experts",
+                                                       "name",
+                                                       "model"};
+
+std::size_t rank_of(const ConfigEntry& entry) {
+  return static_cast<std::size_t>(std::find(usual_order.begin(), usual_order.end(), entry.key) - usual_order.begin());
 }
 
 /// In fp32 and tf32 every gradient has 4 bytes, whatever the key says.
@@ -262,7 +308,10 @@ ConfigValue document_of(const LaunchPlan& plan, const std::string& file) {
   }
   ConfigValue offload;
   offload.kind = Kind::array;
-  for (const ConfigEntry& entry : plan.entries()) {
+  std::vector<ConfigEntry> entries = plan.entries();
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const ConfigEntry& a, const ConfigEntry& b) { return rank_of(a) < rank_of(b); });
+  for (const ConfigEntry& entry : entries) {
     if (entry.key.starts_with("training.offload.")) {
       if (entry.value.boolean) {
         offload.items.push_back(word_value(entry.key.substr(entry.key.rfind('.') + 1)));

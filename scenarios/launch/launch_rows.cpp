@@ -249,7 +249,8 @@ void read_rows(std::span<const LaunchRow> rows,
       for (const LaunchRow& row : rows) {
         names.push_back(row.name);
       }
-      reading.problem(item.value, "unknown " + quoted(item.name) + suggestion(item.name, names));
+      const Position at = item.value.key_at.line > 0 ? item.value.key_at : item.value.at;
+      reading.problem(at, "unknown " + quoted(item.name) + suggestion(item.name, names));
     }
   }
 }

@@ -51,7 +51,8 @@ class LaunchItems {
   [[nodiscard]] bool has(std::string_view name) const noexcept { return find(name) != nullptr; }
   /// Appends, whatever is there.
   void put(std::string_view name, ConfigValue value) { items_.push_back({std::string{name}, std::move(value)}); }
-  [[nodiscard]] const std::vector<LaunchItem>& all() const noexcept { return items_; }
+  [[nodiscard]] const std::vector<LaunchItem>& all() const& noexcept { return items_; }
+  const std::vector<LaunchItem>& all() && = delete;  // a loop over a temporary would outlive it
 
  private:
   std::vector<LaunchItem> items_;

@@ -17,16 +17,19 @@ ConfigValue placed_word(std::string text, Position at, const std::shared_ptr<con
   return value;
 }
 
+/// The value's place is that of its first word, its key's that of the flag.
 void add_word(std::vector<LaunchItem>& items, ConfigValue word) {
   ConfigValue& value = items.back().value;
   if (value.kind == Kind::boolean) {
+    word.key_at = value.key_at;
     value = std::move(word);
     return;
   }
   if (value.kind == Kind::text) {
     ConfigValue list;
     list.kind = Kind::array;
-    list.at = list.key_at = value.at;
+    list.at = value.at;
+    list.key_at = value.key_at;
     list.file = value.file;
     list.items.push_back(std::move(value));
     value = std::move(list);

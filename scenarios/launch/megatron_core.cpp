@@ -35,7 +35,7 @@ void write_sharding(LaunchWriting& writing) {
   }
   writing.cover("strategy.zero");
   const std::int64_t data_ranks = plan.count("strategy.dp", 1) * plan.count("strategy.cp", 1);
-  if (const std::int64_t shared = plan.count("strategy.shard_ranks", 0); shared > 0 && data_ranks % shared == 0) {
+  if (const std::int64_t shared = plan.count("strategy.shard_ranks", 0); zero > 0 && shared > 0 && data_ranks % shared == 0) {
     if (data_ranks > shared || writing.explicitly) {
       writing.put_count("--num-distributed-optimizer-instances", data_ranks / shared);
     }

@@ -253,7 +253,7 @@ class Settling {
   void settle_shards() {
     const std::int64_t replicas = plan_.count("launch.replicas", 1);
     const std::int64_t ranks = data_ranks() * std::max<std::int64_t>(1, plan_.count("strategy.cp", 1));
-    if (replicas <= 1 || ranks < 1) {
+    if (replicas <= 1 || ranks < 1 || plan_.has("strategy.shard_ranks")) {
       return;
     }
     if (ranks % replicas != 0) {

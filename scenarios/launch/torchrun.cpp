@@ -133,8 +133,9 @@ LaunchLine find_launch(const std::vector<ShellWord>& words) {
 }
 
 LaunchItems titan_items(std::span<const ShellWord> words, LaunchReading& reading) {
+  const LaunchItems read = items_of_words(words, reading);
   LaunchItems items;
-  for (const LaunchItem& item : items_of_words(words, reading).all()) {
+  for (const LaunchItem& item : read.all()) {
     std::string name = item.name.substr(2);
     ConfigValue value = item.value;
     if (const std::size_t no = name.find(".no_"); no != std::string::npos && value.kind == Kind::boolean) {

@@ -172,14 +172,16 @@ void write_sharding(LaunchWriting& writing) {
   const std::int64_t shared = plan.count("strategy.shard_ranks", 0);
   std::int64_t replicas = zero == 0 ? dp : 1;
   std::int64_t shards = zero == 0 ? 1 : -1;
-  if (zero > 0 && shared > 0 && (dp * cp) % shared == 0 && dp % (dp * cp / shared) == 0) {
+  if (zero > 0 && shared > 1 && (dp * cp) % shared == 0 && dp % (dp * cp / shared) == 0) {
     replicas = dp * cp / shared;
     shards = dp / replicas;
     writing.cover("strategy.shard_ranks");
   }
   writing.put_count("parallelism.data_parallel_replicate_degree", replicas);
   writing.put_count("parallelism.data_parallel_shard_degree", shards);
-  if (zero == 1) {
+  if (zero == 0 && cp > 1) {
+    writing.miss("strategy.zero", "torchtitan shards over context ranks");
+  } else if (zero == 1) {
     writing.miss("strategy.zero", "torchtitan shards gradients with the states, as ZeRO 2");
   }
   if (zero > 0) {
@@ -310,7 +312,8 @@ void read_sharding(const LaunchItems& items, LaunchReading& reading) {
   }
   // By default weights are freed after the forward pass, but for pipelines.
   const bool freed = keeps == "always" || (keeps == "default" && reading.plan.count("strategy.pp", 1) == 1);
-  const std::int64_t zero = shards == 1 ? 0 : freed ? 3 : 2;
+  const bool whole = shards == 1 && reading.plan.count("strategy.cp", 1) == 1;
+  const std::int64_t zero = whole ? 0 : freed ? 3 : 2;
   const ConfigValue* at = item_of(items, "data_parallel_shard_degree");
   at = at == nullptr ? reshard : at;
   at != nullptr ? reading.state("strategy.zero", count_value(zero), *at)
@@ -389,6 +392,7 @@ void read_rest(const LaunchItems& items, LaunchReading& reading) {
   const ConfigValue* etp = item_of(items, "expert_tensor_parallel_degree");
   const std::int64_t ep = reading.plan.count("strategy.ep", 1);
   if (ep > 1) {
+    reading.assume("strategy.overlap_experts", flag_value(false));
     const std::int64_t ranks =
         etp == nullptr ? 1 : reading.count_of("parallelism.expert_tensor_parallel_degree", *etp).value_or(1);
     etp != nullptr ? reading.state("strategy.etp", count_value(ranks), *etp)
@@ -408,6 +412,11 @@ void read_rest(const LaunchItems& items, LaunchReading& reading) {
   if (reading.plan.count("strategy.tp", 1) > 1) {
     reading.assume("strategy.sequence_parallel", flag_value(true));
   }
+  // What torchtitan does whatever its file says.
+  reading.assume("training.gradients", word_value("fp32"));
+  reading.assume("training.flash_attention", flag_value(true));
+  reading.assume("training.dropout", flag_value(false));
+  reading.assume("training.fused_loss", flag_value(false));
 }
 
 ConfigValue nested(const LaunchItems& items) {
