@@ -244,7 +244,8 @@ void write_experts(LaunchWriting& writing) {
     writing.cover("strategy.etp");
   } else if (free) {
     writing.miss("strategy.etp", "torchtitan knows 1 and tp");
-  } else if (etp == plan.count("strategy.tp", 1)) {
+  } else if (etp == plan.count("strategy.tp", 1) &&
+             (etp == 1 || plan.word("training.software").starts_with("torchtitan"))) {
     writing.cover("strategy.etp");
   } else {
     writing.miss("strategy.etp", "without expert ranks torchtitan splits experts as tp does");
