@@ -24,7 +24,7 @@ LaunchForm form_named(const std::string& name) {
 
 /// Why a plan cannot be launched, and what would change that.
 std::string refusal(const TrainPlan& plan) {
-  std::string text = "not written: " + plan.verdict + "\n";
+  std::string text = "not written: " + (plan.problems.empty() ? plan.verdict : "rules are broken") + "\n";
   for (const Problem& problem : plan.problems) {
     text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
   }

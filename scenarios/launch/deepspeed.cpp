@@ -186,6 +186,7 @@ void read_precision(const LaunchItems& items, LaunchReading& reading) {
   const bool bf16 = is_true(items, "bf16.enabled", reading);
   const bool fp16 = is_true(items, "fp16.enabled", reading);
   if (bf16 && fp16) {
+    reading.failed.emplace("training.precision");
     return reading.problem(*items.find("fp16.enabled"), "'fp16.enabled' and 'bf16.enabled' exclude each other");
   }
   if (bf16 || fp16) {

@@ -6,6 +6,7 @@
 #include <headroom/scenarios/launch/launch_rows.hpp>
 #include <headroom/scenarios/launch/shell_words.hpp>
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,10 @@ void read_deepspeed_text(const ConfigSource& source, LaunchReading& reading);
 void read_torchrun_text(const ConfigSource& source, LaunchReading& reading);
 void read_slurm_text(const ConfigSource& source, LaunchReading& reading);
 
+/// A shell script whose syntax is sound. ConfigError: what follows a broken quote means nothing.
+[[nodiscard]] ShellScript script_of(const ConfigSource& source,
+                                    Assignments assignments,
+                                    const std::map<std::string, std::string>& known);
 /// `--name value ...` and `--name=value` as items; a word in front of every flag is a problem.
 [[nodiscard]] LaunchItems items_of_words(std::span<const ShellWord> words, LaunchReading& reading);
 /// Shell words of items: bare flags where true, nothing where false or null.

@@ -80,6 +80,16 @@ bool is_passed(std::string_view name, std::span<const std::string_view> passed) 
   });
 }
 
+/// A key in messages: what only a launch has is no scenario key, and goes by its words.
+std::string told(std::string_view key) {
+  if (!key.starts_with("launch.")) {
+    return std::string{key};
+  }
+  std::string words{key.substr(7)};
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
 /// Experts and latent attention have rows that mean nothing without them.
 bool applies(std::string_view key, const LaunchPlan& plan) {
   return (!key.starts_with("model.moe.") && key != "strategy.ep" && key != "strategy.overlap_experts") ||
@@ -132,7 +142,7 @@ void LaunchReading::state(std::string_view key, ConfigValue value, const ConfigV
   const ConfigValue* before = plan.find(key);
   if (stated(key) && !same_value(*before, value)) {
     failed.emplace(key);
-    return problem(value, std::string{key} + " = " + value_text(value) + " here, " + value_text(*before) + " in line " +
+    return problem(value, told(key) + " = " + value_text(value) + " here, " + value_text(*before) + " in line " +
                               std::to_string(before->at.line) + "; leave one");
   }
   plan.set(key, std::move(value));

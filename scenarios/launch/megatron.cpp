@@ -43,6 +43,15 @@ std::string shell_value(const ConfigValue& value) {
 
 }  // namespace
 
+ShellScript script_of(const ConfigSource& source,
+                      Assignments assignments,
+                      const std::map<std::string, std::string>& known) {
+  Diagnostics diagnostics;
+  ShellScript script = read_shell(source.text, source.file, assignments, known, diagnostics);
+  diagnostics.throw_if_any();
+  return script;
+}
+
 LaunchItems items_of_words(std::span<const ShellWord> words, LaunchReading& reading) {
   const auto file = std::make_shared<const std::string>(reading.file);
   std::vector<LaunchItem> items;
@@ -122,7 +131,7 @@ LaunchText megatron_text(const LaunchPlan& plan) {
 
 void read_megatron_text(const ConfigSource& source, LaunchReading& reading) {
   // An array that is defined is the list itself; arguments as they stand are a command of nothing but arguments.
-  const ShellScript script = read_shell(source.text, source.file, Assignments::variables, {}, reading.diagnostics);
+  const ShellScript script = script_of(source, Assignments::variables, {});
   std::vector<ShellWord> words;
   for (const ShellCommand& command : script.commands) {
     words.insert(words.end(), command.words.begin(), command.words.end());

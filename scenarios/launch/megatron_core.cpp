@@ -35,7 +35,8 @@ void write_sharding(LaunchWriting& writing) {
   }
   writing.cover("strategy.zero");
   const std::int64_t data_ranks = plan.count("strategy.dp", 1) * plan.count("strategy.cp", 1);
-  if (const std::int64_t shared = plan.count("strategy.shard_ranks", 0); zero > 0 && shared > 0 && data_ranks % shared == 0) {
+  if (const std::int64_t shared = plan.count("strategy.shard_ranks", 0);
+      zero > 0 && shared > 0 && data_ranks % shared == 0) {
     if (data_ranks > shared || writing.explicitly) {
       writing.put_count("--num-distributed-optimizer-instances", data_ranks / shared);
     }
@@ -195,6 +196,7 @@ void read_precision(const LaunchItems& items, Absent absent, LaunchReading& read
   const bool fp16 = is_on(items, "--fp16");
   const std::string_view width = bf16 ? "--bf16" : fp16 ? "--fp16" : "";
   if (bf16 && fp16) {
+    reading.failed.emplace("training.precision");
     return reading.problem(*items.find("--fp16"), "'--fp16' and '--bf16' exclude each other; leave one");
   }
   if (is_on(items, "--fp4-format")) {

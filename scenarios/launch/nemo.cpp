@@ -189,6 +189,8 @@ void read_recipe(const ConfigValue& value, LaunchReading& reading) {
       return reading.state("training.precision", word_value(recipe.precision), value);
     }
   }
+  reading.failed.emplace("training.precision");
+  reading.failed.emplace("training.precision");
   reading.problem(value,
                   "'mixed_precision' is " + quoted(value.text) + ", no recipe known here" + suggestion(word, known));
 }
@@ -275,7 +277,7 @@ void read_nemo(const LaunchItems& items, LaunchReading& reading) {
 }
 
 void read_nemo_text(const ConfigSource& source, LaunchReading& reading) {
-  const ShellScript script = read_shell(source.text, source.file, Assignments::words, {}, reading.diagnostics);
+  const ShellScript script = script_of(source, Assignments::words, {});
   const auto file = std::make_shared<const std::string>(source.file);
   LaunchItems items;
   for (const ShellCommand& command : script.commands) {

@@ -200,15 +200,26 @@ class Settling {
     plan_.set("model.source", word_value(r_.file));
   }
 
+  /// What a network has where a key is not stated.
+  [[nodiscard]] std::optional<ConfigValue> implied(std::string_view key) const {
+    const std::int64_t heads = plan_.count("model.heads", 0);
+    if (key == "model.kv_heads" && heads > 0) {
+      return count_value(heads);
+    }
+    if (key == "model.head_dim" && heads > 0) {
+      return count_value(plan_.count("model.hidden", 0) / heads);
+    }
+    return std::nullopt;
+  }
+
   [[nodiscard]] bool same_network(const LaunchPlan& theirs) const {
     for (const ConfigEntry& entry : theirs.entries()) {
       const ConfigValue* ours = plan_.find(entry.key);
       if (entry.key == "model.kind" && entry.value.text == "decoder") {
         continue;
       }
-      if (entry.key == "model.kv_heads" && ours == nullptr && plan_.has("model.heads")) {
-        ours = plan_.find("model.heads");
-      }
+      const std::optional<ConfigValue> usual = ours == nullptr ? implied(entry.key) : std::nullopt;
+      ours = usual ? &*usual : ours;
       if (ours == nullptr ? !is_default(entry.value) : !same_value(*ours, entry.value)) {
         return false;
       }

@@ -137,10 +137,8 @@ LaunchText slurm_text(const LaunchPlan& plan) {
 }
 
 void read_slurm_text(const ConfigSource& source, LaunchReading& reading) {
-  Diagnostics again;  // the second reading reports
-  read_directives(read_shell(source.text, source.file, Assignments::variables, {}, again), reading);
-  const ShellScript script =
-      read_shell(source.text, source.file, Assignments::variables, variables(reading.plan), reading.diagnostics);
+  read_directives(script_of(source, Assignments::variables, {}), reading);
+  const ShellScript script = script_of(source, Assignments::variables, variables(reading.plan));
   // Of a launch without torchrun every process is a task.
   const bool spawns = std::any_of(script.commands.begin(), script.commands.end(), [](const ShellCommand& command) {
     return std::any_of(command.words.begin(), command.words.end(), [](const ShellWord& word) {

@@ -260,7 +260,7 @@ bool read_launch_line(const ShellScript& script, LaunchReading& reading) {
 }
 
 void read_torchrun_text(const ConfigSource& source, LaunchReading& reading) {
-  const ShellScript script = read_shell(source.text, source.file, Assignments::variables, {}, reading.diagnostics);
+  const ShellScript script = script_of(source, Assignments::variables, {});
   if (!read_launch_line(script, reading)) {
     reading.problem(Position{}, "no launch line: neither torchrun nor a Python script with arguments");
   }
