@@ -69,7 +69,7 @@ constexpr std::array<std::string_view, 29> passed{"zero_optimization.*",
                                                   "zero_force_ds_cpu_optimizer",
                                                   "data_efficiency.*"};
 
-constexpr std::string_view in_code = "the model's code says it, DeepSpeed's file has no key for it";
+constexpr std::string_view in_code = "in the model's code; DeepSpeed's file has no key for it";
 
 constexpr std::array gaps{
     LaunchGap{"name", "", ""},
