@@ -126,21 +126,28 @@ std::vector<int> expert_layers(std::int64_t layers, std::int64_t dense, std::int
   return kinds;
 }
 
+/// Dense layers first and the period behind them, as far as the first two layers of experts tell.
+std::vector<std::pair<std::int64_t, std::int64_t>> likely_placements(const std::vector<int>& kinds) {
+  const auto first = std::find(kinds.begin(), kinds.end(), 1);
+  if (first == kinds.end()) {
+    return {};
+  }
+  const std::int64_t dense = first - kinds.begin();
+  const auto second = std::find(first + 1, kinds.end(), 1);
+  const std::int64_t period = second == kinds.end() ? dense + 1 : second - first;
+  return {{dense, 1}, {0, period}, {std::max<std::int64_t>(0, dense - period + 1), period}};
+}
+
 void read_expert_layers(const ConfigValue& value, LaunchReading& reading) {
   const std::int64_t layers = reading.plan.count("model.layers", 0);
   const std::vector<int> kinds = layers_of_pattern(value, layers, reading);
   if (kinds.empty()) {
     return;
   }
-  for (std::int64_t every = 1; every <= layers; ++every) {
-    for (std::int64_t dense = 0; dense < layers; ++dense) {
-      if (expert_layers(layers, dense, every) == kinds) {
-        reading.state("model.moe.dense_layers", count_value(dense), value);
-        return reading.state("model.moe.every", count_value(every), value);
-      }
-      if (kinds[static_cast<std::size_t>(dense)] != 0) {
-        break;  // a layer of experts cannot be among the first dense ones
-      }
+  for (const auto& [dense, every] : likely_placements(kinds)) {
+    if (expert_layers(layers, dense, every) == kinds) {
+      reading.state("model.moe.dense_layers", count_value(dense), value);
+      return reading.state("model.moe.every", count_value(every), value);
     }
   }
   // The first of every N where ours are the last: as many, each a few places on.

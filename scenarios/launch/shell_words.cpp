@@ -283,6 +283,12 @@ class Lexer {
       return true;
     }
     found->second.used = true;
+    for (const Placed& word : found->second.words) {
+      expanded_ += word.text.size();
+    }
+    if (expanded_ > most_expanded) {
+      return false;  // A=$A$A again and again; what stands there then is no number
+    }
     if (subscript == "[@]" || subscript == "[*]") {
       for (std::size_t k = 0; k < found->second.words.size(); ++k) {
         if (k > 0) {
@@ -437,6 +443,8 @@ class Lexer {
   std::string array_name_;
   std::vector<std::string> array_order_;
   bool in_array_ = false, skip_next_ = false;
+  static constexpr std::size_t most_expanded = std::size_t{1} << 20U;
+  std::size_t expanded_ = 0;  ///< characters that variables have stood for
   std::map<std::string, Variable> variables_;
   ShellScript script_;
 };

@@ -146,6 +146,8 @@ TEST_CASE("layers of experts are a pattern") {
   };
   CHECK(placed("'([0]*2+[1]*30)'").dense_layers == 2);
   CHECK(placed("'([0]*3+[1]*1)*8'").every == 4);
+  CHECK(placed("'([0]*31+[1]*1)'").dense_layers == 31);
+  CHECK(placed("'[0]*15+[1]+[0]*15+[1]'").every == 16);
   CHECK(placed("2").every == 2);
   CHECK(problems(llama(experts + "'([1]*30+[0]*2)'"), {"hardware.gpus=8"}).find("[[model.variant]]") !=
         std::string::npos);

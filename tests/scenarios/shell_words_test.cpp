@@ -56,6 +56,14 @@ TEST_CASE("variables and arrays stand for their values, unknown ones for themsel
   CHECK(words("a=b c.d=e", Assignments::words) == "a=b|c.d=e");
 }
 
+TEST_CASE("variables that double do not fill the memory") {
+  std::string text = "A=xxxxxxxx\n";
+  for (int i = 0; i < 60; ++i) {
+    text += "A=$A$A\n";
+  }
+  CHECK(words(text + "run $A").size() < (1U << 22U));
+}
+
 TEST_CASE("a word knows its line and column, through variables too") {
   const ShellScript script = read("ARGS=\"--x 1\n  --why 2\"\nrun 'é' $ARGS\n");
   const std::vector<ShellWord>& found = script.commands.back().words;
