@@ -182,7 +182,7 @@ bool is_true(const LaunchItems& items, std::string_view name, LaunchReading& rea
   return item != nullptr && reading.flag_of(name, *item).value_or(false);
 }
 
-void read_precision(const LaunchItems& items, LaunchReading& reading) {
+void read_precision(const LaunchItems& items, bool trainer_says, LaunchReading& reading) {
   const bool bf16 = is_true(items, "bf16.enabled", reading);
   const bool fp16 = is_true(items, "fp16.enabled", reading);
   if (bf16 && fp16) {
@@ -192,7 +192,7 @@ void read_precision(const LaunchItems& items, LaunchReading& reading) {
   if (bf16 || fp16) {
     reading.state("training.precision", word_value(bf16 ? "bf16" : "fp16"),
                   *items.find(bf16 ? "bf16.enabled" : "fp16.enabled"));
-  } else {
+  } else if (!trainer_says) {
     reading.assume("training.precision", word_value("fp32"));
   }
 }
@@ -280,9 +280,11 @@ LaunchText deepspeed_text(const LaunchPlan& plan) {
 }
 
 void read_deepspeed_text(const ConfigSource& source, LaunchReading& reading) {
-  const LaunchItems items = without_auto(items_of_document(parse_json(source.text, source.file)), reading);
+  const LaunchItems written = items_of_document(parse_json(source.text, source.file));
+  const LaunchItems items = without_auto(written, reading);
+  const auto left_open = [&](std::string_view name) { return written.has(name) && !items.has(name); };
   read_rows(rows, passed, items, reading);
-  read_precision(items, reading);
+  read_precision(items, left_open("bf16.enabled") || left_open("fp16.enabled"), reading);
   read_offload(items, reading);
   read_sizes(items, reading);
   read_absent(rows, items, reading);

@@ -206,6 +206,10 @@ std::optional<bool> LaunchReading::flag_of(std::string_view name, const ConfigVa
   if (word == "true" || word == "True" || word == "false" || word == "False") {
     return word == "true" || word == "True";
   }
+  if (word.starts_with('$')) {
+    remark(value, "ignored: " + word + ", which nothing here sets");  // behind a flag that needs no value
+    return true;
+  }
   problem(value, called(name) + " is " + quoted(word) + "; it must be true or false");
   return std::nullopt;
 }

@@ -164,9 +164,9 @@ constexpr auto passed = std::to_array<std::string_view>(
      "--no-rope-fusion", "--use-mcore-models", "--cross-entropy-fusion-impl", "--main-grads-dtype",
      "--main-params-dtype",
      // small parts of the network that change no count
-     "--squared-relu", "--rotary-base", "--rotary-percent", "--rotary-interleaved", "--use-rope-scaling",
-     "--rope-scaling-factor", "--rope-type", "--rotary-scaling-factor", "--mscale", "--mscale-all-dim",
-     "--norm-epsilon", "--apply-layernorm-1p", "--attention-softmax-in-fp32", "--loss-scale",
+     "--squared-relu", "--no-position-embedding", "--rotary-base", "--rotary-percent", "--rotary-interleaved",
+     "--use-rope-scaling", "--rope-scaling-factor", "--rope-type", "--rotary-scaling-factor", "--mscale",
+     "--mscale-all-dim", "--norm-epsilon", "--apply-layernorm-1p", "--attention-softmax-in-fp32", "--loss-scale",
      "--mtp-loss-scaling-factor", "--moe-grouped-gemm", "--moe-token-dispatcher-type",
 
      "--moe-flex-dispatcher-backend", "--moe-enable-deepep", "--moe-permute-fusion", "--moe-router-fusion",

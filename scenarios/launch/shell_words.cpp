@@ -273,6 +273,11 @@ class Lexer {
     const std::string subscript = bracket == std::string::npos ? "" : name.substr(bracket);
     name.resize(std::min(bracket, name.size()));
     const auto found = variables_.find(name);
+    const bool all = subscript == "[@]" || subscript == "[*]";
+    if (found == variables_.end() && all) {
+      word_.begun = !word_.placed.text.empty();
+      return true;  // no array comes from outside: it is empty
+    }
     if (found == variables_.end()) {
       if (!fallback || fallback->find_first_of("$`") != std::string::npos) {
         return false;
@@ -289,13 +294,14 @@ class Lexer {
     if (expanded_ > most_expanded) {
       return false;  // A=$A$A again and again; what stands there then is no number
     }
-    if (subscript == "[@]" || subscript == "[*]") {
+    if (all) {
       for (std::size_t k = 0; k < found->second.words.size(); ++k) {
         if (k > 0) {
           end_word();
         }
-        begin(found->second.words[k].places.empty() ? at_ : found->second.words[k].places.front());
-        word_.placed.add(found->second.words[k]);
+        const Placed& element = found->second.words[k];
+        begin(element.places.empty() ? at_ : element.places.front());
+        add_value(element, quoted_here);
       }
       word_.begun = !word_.placed.text.empty();
       return true;
@@ -400,8 +406,10 @@ class Lexer {
     for (std::size_t k = equals + 1; k < text.size(); ++k) {
       value.add(text[k], word_.placed.places[k]);
     }
-    // What only the run knows stays unknown, so that the name stands in messages and not the expansion.
-    if (value.text.find('$') != std::string::npos || value.text.find('`') != std::string::npos) {
+    // A word that only the run knows stays unknown, so that its name stands in messages and not the expansion.
+    const bool command = value.text.starts_with("$(") || value.text.starts_with("`");
+    const bool word = value.text.find_first_of(" \t\n") == std::string::npos;
+    if (command || (word && value.text.find_first_of("$`") != std::string::npos)) {
       variables_.erase(name);
       return true;
     }

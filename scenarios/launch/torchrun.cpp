@@ -78,8 +78,15 @@ std::string hyphened(std::string_view name) {
 /// The launcher's options; returns where the script stands.
 std::size_t read_launcher(const std::vector<ShellWord>& words, std::size_t i, LaunchReading& reading) {
   LaunchItems items;
-  while (i < words.size() && words[i].text.starts_with("-")) {
+  bool whole = true;  // nothing unknown stands among the options
+  while (i < words.size() && (words[i].text.starts_with("-") || words[i].text.starts_with("$"))) {
     const std::string& word = words[i].text;
+    if (word.starts_with("$")) {
+      reading.remark(at_word(words[i], word, reading), "ignored: " + word + ", which nothing here sets");
+      whole = false;
+      ++i;
+      continue;
+    }
     const std::size_t equals = word.find('=');
     const std::string name = hyphened(word.substr(0, equals));
     const bool flag = std::find(bare.begin(), bare.end(), name) != bare.end();
@@ -97,10 +104,14 @@ std::size_t read_launcher(const std::vector<ShellWord>& words, std::size_t i, La
     ++i;
   }
   read_rows(rows, passed, items, reading);
-  read_absent(rows, items, reading);
+  if (whole) {
+    read_absent(rows, items, reading);
+  }
   const ConfigValue* processes = items.find("--nproc-per-node");
   if (processes == nullptr) {
-    reading.assume("launch.gpus_per_node", count_value(1));
+    if (whole) {
+      reading.assume("launch.gpus_per_node", count_value(1));
+    }
   } else if (processes->text == "gpu" || processes->text == "auto") {
     reading.remark(*processes, "ignored: --nproc-per-node " + processes->text + ": the node says it");
   } else if (const auto processes_count = reading.count_of("--nproc-per-node", *processes)) {

@@ -229,6 +229,18 @@ TEST_CASE("DeepSpeed: data ranks follow from the batch") {
   CHECK(remarked(launch, "run:3: ignored: gradient_clipping \"auto\": the trainer says it"));
 }
 
+TEST_CASE("what a trainer or the run decides is asked for, not assumed") {
+  const std::string json = "{\"fp16\": {\"enabled\": \"auto\"}, \"bf16\": {\"enabled\": \"auto\"}}\n";
+  CHECK(problems(json, {"model=llama3-8b", "hardware.gpus=8", "training.seq_len=4096", "training.global_batch=64"})
+            .ends_with("; give --precision"));
+  const std::string line = "torchrun $HOSTS pretrain_gpt.py " + llama("--bf16 --sequence-parallel $EXTRA");
+  CHECK(problems(line, {}).ends_with("; give --gpus"));
+  const ImportedLaunch launch = read(line, {"hardware.gpus=16", "strategy.tp=2"});
+  CHECK(remarked(launch, "run:1: ignored: $HOSTS, which nothing here sets"));
+  CHECK(remarked(launch, "run:1: ignored: $EXTRA, which nothing here sets"));
+  CHECK(train_of(launch).strategy.sequence_parallel);
+}
+
 TEST_CASE("NeMo 2's names are Megatron-Bridge's") {
   const TrainScenario train = train_of(
       read("trainer.strategy.tensor_model_parallel_size=8\ntrainer.num_nodes=4\ntrainer.devices=8\n"

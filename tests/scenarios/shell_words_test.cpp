@@ -49,8 +49,11 @@ TEST_CASE("quotes, backslashes and comments are the shell's") {
 TEST_CASE("variables and arrays stand for their values, unknown ones for themselves") {
   CHECK(words("N=8\nrun --gpus $N ${N} \"$N\" '$N'") == "run|--gpus|8|8|8|$N");
   CHECK(words("A=\"--x 1 --y 2\"\nrun $A \"$A\"") == "run|--x|1|--y|2|--x 1 --y 2");
-  CHECK(words("A=(--x 1 # why\n --y 'two words')\nA+=(--z)\nrun ${A[@]}") == "run|--x|1|--y|two words|--z");
-  CHECK(words("run \"${A[@]}\" $UNKNOWN ${U:-7} ${V-a b}") == "run|${A[@]}|$UNKNOWN|7|a b");
+  CHECK(words("A=(--x 1 # why\n --y 'two words')\nA+=(--z)\nrun \"${A[@]}\"") == "run|--x|1|--y|two words|--z");
+  CHECK(words("A=(--y 'two words')\nrun ${A[@]}") == "run|--y|two|words");
+  CHECK(words("A='--x 1'\nrun ${A[@]}") == "run|--x|1");
+  CHECK(words("run \"${A[@]}\" $UNKNOWN ${U:-7} ${V-a b} x") == "run|$UNKNOWN|7|a b|x");
+  CHECK(words("A=\"--x $UNKNOWN --y\"\nrun $A") == "run|--x|$UNKNOWN|--y");
   CHECK(words("export N=3\nrun $N $SLURM_NNODES") == "run|3|4");
   CHECK(words("W=$(hostname | head -n 1)\nrun $W $(nproc) `date`") == "run|$W|$(nproc)|`date`");
   CHECK(words("a=b c.d=e", Assignments::words) == "a=b|c.d=e");
