@@ -270,6 +270,8 @@ TEST_CASE("exported lines are those of the software") {
                                     "training.software=torchtitan"};
   CHECK(says(exported(zb, LaunchForm::torchtitan),
              "# not expressed: strategy.schedule = \"zb-h1\" (torchtitan has no such schedule)"));
+  CHECK(says(exported({"model=gemma2-9b"}, LaunchForm::megatron),
+             "# not expressed: model.norms_per_layer = 4 (no argument says it: another network is launched)"));
   const std::string titan = exported({"strategy.tp=8", "training.software=torchtitan"}, LaunchForm::slurm);
   CHECK(says(titan, "  -m torchtitan.train \\"));
   CHECK(says(titan, "  --parallelism.data_parallel_shard_degree -1 \\"));
