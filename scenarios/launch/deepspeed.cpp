@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeepSpeed's configuration. Names: deepspeedai/DeepSpeed @ edaa722, deepspeed/runtime/config.py, zero/config.py and
-// zero/offload_config.py, docs/_pages/config-json.md (data_types, activation_checkpointing).
+// zero/offload_config.py, docs/_pages/config-json.md; data_types: pull request 4713 of the same repository.
 #include <headroom/core/json_reader.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
@@ -35,7 +35,6 @@ constexpr std::array rows{
     LaunchRow{"zero_optimization.cpu_offload", "", special},
     LaunchRow{"tensor_parallel.autotp_size", "strategy.tp"},
     LaunchRow{"expert_parallel.autoep_size", "strategy.ep"},
-    LaunchRow{"expert_parallel.expert_tensor_parallel_size", "strategy.etp"},
     LaunchRow{"activation_checkpointing.cpu_checkpointing", "training.offload.activations", yes, "false"},
 };
 
@@ -45,7 +44,7 @@ constexpr std::array<std::string_view, 29> passed{"zero_optimization.*",
                                                   "optimizer.*",
                                                   "scheduler.*",
                                                   "activation_checkpointing.*",
-                                                  "expert_parallel.enabled",
+                                                  "expert_parallel.*",
                                                   "tensor_parallel.*",
                                                   "gradient_clipping",
                                                   "communication_data_type",
@@ -151,13 +150,15 @@ void write_sharding(LaunchWriting& writing) {
   if (plan.count("strategy.tp", 1) == 1) {
     writing.cover("strategy.tp");
   }
-  if (plan.count("strategy.ep", 1) > 1) {
-    writing.put("expert_parallel.enabled", flag_value(true));
-  } else {
+  if (plan.count("strategy.ep", 1) == 1) {
     writing.cover("strategy.ep");
-    if (plan.count("strategy.tp", 1) == 1) {
-      writing.cover("strategy.etp");
-    }
+  } else if (plan.count("strategy.zero", 0) == 3) {
+    writing.miss("strategy.ep", "AutoEP takes ZeRO 0 to 2");
+  } else {
+    writing.put("expert_parallel.enabled", flag_value(true));
+  }
+  if (plan.count("strategy.tp", 1) == 1) {
+    writing.cover("strategy.etp");
   }
   if (!plan.flag("training.offload.activations")) {
     writing.cover("training.offload.activations");
@@ -288,9 +289,7 @@ void read_deepspeed_text(const ConfigSource& source, LaunchReading& reading) {
   read_offload(items, reading);
   read_sizes(items, reading);
   read_absent(rows, items, reading);
-  if (reading.plan.count("strategy.ep", 1) > 1) {
-    reading.assume("strategy.overlap_experts", flag_value(false));
-  }
+  reading.assume("strategy.overlap_experts", flag_value(false));
   reading.assume("training.software", word_value("deepspeed"));
 }
 
