@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom export`: a training plan as the launch file of another program.
+#include <headroom/cli/verb.hpp>
+#include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/launch/launch.hpp>
+#include <headroom/scenarios/network_plan.hpp>
+#include <headroom/scenarios/plan.hpp>
+
+#include <algorithm>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::array options{
+    Option{"--to", OptionKind::one, "megatron|nemo|torchtitan|deepspeed|torchrun|slurm", "the form to write"},
+    Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
+    Option{"--output", OptionKind::one, "FILE", "write the launch to a file, whole or not at all"},
+};
+
+LaunchForm form_named(const std::string& name) {
+  const auto found = std::find(launch_form_names.begin(), launch_form_names.end(), name);
+  return static_cast<LaunchForm>(found - launch_form_names.begin());
+}
+
+/// Why a plan cannot be launched, and what would change that.
+std::string refusal(const TrainPlan& plan) {
+  std::string text = "not written: " + (plan.problems.empty() ? plan.verdict : "rules are broken") + "\n";
+  for (const Problem& problem : plan.problems) {
+    text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
+  }
+  for (const Remedy& remedy : plan.remedies) {
+    std::string changes;
+    for (const std::string& change : remedy.changes) {
+      changes += (changes.empty() ? "  it fits with " : ", ") + change;
+    }
+    text += changes + "\n";
+  }
+  return text + (plan.way_out.empty() ? "" : "  " + plan.way_out + "\n");
+}
+
+Outcome run(const Arguments& arguments) {
+  const std::vector<std::string> files = arguments.many("");
+  if (files.empty() || !arguments.has("--to")) {
+    throw ConfigError{"name a scenario and a form, e.g. 'headroom export scenario.toml --to megatron'"};
+  }
+  const Sources sources = Sources::standard();
+  const ConfigValue root = scenario_tree(files.front(), arguments.many("--set"));
+  if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
+    throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
+  }
+  const Plan plan = make_plan(read_scenario(root, files.front(), sources), false);
+  const auto* const answer = std::get_if<TrainPlan>(&plan.answer);
+  if (answer == nullptr) {
+    throw ConfigError{"export writes training plans; " + quoted(files.front()) + " asks for serving"};
+  }
+  if (!plan.feasible()) {
+    return {"", refusal(*answer), 1};
+  }
+  const auto& train = std::get<TrainScenario>(plan.scenario.question);
+  const ExportedLaunch launch =
+      export_launch(plan.scenario, train, answer->strategy, form_named(arguments.one("--to")));
+  std::string remarks;
+  if (answer->estimate.verdict == Verdict::may_not_fit) {
+    remarks += answer->verdict + "\n";
+  }
+  if (!launch.has_comments) {
+    for (const std::string& note : launch.notes) {
+      remarks += "not expressed: " + note + "\n";
+    }
+  }
+  if (arguments.has("--output")) {
+    write_whole_file(arguments.one("--output"), launch.text);
+    return {"", remarks, 0};
+  }
+  return {launch.text, remarks, 0};
+}
+
+constexpr std::string_view examples =
+    "  headroom export scenarios/train/llama3-70b-512xh100.toml --to slurm -o train.sbatch\n"
+    "  headroom export scenarios/train/llama3-70b-512xh100.toml --to megatron --set strategy.vpp=2\n";
+
+}  // namespace
+
+const Verb export_verb{
+    "export",
+    "a training plan as a launch file of Megatron-LM, NeMo, torchtitan, DeepSpeed, torchrun or Slurm",
+    "SCENARIO.toml",
+    1,
+    options,
+    examples,
+    run};
+
+}  // namespace headroom::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom import`: a launch file of another program as a training scenario.
+#include <headroom/cli/verb.hpp>
+#include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/launch/launch.hpp>
+
+#include <algorithm>
+
+namespace headroom::cli {
+namespace {
+
+/// What a launch file may leave out, as an option: another spelling of a scenario key.
+struct ImportOption {
+  std::string_view option, key;
+};
+constexpr std::array keys{
+    ImportOption{"--model", "model"},
+    ImportOption{"--gpu", "hardware.gpu"},
+    ImportOption{"--gpus", "hardware.gpus"},
+    ImportOption{"--node", "hardware.node"},
+    ImportOption{"--seq-len", "training.seq_len"},
+    ImportOption{"--global-batch", "training.global_batch"},
+    ImportOption{"--precision", "training.precision"},
+    ImportOption{"--tokens", "training.tokens"},
+    ImportOption{"--software", "training.software"},
+};
+
+constexpr std::array options{
+    Option{"--from", OptionKind::one, "megatron|nemo|torchtitan|deepspeed|torchrun|slurm",
+           "the file's form; default: as its text looks"},
+    Option{"--model", OptionKind::one, "ID", "model preset or config.json; numbers of the file must agree with it"},
+    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog, which no launch file names"},
+    Option{"--gpus", OptionKind::one, "N", "number of GPUs, where no launch line says it"},
+    Option{"--node", OptionKind::one, "ID", "node type; default the SKU's reference node"},
+    Option{"--seq-len", OptionKind::one, "TOKENS", "tokens per sequence"},
+    Option{"--global-batch", OptionKind::one, "N", "sequences per step"},
+    Option{"--precision", OptionKind::one, "NAME", "fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4"},
+    Option{"--tokens", OptionKind::one, "N", "tokens of the whole run, e.g. 15e12"},
+    Option{"--software", OptionKind::one, "ID", "training software, where it is another than the form's own"},
+    Option{"--set", OptionKind::many, "KEY=VALUE", "state any key of the scenario; wins over the file; repeats"},
+    Option{"--ignore-unknown", OptionKind::flag, "", "list unknown flags as ignored instead of refusing them"},
+    Option{"--output", OptionKind::one, "SCENARIO.toml", "write the scenario to a file, whole or not at all"},
+};
+
+ImportRequest request_of(const Arguments& arguments) {
+  ImportRequest request;
+  if (arguments.has("--from")) {
+    const auto found = std::find(launch_form_names.begin(), launch_form_names.end(), arguments.one("--from"));
+    request.from = static_cast<LaunchForm>(found - launch_form_names.begin());
+  }
+  for (const ImportOption& option : keys) {
+    if (arguments.has(option.option)) {
+      request.assignments.push_back(std::string{option.key} + "=" + arguments.one(option.option));
+    }
+  }
+  for (const std::string& assignment : arguments.many("--set")) {
+    request.assignments.push_back(assignment);
+  }
+  request.ignore_unknown = arguments.has("--ignore-unknown");
+  return request;
+}
+
+Outcome run(const Arguments& arguments) {
+  const std::vector<std::string> files = arguments.many("");
+  if (files.empty()) {
+    throw ConfigError{"name a launch file, e.g. 'headroom import train.sbatch --gpu h100-sxm-80gb'"};
+  }
+  const Sources sources = Sources::standard();
+  const ImportedLaunch launch = import_launch(read_file(files.front()), request_of(arguments), sources);
+  std::string remarks;
+  for (const std::string& remark : launch.remarks) {
+    remarks += remark + "\n";
+  }
+  if (arguments.has("--output")) {
+    write_whole_file(arguments.one("--output"), launch.toml);
+    return {"", remarks, 0};
+  }
+  return {launch.toml, remarks, 0};
+}
+
+constexpr std::string_view examples =
+    "  headroom import train.sbatch --gpu h100-sxm-80gb -o scenario.toml\n"
+    "  headroom import ds_config.json --model llama3-8b --gpu a100-sxm-80gb --gpus 64 --seq-len 4096\n"
+    "  headroom import job.toml --from torchtitan --gpu h100-sxm-80gb --gpus 128\n";
+
+}  // namespace
+
+const Verb import_verb{"import", "a launch file of those programs as a training scenario", "FILE", 1, options, examples,
+                       run};
+
+}  // namespace headroom::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are written whole or not at all.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+/// Writes beside `path` and renames over it, so that a reader never sees half of it and a failure leaves what was
+/// there. What is no plain file (/dev/stdout, a pipe) is written as it is. ConfigError: "PATH cannot be written: why".
+void write_whole_file(const std::string& path, std::string_view text);
+
+}  // namespace headroom

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scenario documents as TOML 1.0: what parse_toml reads back to the same tree.
+#include <headroom/scenarios/launch/launch_plan.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace headroom::launch {
+namespace {
+
+using Kind = ConfigValue::Kind;
+
+std::string text_value(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      constexpr std::string_view digits = "0123456789ABCDEF";
+      result += "\\u00";
+      result += digits[byte >> 4U];
+      result += digits[byte & 15U];
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
+/// Shortest form that reads back exactly, and that TOML reads as a float: 15e12, 0.5, 3.0.
+std::string number_text(double number) {
+  std::array<char, 32> buffer{};
+  std::string text{buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr};
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+bool is_nested(const ConfigEntry& entry) {
+  const bool tables =
+      entry.value.kind == Kind::array && !entry.value.items.empty() && entry.value.items.front().kind == Kind::table;
+  return entry.value.kind == Kind::table || tables;
+}
+
+void write_table(const ConfigValue& table, const std::string& path, std::string& text) {
+  for (const ConfigEntry& entry : table.entries) {
+    if (!is_nested(entry)) {
+      text += entry.key + " = " + value_text(entry.value) + "\n";
+    }
+  }
+  for (const ConfigEntry& entry : table.entries) {
+    if (!is_nested(entry)) {
+      continue;
+    }
+    const std::string below = path.empty() ? entry.key : path + "." + entry.key;
+    if (entry.value.kind == Kind::table) {
+      text += "\n[" + below + "]\n";
+      write_table(entry.value, below, text);
+      continue;
+    }
+    for (const ConfigValue& item : entry.value.items) {
+      text += "\n[[" + below + "]]\n";
+      write_table(item, below, text);
+    }
+  }
+}
+
+}  // namespace
+
+std::string value_text(const ConfigValue& value) {
+  switch (value.kind) {
+    case Kind::boolean: return value.boolean ? "true" : "false";
+    case Kind::integer: return std::to_string(value.integer);
+    case Kind::number: return number_text(value.number);
+    case Kind::text: return text_value(value.text);
+    case Kind::array: {
+      std::string list;
+      for (const ConfigValue& item : value.items) {
+        list += (list.empty() ? "" : ", ") + value_text(item);
+      }
+      return "[" + list + "]";
+    }
+    case Kind::table: {
+      std::string list;
+      for (const ConfigEntry& entry : value.entries) {
+        list += (list.empty() ? " " : ", ") + entry.key + " = " + value_text(entry.value);
+      }
+      return "{" + list + " }";
+    }
+    case Kind::null: break;
+  }
+  return "null";
+}
+
+std::string document_text(const ConfigValue& document, const std::vector<std::string>& comments) {
+  std::string text;
+  for (const std::string& comment : comments) {
+    text += "# " + comment + "\n";
+  }
+  write_table(document, "", text);
+  return text;
+}
+
+}  // namespace headroom::launch

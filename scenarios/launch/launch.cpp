@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/launch/launch.hpp>
+#include <headroom/scenarios/launch/launch_forms.hpp>
+#include <headroom/scenarios/launch/settle.hpp>
+#include <headroom/scenarios/plan.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+using namespace launch;
+
+struct FormFunctions {
+  LaunchText (*write)(const LaunchPlan& plan);
+  void (*read)(const ConfigSource& source, LaunchReading& reading);
+};
+/// In the order of LaunchForm.
+constexpr std::array<FormFunctions, launch_form_names.size()> forms{{
+    {megatron_text, read_megatron_text},
+    {nemo_text, read_nemo_text},
+    {torchtitan_text, read_torchtitan_text},
+    {deepspeed_text, read_deepspeed_text},
+    {torchrun_text, read_torchrun_text},
+    {slurm_text, read_slurm_text},
+}};
+const FormFunctions& functions_of(LaunchForm form) {
+  return forms[static_cast<std::size_t>(form)];
+}
+
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// The text without lines that are comments alone.
+std::string without_comments(std::string_view text) {
+  std::string kept;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first != std::string_view::npos && line[first] != '#') {
+      kept += std::string{line.substr(first)} + "\n";
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return kept;
+}
+
+/// Place of the first byte that is no UTF-8 (RFC 3629, section 4); nullopt: all are.
+std::optional<Position> not_utf8(std::string_view text) {
+  Position at{1, 1};
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const std::size_t length = byte < 0x80                   ? 1
+                               : byte >= 0xc2 && byte < 0xe0 ? 2
+                               : (byte & 0xf0U) == 0xe0      ? 3
+                               : byte >= 0xf0 && byte < 0xf5 ? 4
+                                                             : 0;
+    bool sound = length > 0 && i + length <= text.size();
+    for (std::size_t k = 1; sound && k < length; ++k) {
+      sound = (static_cast<unsigned char>(text[i + k]) & 0xc0U) == 0x80;
+    }
+    if (!sound) {
+      return at;
+    }
+    at = text[i] == '\n' ? Position{at.line + 1, 1} : Position{at.line, at.column + 1};
+    i += length;
+  }
+  return std::nullopt;
+}
+
+void check_text(const ConfigSource& source) {
+  const auto refuse = [&](Position at, std::string why) {
+    throw ConfigError{{Diagnostic{source.file, at, std::move(why)}}};
+  };
+  if (const auto at = not_utf8(source.text)) {
+    refuse(*at, "is not UTF-8 here");
+  }
+  if (without_comments(source.text).empty()) {
+    refuse({}, "is empty: there is no launch in it");
+  }
+}
+
+}  // namespace
+
+ExportedLaunch export_launch(const Scenario& scenario,
+                             const TrainScenario& train,
+                             const Strategy& strategy,
+                             LaunchForm form) {
+  LaunchText text = functions_of(form).write(plan_of(scenario, train, strategy));
+  return {std::move(text.text), std::move(text.notes), form != LaunchForm::deepspeed};
+}
+
+std::optional<LaunchForm> form_of(std::string_view text) {
+  const std::string body = without_comments(text);
+  const auto starts_line = [&](std::string_view part) {
+    return body.starts_with(part) || holds(body, "\n" + std::string{part});
+  };
+  if (body.starts_with("{")) {
+    return LaunchForm::deepspeed;
+  }
+  if (text.starts_with("#SBATCH") || holds(text, "\n#SBATCH")) {
+    return LaunchForm::slurm;
+  }
+  if (holds(body, "torchrun") || holds(body, "torch.distributed.run") || holds(body, "torch.distributed.launch")) {
+    return LaunchForm::torchrun;
+  }
+  if (starts_line("[parallelism]") || starts_line("[training]") || starts_line("[model]") || starts_line("[job]")) {
+    return LaunchForm::torchtitan;
+  }
+  if (holds(body, "--tensor-model-parallel-size") || holds(body, "--micro-batch-size") || holds(body, "--num-layers") ||
+      starts_line("--") || holds(body, "=(")) {
+    return LaunchForm::megatron;
+  }
+  for (const std::string_view key :
+       {"model.", "train.", "trainer.", "ddp.", "optimizer.", "data.", "dataset.", "mixed_precision="}) {
+    if (starts_line(key)) {
+      return LaunchForm::nemo;
+    }
+  }
+  return std::nullopt;
+}
+
+ImportedLaunch import_launch(const ConfigSource& source, const ImportRequest& request, const Sources& sources) {
+  check_text(source);
+  const std::optional<LaunchForm> form = request.from ? request.from : form_of(source.text);
+  if (!form) {
+    throw ConfigError{{Diagnostic{source.file,
+                                  {},
+                                  "is none of the launch forms known here; say --from megatron, nemo, torchtitan, "
+                                  "deepspeed, torchrun or slurm"}}};
+  }
+  LaunchReading reading;
+  reading.file = source.file;
+  reading.ignore_unknown = request.ignore_unknown;
+  functions_of(*form).read(source, reading);
+  ImportedLaunch imported{*form, {}, "", {}};
+  const ConfigValue document = settle(reading, request.assignments, sources);
+  imported.scenario = read_settled(document, reading, sources);
+  const std::string from =
+      "imported from " + source.file + " (" + std::string{launch_form_names[static_cast<std::size_t>(*form)]} + ")";
+  imported.toml = document_text(document, {from});
+  imported.remarks = std::move(reading.remarks);
+  return imported;
+}
+
+}  // namespace headroom

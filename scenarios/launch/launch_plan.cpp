@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/config_reader.hpp>
+#include <headroom/model/workload/architecture_text.hpp>
+#include <headroom/scenarios/launch/launch_plan.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace headroom::launch {
+namespace {
+
+using Kind = ConfigValue::Kind;
+
+/// What a preset says of itself rather than of the network.
+constexpr std::array<std::string_view, 9> labels{"schema", "id",    "name",       "aliases", "family",
+                                                 "source", "notes", "parameters", "weights"};
+
+void flatten(const ConfigValue& table, const std::string& prefix, LaunchPlan& plan) {
+  for (const ConfigEntry& entry : table.entries) {
+    if (entry.value.kind == Kind::table) {
+      flatten(entry.value, prefix + entry.key + ".", plan);
+    } else if (std::find(labels.begin(), labels.end(), entry.key) == labels.end()) {
+      ConfigValue value = entry.value;
+      value.at = value.key_at = {};
+      value.file.reset();
+      plan.set(prefix + entry.key, std::move(value));
+    }
+  }
+}
+
+void set_strategy(const TrainScenario& t, const Strategy& s, LaunchPlan& plan) {
+  plan.set("strategy.tp", count_value(s.tp));
+  plan.set("strategy.pp", count_value(s.pp));
+  plan.set("strategy.vpp", count_value(s.vpp));
+  plan.set("strategy.cp", count_value(s.cp));
+  plan.set("strategy.dp", count_value(s.dp));
+  if (t.architecture.moe) {
+    plan.set("strategy.ep", count_value(s.ep));
+    plan.set("strategy.etp", count_value(s.etp));
+    plan.set("strategy.overlap_experts", flag_value(s.overlap_experts));
+  }
+  plan.set("strategy.zero", count_value(s.zero));
+  if (s.shard_ranks > 0 && s.shard_ranks != s.dp * s.cp) {  // all of them is what the blank key says
+    plan.set("strategy.shard_ranks", count_value(s.shard_ranks));
+  }
+  plan.set("strategy.micro_batch", count_value(s.micro_batch));
+  plan.set("strategy.recompute", word_value(recompute_names[static_cast<std::size_t>(s.recompute)]));
+  if (s.recompute == Recompute::full) {
+    plan.set("strategy.recompute_block", count_value(s.recompute_block));
+  }
+  if (s.tp > 1) {
+    plan.set("strategy.sequence_parallel", flag_value(s.sequence_parallel));
+  }
+  plan.set("strategy.schedule", word_value(schedule_names[static_cast<std::size_t>(s.schedule)]));
+  if (s.first_stage_layers > 0) {
+    plan.set("strategy.first_stage_layers", count_value(s.first_stage_layers));
+  }
+  if (s.last_stage_layers > 0) {
+    plan.set("strategy.last_stage_layers", count_value(s.last_stage_layers));
+  }
+  if (s.cp > 1 && s.cp_form != CpForm::unstated) {
+    plan.set("strategy.cp_form", word_value(cp_form_names[static_cast<std::size_t>(s.cp_form)]));
+  }
+  plan.set("strategy.cuda_graphs", flag_value(s.cuda_graphs));
+}
+
+/// The order of keys in a scenario that a reader expects; others follow.
+constexpr std::array<std::string_view, 40> usual_order{"hardware.gpu",
+                                                       "hardware.gpus",
+                                                       "hardware.node",
+                                                       "hardware.cluster",
+                                                       "training.seq_len",
+                                                       "training.global_batch",
+                                                       "training.precision",
+                                                       "training.software",
+                                                       "training.gradients",
+                                                       "training.optimizer",
+                                                       "training.method",
+                                                       "training.lora_rank",
+                                                       "training.tokens",
+                                                       "training.flash_attention",
+                                                       "training.dropout",
+                                                       "training.fused_loss",
+                                                       "training.compile",
+                                                       "training.vocab_multiple",
+                                                       "training.offload_to",
+                                                       "strategy.tp",
+                                                       "strategy.pp",
+                                                       "strategy.vpp",
+                                                       "strategy.cp",
+                                                       "strategy.ep",
+                                                       "strategy.etp",
+                                                       "strategy.dp",
+                                                       "strategy.zero",
+                                                       "strategy.shard_ranks",
+                                                       "strategy.micro_batch",
+                                                       "strategy.recompute",
+                                                       "strategy.recompute_block",
+                                                       "strategy.sequence_parallel",
+                                                       "strategy.schedule",
+                                                       "strategy.first_stage_layers",
+                                                       "strategy.last_stage_layers",
+                                                       "strategy.cp_form",
+                                                       "strategy.cuda_graphs",
+                                                       "strategy.overlap_experts",
+                                                       "name",
+                                                       "model"};
+
+std::size_t rank_of(const ConfigEntry& entry) {
+  return static_cast<std::size_t>(std::find(usual_order.begin(), usual_order.end(), entry.key) - usual_order.begin());
+}
+
+/// In fp32 and tf32 every gradient has 4 bytes, whatever the key says.
+bool has_gradient_key(const TrainScenario& t) {
+  return t.work.precision != Precision::fp32 && t.work.precision != Precision::tf32;
+}
+
+void set_training(const TrainScenario& t, LaunchPlan& plan) {
+  const MemoryOptions& options = t.work.options;
+  plan.set("training.seq_len", count_value(t.work.shape.seq_len));
+  plan.set("training.global_batch", count_value(t.work.shape.global_batch));
+  plan.set("training.precision", word_value(name_of(t.work.precision)));
+  plan.set("training.software", word_value(t.software.id));
+  if (has_gradient_key(t)) {
+    plan.set("training.gradients", word_value(t.work.states.gradients >= 4.0 ? "fp32" : "bf16"));
+  }
+  plan.set("training.optimizer",
+           word_value(optimizer_names[static_cast<std::size_t>(t.optimizer.value_or(Optimizer::adamw))]));
+  plan.set("training.method", word_value(method_names[static_cast<std::size_t>(options.method)]));
+  if (options.method != Method::full) {
+    plan.set("training.lora_rank", count_value(options.lora_rank));
+  }
+  plan.set("training.flash_attention", flag_value(options.flash_attention));
+  plan.set("training.dropout", flag_value(options.dropout.value_or(dropout_by_habit(t.software, t.architecture))));
+  plan.set("training.fused_loss", flag_value(options.fused_loss.value_or(t.software.defaults.fused_loss)));
+  plan.set("training.compile", flag_value(options.compiled));
+  plan.set("training.vocab_multiple", count_value(options.vocab_multiple));
+  plan.set("training.offload.optimizer", flag_value(options.offload_optimizer));
+  plan.set("training.offload.activations", flag_value(options.offload_activations));
+  if (options.offload_optimizer || options.offload_activations) {
+    plan.set("training.offload_to", word_value(t.offload_to_nvme ? "nvme" : "host"));
+  }
+  if (t.tokens > 0.0) {
+    plan.set("training.tokens", number_value(t.tokens));
+  }
+}
+
+ConfigValue& child(ConfigValue& table, std::string_view key) {
+  if (ConfigValue* found = table.find(key)) {
+    return *found;
+  }
+  ConfigValue fresh;
+  fresh.file = table.file;
+  fresh.at = table.at;
+  table.entries.emplace_back(std::string{key}, std::move(fresh));
+  return table.entries.back().value;
+}
+
+void place(ConfigValue& root, std::string_view path, const ConfigValue& value) {
+  ConfigValue* table = &root;
+  std::size_t dot = path.find('.');
+  for (; dot != std::string_view::npos; dot = path.find('.')) {
+    table = &child(*table, path.substr(0, dot));
+    path.remove_prefix(dot + 1);
+  }
+  ConfigValue copy = value;
+  if (!copy.file) {
+    copy.file = root.file;
+    copy.at = root.at;
+  }
+  copy.key_at = copy.at;
+  table->entries.emplace_back(std::string{path}, std::move(copy));
+}
+
+}  // namespace
+
+ConfigValue count_value(std::int64_t count) {
+  ConfigValue value;
+  value.kind = Kind::integer;
+  value.integer = count;
+  return value;
+}
+
+ConfigValue number_value(double number) {
+  ConfigValue value;
+  value.kind = Kind::number;
+  value.number = number;
+  return value;
+}
+
+ConfigValue word_value(std::string_view word) {
+  ConfigValue value;
+  value.kind = Kind::text;
+  value.text = word;
+  return value;
+}
+
+ConfigValue flag_value(bool flag) {
+  ConfigValue value;
+  value.kind = Kind::boolean;
+  value.boolean = flag;
+  return value;
+}
+
+ConfigValue nothing() {
+  ConfigValue value;
+  value.kind = Kind::null;
+  return value;
+}
+
+bool same_value(const ConfigValue& a, const ConfigValue& b) {
+  const auto is_number = [](const ConfigValue& v) { return v.kind == Kind::integer || v.kind == Kind::number; };
+  const auto number = [](const ConfigValue& v) {
+    return v.kind == Kind::integer ? static_cast<double>(v.integer) : v.number;
+  };
+  if (is_number(a) && is_number(b)) {
+    return number(a) == number(b);
+  }
+  return a.kind == b.kind && value_text(a) == value_text(b);
+}
+
+const ConfigValue* LaunchPlan::find(std::string_view key) const noexcept {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e.key == key; });
+  return found == entries_.end() ? nullptr : &found->value;
+}
+
+void LaunchPlan::set(std::string_view key, ConfigValue value) {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& e) { return e.key == key; });
+  if (found == entries_.end()) {
+    entries_.emplace_back(std::string{key}, std::move(value));
+  } else {
+    found->value = std::move(value);
+  }
+}
+
+void LaunchPlan::erase(std::string_view key) {
+  std::erase_if(entries_, [&](const ConfigEntry& e) { return e.key == key; });
+}
+
+std::int64_t LaunchPlan::count(std::string_view key, std::int64_t fallback) const {
+  const ConfigValue* value = find(key);
+  return value != nullptr && value->kind == Kind::integer ? value->integer : fallback;
+}
+
+double LaunchPlan::number(std::string_view key, double fallback) const {
+  const ConfigValue* value = find(key);
+  return value == nullptr               ? fallback
+         : value->kind == Kind::number  ? value->number
+         : value->kind == Kind::integer ? static_cast<double>(value->integer)
+                                        : fallback;
+}
+
+std::string LaunchPlan::word(std::string_view key, std::string_view fallback) const {
+  const ConfigValue* value = find(key);
+  return value != nullptr && value->kind == Kind::text ? value->text : std::string{fallback};
+}
+
+bool LaunchPlan::flag(std::string_view key, bool fallback) const {
+  const ConfigValue* value = find(key);
+  return value != nullptr && value->kind == Kind::boolean ? value->boolean : fallback;
+}
+
+void set_network(const Architecture& architecture, LaunchPlan& plan) {
+  flatten(parse_toml(architecture_toml(architecture), architecture.id), "model.", plan);
+  // A bias of its own that is what all matrices have says nothing new.
+  for (const std::string_view key : {"model.attention_biases", "model.output_bias"}) {
+    const ConfigValue* own = plan.find(key);
+    if (own != nullptr && own->boolean == plan.flag("model.biases")) {
+      plan.erase(key);
+    }
+  }
+}
+
+double tokens_of_step(const LaunchPlan& plan) {
+  return plan.number("training.seq_len", 0.0) * plan.number("training.global_batch", 0.0);
+}
+
+LaunchPlan plan_of(const Scenario& scenario, const TrainScenario& t, const Strategy& strategy) {
+  LaunchPlan plan;
+  plan.set("name", word_value(scenario.name));
+  plan.set("hardware.gpu", word_value(t.device.id));
+  plan.set("hardware.gpus", count_value(t.work.shape.gpus));
+  if (t.cluster) {
+    plan.set("hardware.cluster", word_value(t.cluster->id));
+  } else if (!t.node.empty()) {
+    plan.set("hardware.node", word_value(t.node));
+  }
+  const std::int64_t per_node = std::min(std::max<std::int64_t>(1, t.gpus_per_node), t.work.shape.gpus);
+  plan.set("launch.gpus_per_node", count_value(per_node));
+  plan.set("launch.nodes", count_value((t.work.shape.gpus + per_node - 1) / per_node));
+  plan.set("launch.model", word_value(t.architecture.id));
+  set_network(t.architecture, plan);
+  set_training(t, plan);
+  set_strategy(t, strategy, plan);
+  return plan;
+}
+
+ConfigValue document_of(const LaunchPlan& plan, const std::string& file) {
+  ConfigValue root;
+  root.file = std::make_shared<const std::string>(file);
+  root.at = {1, 1};
+  place(root, "schema", count_value(1));
+  place(root, "kind", word_value("train"));
+  // Tables stand even when nothing is in them, so that every key that is missing is missed.
+  for (const std::string_view table : {"hardware", "training", "strategy"}) {
+    static_cast<void>(child(root, table));
+  }
+  ConfigValue offload;
+  offload.kind = Kind::array;
+  std::vector<ConfigEntry> entries = plan.entries();
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const ConfigEntry& a, const ConfigEntry& b) { return rank_of(a) < rank_of(b); });
+  for (const ConfigEntry& entry : entries) {
+    if (entry.key.starts_with("training.offload.")) {
+      if (entry.value.boolean) {
+        offload.items.push_back(word_value(entry.key.substr(entry.key.rfind('.') + 1)));
+        offload.at = entry.value.at;
+        offload.file = entry.value.file;
+      }
+    } else if (!entry.key.starts_with("launch.")) {
+      place(root, entry.key, entry.value);
+    }
+  }
+  if (!offload.items.empty()) {
+    place(root, "training.offload", offload);
+  }
+  return root;
+}
+
+}  // namespace headroom::launch

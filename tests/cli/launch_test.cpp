@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom export` and `headroom import` as a user runs them.
+#include <doctest/doctest.h>
+
+#include "run_headroom.hpp"
+
+using namespace headroom::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* scenario = "scenarios/train/llama3-70b-512xh100.toml";
+
+/// The lines of a plan that do not name the scenario or its price.
+std::string priced(const std::string& text) {
+  const std::size_t from = text.find("fits:");
+  return text.substr(from, text.find("  memory of the fullest GPU") - from);
+}
+
+}  // namespace
+
+TEST_CASE("a plan that went through a Slurm script is the same plan") {
+  const ScratchFolder scratch;
+  const std::string script = (scratch.path() / "run.sbatch").string();
+  const std::string back = (scratch.path() / "back.toml").string();
+  const std::string more =
+      " --set strategy.pp=8 --set strategy.vpp=5 --set strategy.dp=8 --set training.tokens=8388608e6";
+  CHECK(run_headroom("export " + std::string{scenario} + " --to slurm -o " + script + more).code == 0);
+  const Run imported = run_headroom("import " + script + " --gpu h100-sxm-80gb -o " + back);
+  CHECK(imported.code == 0);
+  CHECK(imported.out.empty());
+  const Run there = run_headroom("plan " + std::string{scenario} + more + " --set money.market=on-demand");
+  const Run again = run_headroom("plan " + back + " --prices lambda-2026-08");
+  CHECK(there.code == 0);
+  CHECK_FALSE(priced(there.out).empty());
+  CHECK(priced(there.out) == priced(again.out));
+}
+
+TEST_CASE("the script is one that a shell reads") {
+  const ScratchFolder scratch;
+  const std::string script = (scratch.path() / "run.sbatch").string();
+  CHECK(run_headroom("export " + std::string{scenario} + " --to slurm -o " + script).code == 0);
+  CHECK(std::system(("bash -n '" + script + "'").c_str()) == 0);
+  const std::string args = (scratch.path() / "args").string();
+  CHECK(run_headroom("export " + std::string{scenario} + " --to megatron -o " + args).code == 0);
+  const std::string count = (scratch.path() / "count").string();
+  CHECK(std::system(
+            ("bash -c 'source " + args + "; echo ${MEGATRON_ARGS[1]} ${MEGATRON_ARGS[-1]}' > " + count).c_str()) == 0);
+  CHECK(read_text(count) == "80 0.0\n");
+}
+
+TEST_CASE("a plan that does not fit writes nothing and leaves what was there") {
+  const ScratchFolder scratch;
+  const fs::path file = scratch.path() / "run.sbatch";
+  std::ofstream{file} << "mine\n";
+  const Run run = run_headroom("export " + std::string{scenario} +
+                               " --to slurm --set hardware.gpus=8 --set strategy.pp=1 -o " + file.string());
+  CHECK(run.code == 1);
+  CHECK(run.out.empty());
+  CHECK(run.err.starts_with("not written: does not fit"));
+  CHECK(read_text(file) == "mine\n");
+  const Run broken = run_headroom("import " + file.string() + " -o " + (scratch.path() / "x.toml").string());
+  CHECK(broken.code == 2);
+  CHECK_FALSE(fs::exists(scratch.path() / "x.toml"));
+}

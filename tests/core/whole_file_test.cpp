@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file is whole or as it was.
+#include <headroom/core/config_reader.hpp>
+#include <headroom/core/whole_file.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../cli/run_headroom.hpp"
+
+using namespace headroom;
+namespace fs = std::filesystem;
+
+TEST_CASE("a file is replaced whole, nothing is left beside it, links and modes stay") {
+  const test::ScratchFolder scratch;
+  const fs::path file = scratch.path() / "a.txt";
+  write_whole_file(file.string(), "one");
+  CHECK(read_file(file.string()).text == "one");
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write | fs::perms::owner_exec);
+  fs::create_symlink("a.txt", scratch.path() / "link");
+  write_whole_file((scratch.path() / "link").string(), "two");
+  CHECK(fs::is_symlink(scratch.path() / "link"));
+  CHECK(read_file(file.string()).text == "two");
+  CHECK((fs::status(file).permissions() & fs::perms::owner_exec) != fs::perms::none);
+  CHECK(std::distance(fs::directory_iterator{scratch.path()}, fs::directory_iterator{}) == 2);
+}
+
+TEST_CASE("what cannot be written is an error and leaves what was there") {
+  const test::ScratchFolder scratch;
+  CHECK_THROWS_WITH_AS(write_whole_file((scratch.path() / "no" / "a.txt").string(), "x"),
+                       doctest::Contains("cannot be written: No such file or directory"), ConfigError);
+  fs::create_directory(scratch.path() / "folder");
+  CHECK_THROWS_AS(write_whole_file((scratch.path() / "folder").string(), "x"), ConfigError);
+  CHECK(fs::is_empty(scratch.path() / "folder"));
+  write_whole_file("/dev/null", "x");
+  CHECK(fs::exists("/dev/null"));
+}
