@@ -66,7 +66,8 @@ StrategySpace::StrategySpace(const Scenario& scenario, const TrainScenario& trai
   dp_stated_ = stated("dp");
   zero_stated_ = stated("zero");
   // Blank in a plan, both take the fastest value that fits.
-  if (train.micro_batch_open && !axes_[StrategyAxis::micro_batch].free) {
+  micro_batch_blank_ = train.micro_batch_open && !axes_[StrategyAxis::micro_batch].free;
+  if (micro_batch_blank_) {
     axes_[StrategyAxis::micro_batch] = {true, false, {1, 2, 4, 8}};
   }
   if (train.recompute_open && !axes_[StrategyAxis::recompute].free) {
@@ -166,7 +167,7 @@ std::vector<std::uint16_t> StrategySpace::micro_batches(std::int64_t dp) const {
   std::vector<std::int32_t> all = values_or(axis, base_.micro_batch, [&] {
     return replica > 0 ? divisors(replica, largest_micro_batch) : std::vector<std::int32_t>{1};
   });
-  if (train_->micro_batch_open && !axis.any && replica > 0) {
+  if (micro_batch_blank_ && replica > 0) {
     std::erase_if(all, [&](std::int32_t b) { return b > 1 && !divides(b, replica); });
   }
   return narrowed<std::uint16_t>(all);

@@ -92,6 +92,7 @@ class StrategySpace {
   StrategyAxes axes_;
   Strategy base_;
   bool etp_stated_, sequence_parallel_stated_, cp_form_stated_, overlap_stated_, dp_stated_, zero_stated_;
+  bool micro_batch_blank_ = false;
   std::vector<LayerRanks> layouts_;
 };
 
