@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -245,11 +246,17 @@ class AxesReader {
   }
 
   void read_job_words(const JobAxisRow& row, const ConfigValue& value, JobAxis& axis) {
+    // The same job twice would be the same plan twice.
+    const auto add = [&](std::string text) {
+      if (std::find(axis.values.begin(), axis.values.end(), text) == axis.values.end()) {
+        axis.values.push_back(std::move(text));
+      }
+    };
     for (const ConfigValue* item : items_of(value)) {
       if (row.boolean && item->kind == ConfigValue::Kind::boolean) {
-        axis.values.emplace_back(item->boolean ? "true" : "false");
+        add(item->boolean ? "true" : "false");
       } else if (!row.boolean && item->kind == ConfigValue::Kind::text) {
-        axis.values.push_back(row.name == "offload" ? offload_list(item->text) : "\"" + item->text + "\"");
+        add(row.name == "offload" ? offload_list(item->text) : "\"" + item->text + "\"");
       } else {
         search_.problem(row.name, quoted(row.name) + " holds " + std::string{kind_name(item->kind)} + "; it takes " +
                                       (row.boolean ? "true and false" : "names in quotes"));
