@@ -68,8 +68,7 @@ class NeighbourFinder {
       s.*field = static_cast<std::uint16_t>(value);
       const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
       s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, job_.train().work.shape.gpus / model_ranks));
-      s.sequence_parallel =
-          s.tp > 1 && (plan_.tp > 1 ? plan_.sequence_parallel : job_.train().software.defaults.sequence_parallel);
+      s.sequence_parallel = s.tp > 1 && (plan_.tp > 1 ? plan_.sequence_parallel : job_.space->own_sequence_parallel());
       s.etp = s.etp_open && job_.train().architecture.moe
                   ? job_.train().software.defaults.expert_tensor_ranks(s.tp, s.ep)
                   : s.etp;
