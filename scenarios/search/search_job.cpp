@@ -47,7 +47,8 @@ std::vector<std::string> gpus_in_nodes(const Catalog& catalog) {
 
 std::vector<std::string> software_ids() {
   std::vector<std::string> ids;
-  for (const MemoryStack& stack : MemoryStacks::standard().all()) {
+  const MemoryStacks stacks = MemoryStacks::standard();
+  for (const MemoryStack& stack : stacks.all()) {
     ids.push_back("\"" + stack.id + "\"");
   }
   return ids;
