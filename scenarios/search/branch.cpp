@@ -208,9 +208,14 @@ class LayoutSearch {
     candidate.strategy = s;
     candidate.step = e.step;
     candidate.memory = e.device.high;
-    if (e.device.high > job_.room || host_is_short(job_.train(), e)) {
+    if (e.device.high > job_.room) {
       ++counts_.no_room;
       found_.fell_short(Limit::memory, candidate, e.device.high.raw());
+      return;
+    }
+    if (host_is_short(job_.train(), e)) {
+      ++counts_.no_room;
+      found_.fell_short(Limit::host_memory, candidate, host_need(job_.train(), e).raw());
       return;
     }
     ++counts_.priced;

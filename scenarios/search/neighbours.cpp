@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
 
@@ -150,6 +151,9 @@ class NeighbourFinder {
     n.why = difference_by_term(e.time, base_.time);
     if (e.device.high > job_.room) {
       n.verdict = "needs up to " + format(e.device.high) + " of " + format(job_.room);
+    } else if (host_is_short(job_.train(), e)) {
+      n.verdict = "needs " + format(host_need(job_.train(), e)) + " of " + format(*job_.train().host_memory) +
+                  " of host memory per node";
     }
     // What changes nothing is no neighbour worth a line.
     if (std::abs(n.slower) > 1e-9 || !n.verdict.empty()) {

@@ -250,6 +250,14 @@ std::vector<Goal> front_goals(const SearchQuestion& q) {
   return {time, priced ? Goal::cost : Goal::gpu_hours};
 }
 
+Scenario scenario_of(const SearchQuestion& q, std::uint64_t index) {
+  Scenario base;
+  base.document = std::make_shared<const ConfigValue>(q.base);
+  base.file = q.file;
+  base.sources = q.sources;
+  return changed(base, assignments_of(q, index));
+}
+
 MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
   MadeJob made;
   made.dropped.job = index;
@@ -258,11 +266,7 @@ MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
   job->index = static_cast<std::uint32_t>(index);
   job->assignments = made.dropped.assignments;
   try {
-    Scenario base;
-    base.document = std::make_shared<const ConfigValue>(q.base);
-    base.file = q.file;
-    base.sources = q.sources;
-    job->scenario = changed(base, job->assignments);
+    job->scenario = scenario_of(q, index);
     if (length_follows_ranks(job->scenario)) {
       made.dropped.why = "a vision encoder's sequence follows the ranks that share it: search is not offered for it";
       return made;
