@@ -4,6 +4,7 @@
 #include <headroom/scenarios/search/search_job.hpp>
 
 #include <algorithm>
+#include <span>
 
 namespace headroom {
 namespace {
@@ -114,10 +115,53 @@ class QuestionReader {
     }
   }
 
+  /// Every name that a job axis lists is known: one that is not would be a job less, not a mistake told.
+  void refuse_unknown(ConfigTable& table, const JobAxis& axis) {
+    for (const std::string& value : axis.values) {
+      try {
+        look_up(axis.name, value.substr(1, value.size() - 2));
+      } catch (const ConfigError& error) {
+        table.problem(axis.name, error.diagnostics().front().message);
+      }
+    }
+  }
+
+  void look_up(std::string_view axis, const std::string& name) {
+    if (axis == "gpu") {
+      (void)sources_.catalog.device(name);
+    } else if (axis == "node") {
+      (void)sources_.catalog.node(name);
+    } else if (axis == "cluster") {
+      (void)sources_.catalog.cluster(name);
+    } else if (axis == "prices") {
+      (void)sources_.catalog.prices(name);
+    } else if (axis == "software") {
+      (void)MemoryStacks::standard().find(name);
+    } else if (axis == "precision") {
+      one_of(axis, name, training_precision_names);
+    } else if (axis == "market") {
+      one_of(axis, name, market_names);
+    } else if (axis == "optimizer") {
+      one_of(axis, name, optimizer_names);
+    }
+  }
+
+  static void one_of(std::string_view axis, const std::string& name, std::span<const std::string_view> words) {
+    if (std::find(words.begin(), words.end(), name) == words.end()) {
+      std::string known;
+      for (const std::string_view word : words) {
+        known += (known.empty() ? "" : ", ") + std::string{word};
+      }
+      throw ConfigError{quoted(std::string{axis}) + " holds " + quoted(name) + ", none of " + known +
+                        suggestion(name, words)};
+    }
+  }
+
   /// What "any" means for a job axis.
   void expand(ConfigTable& table, SearchQuestion& q) {
     for (JobAxis& axis : q.axes.jobs) {
       if (!axis.any) {
+        refuse_unknown(table, axis);
         continue;
       }
       if (axis.name == "gpu") {
