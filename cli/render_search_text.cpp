@@ -50,7 +50,7 @@ std::string space_text(const SearchPlan& s) {
     for (const std::string& assignment : dropped.assignments) {
       name += (name.empty() ? "" : ", ") + assignment;
     }
-    text += "  not searched: " + name + ": " + dropped.why + "\n";
+    text += "  not searched: " + (name.empty() ? "" : name + ": ") + dropped.why + "\n";
   }
   if (s.result.dropped.size() > most) {
     text +=

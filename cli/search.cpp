@@ -112,7 +112,10 @@ Outcome search_outcome(const Arguments& arguments,
     const InterruptGuard guard;
     result = run_search(question, options);
   }
-  const std::string effort = (terminal ? "\r\033[K" : "") + effort_text(result);
+  std::string effort = terminal ? "\r\033[K" : "";
+  if (result.found.found()) {
+    effort += effort_text(result);  // without a plan stderr is for what is wrong
+  }
   SearchPlan answer = explain_search(question, std::move(result));
   if (answer.plan) {
     add_nearest(*answer.plan, {}, sources);

@@ -11,14 +11,14 @@ std::string way_text(Bytes way, const std::optional<Seconds>& time, std::string_
          (time ? ", " + format(*time) + " before any overlap" : "; the link's rate is not known: not in the step");
 }
 
-Bytes of_node(const TrainScenario& t, const Estimate& e) noexcept {
+}  // namespace
+
+Bytes host_need(const TrainScenario& t, const Estimate& e) noexcept {
   return static_cast<double>(std::min(t.gpus_per_node, t.work.shape.gpus)) * e.host.total();
 }
 
-}  // namespace
-
 bool host_is_short(const TrainScenario& t, const Estimate& e) noexcept {
-  return !t.offload_to_nvme && t.host_memory && of_node(t, e) > *t.host_memory;
+  return !t.offload_to_nvme && t.host_memory && host_need(t, e) > *t.host_memory;
 }
 
 std::optional<OffloadPlan> plan_offload(const TrainScenario& t, const Estimate& e) {
@@ -28,7 +28,7 @@ std::optional<OffloadPlan> plan_offload(const TrainScenario& t, const Estimate& 
   OffloadPlan plan;
   plan.to_nvme = t.offload_to_nvme;
   plan.gpu = e.host.total();
-  plan.node = of_node(t, e);
+  plan.node = host_need(t, e);
   plan.room = t.host_memory;
   plan.short_of_room = host_is_short(t, e);
   // Gradients go and weights come back in the compute format.

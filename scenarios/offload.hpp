@@ -30,6 +30,8 @@ struct OffloadPlan {
 /// Nothing when nothing is offloaded.
 [[nodiscard]] std::optional<OffloadPlan> plan_offload(const TrainScenario& train, const Estimate& estimate);
 
+/// Of host memory, what the GPUs of a node offload together.
+[[nodiscard]] Bytes host_need(const TrainScenario& train, const Estimate& estimate) noexcept;
 /// Whether the host is known to be too small for what is offloaded to it.
 [[nodiscard]] bool host_is_short(const TrainScenario& train, const Estimate& estimate) noexcept;
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/model/train/strategy.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
@@ -6,6 +7,7 @@
 #include <charconv>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -92,6 +94,16 @@ std::vector<const ConfigValue*> items_of(const ConfigValue& value) {
   return items;
 }
 
+/// The value as it was written, or what kind of value it is.
+std::string shown(const ConfigValue& item) {
+  switch (item.kind) {
+    case ConfigValue::Kind::text: return quoted(item.text);
+    case ConfigValue::Kind::number: return format_number(item.number);
+    case ConfigValue::Kind::boolean: return item.boolean ? "true" : "false";
+    default: return std::string{kind_name(item.kind)};
+  }
+}
+
 std::string words_text(std::span<const std::string_view> words) {
   std::string text;
   for (const std::string_view word : words) {
@@ -160,10 +172,12 @@ class AxesReader {
         several = parse_range(item->text);
       }
       if (several.empty()) {
-        search_.problem(
-            key, quoted(key) + " holds " +
-                     (item->kind == ConfigValue::Kind::text ? quoted(item->text) : std::string{kind_name(item->kind)}) +
-                     ", no whole number; an axis is " + std::string{forms});
+        const bool range = item->kind == ConfigValue::Kind::text && item->text.find("..") != std::string::npos;
+        search_.problem(key, quoted(key) + " holds " + shown(*item) +
+                                 (range ? ", a range without values: it runs upward, by \" x2\" or more or by \" step "
+                                          "1\" or more; an axis is "
+                                        : ", no whole number; an axis is ") +
+                                 std::string{forms});
         return {};
       }
       numbers.insert(numbers.end(), several.begin(), several.end());
@@ -197,11 +211,8 @@ class AxesReader {
                              : row.words.end();
       if (found == row.words.end()) {
         const std::string choices = row.boolean ? "true, false" : words_text(row.words);
-        search_.problem(
-            key, quoted(key) + " holds " +
-                     (item->kind == ConfigValue::Kind::text ? quoted(item->text) : std::string{kind_name(item->kind)}) +
-                     ", none of " + choices +
-                     (item->kind == ConfigValue::Kind::text ? suggestion(item->text, row.words) : ""));
+        search_.problem(key, quoted(key) + " holds " + shown(*item) + ", none of " + choices +
+                                 (item->kind == ConfigValue::Kind::text ? suggestion(item->text, row.words) : ""));
         return {};
       }
       numbers.push_back(found - row.words.begin());
@@ -245,11 +256,17 @@ class AxesReader {
   }
 
   void read_job_words(const JobAxisRow& row, const ConfigValue& value, JobAxis& axis) {
+    // The same job twice would be the same plan twice.
+    const auto add = [&](std::string text) {
+      if (std::find(axis.values.begin(), axis.values.end(), text) == axis.values.end()) {
+        axis.values.push_back(std::move(text));
+      }
+    };
     for (const ConfigValue* item : items_of(value)) {
       if (row.boolean && item->kind == ConfigValue::Kind::boolean) {
-        axis.values.emplace_back(item->boolean ? "true" : "false");
+        add(item->boolean ? "true" : "false");
       } else if (!row.boolean && item->kind == ConfigValue::Kind::text) {
-        axis.values.push_back(row.name == "offload" ? offload_list(item->text) : "\"" + item->text + "\"");
+        add(row.name == "offload" ? offload_list(item->text) : "\"" + item->text + "\"");
       } else {
         search_.problem(row.name, quoted(row.name) + " holds " + std::string{kind_name(item->kind)} + "; it takes " +
                                       (row.boolean ? "true and false" : "names in quotes"));
@@ -304,12 +321,17 @@ std::vector<std::int64_t> parse_range(std::string_view text) {
   }
   const auto low = whole(text.substr(0, dots));
   const auto high = whole(rest);
-  if (!low || !high || *low > *high || step < 1 || (factor > 1 && *low < 1)) {
+  const bool small = low && high && std::max({-*low, *high, factor, step}) < 1'000'000'000'000;
+  if (!small || *low > *high || step < 1 || (factor > 1 && *low < 1)) {
     return {};
   }
   std::vector<std::int64_t> values;
-  for (std::int64_t v = *low; v <= *high && values.size() <= most_values; v = factor > 1 ? v * factor : v + step) {
+  for (std::int64_t v = *low; values.size() <= most_values; v = factor > 1 ? v * factor : v + step) {
     values.push_back(v);
+    const bool last = factor > 1 ? v > *high / factor : v > *high - step;
+    if (last) {
+      break;
+    }
   }
   return values;
 }

@@ -265,9 +265,14 @@ class LayoutSearch {
       remember_broken(s, {e.verdict, e.broke, e.limit});
       return false;
     }
-    if (e.device.high > job_.room || host_is_short(job_.train(), e)) {
+    if (e.device.high > job_.room) {
       ++counts_.no_room;
       found_.fell_short(Limit::memory, candidate_of(s, e), e.device.high.raw());
+      return false;
+    }
+    if (host_is_short(job_.train(), e)) {
+      ++counts_.no_room;
+      found_.fell_short(Limit::host_memory, candidate_of(s, e), host_need(job_.train(), e).raw());
       return false;
     }
     return true;

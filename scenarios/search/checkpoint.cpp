@@ -9,7 +9,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::string_view magic = "headroom search checkpoint 1";
+constexpr std::string_view magic = "headroom search checkpoint 2";
 
 void add(std::uint64_t& sum, std::string_view text) {
   sum = fingerprint(sum, text.data(), text.size());
@@ -161,8 +161,14 @@ std::string text_of(std::uint64_t question, const SearchState& s) {
   for (const DroppedJob& dropped : s.dropped) {
     out << "dropped " << dropped.job << ' ' << dropped.why << '\n';
   }
-  out << "end\n";
   return out.str();
+}
+
+constexpr std::string_view last_word = "end ";
+
+/// The last line tells that nothing is missing, its sum that nothing was changed.
+std::string last_line(std::string_view text) {
+  return std::string{last_word} + std::to_string(fingerprint(empty_fingerprint, text.data(), text.size())) + "\n";
 }
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
@@ -253,7 +259,8 @@ void write_checkpoint(const std::string& file, std::uint64_t question, const Sea
   const std::string beside = file + ".part";
   {
     std::ofstream stream{beside, std::ios::binary};
-    stream << text_of(question, state);
+    const std::string text = text_of(question, state);
+    stream << text << last_line(text);
     stream.close();
     if (!stream) {
       refuse(file, "cannot be written");
@@ -271,29 +278,34 @@ std::optional<SearchState> read_checkpoint(const std::string& file, std::uint64_
   if (!std::filesystem::exists(file, status)) {
     return std::nullopt;
   }
-  std::istringstream text{read_file(file).text};
-  std::string line;
-  if (!std::getline(text, line) || line != magic) {
+  const std::string whole = read_file(file).text;
+  if (!whole.starts_with(std::string{magic} + "\n")) {
     refuse(file, "is no checkpoint of a search; name another file or remove it");
   }
+  const std::size_t end = whole.rfind("\n" + std::string{last_word});
+  if (end == std::string::npos || whole.back() != '\n') {
+    refuse(file, "is cut off; remove it to search anew");
+  }
+  if (whole.substr(end + 1) != last_line(std::string_view{whole}.substr(0, end + 1))) {
+    refuse(file, "is damaged; remove it to search anew");
+  }
+  std::istringstream text{whole.substr(magic.size() + 1, end - magic.size())};
   SearchState state;
   std::uint64_t written_for = 0;
+  std::string line;
   for (int number = 2; std::getline(text, line); ++number) {
     std::istringstream words{line};
     std::string word;
     words >> word;
-    if (word == "end") {
-      if (written_for != question) {
-        refuse(file, "is of another search (other scenario, axes or objective); name another file or remove it");
-      }
-      return state;
-    }
     const bool read = word == "search" ? static_cast<bool>(words >> written_for) : read_line(word, words, state);
     if (!read) {
       refuse(file, "is damaged at line " + std::to_string(number) + "; remove it to search anew");
     }
+    if (word == "search" && written_for != question) {
+      refuse(file, "is of another search (other scenario, axes or objective); name another file or remove it");
+    }
   }
-  refuse(file, "is cut off; remove it to search anew");
+  return state;
 }
 
 }  // namespace headroom

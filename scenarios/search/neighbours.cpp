@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
 
@@ -68,8 +69,7 @@ class NeighbourFinder {
       s.*field = static_cast<std::uint16_t>(value);
       const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
       s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, job_.train().work.shape.gpus / model_ranks));
-      s.sequence_parallel =
-          s.tp > 1 && (plan_.tp > 1 ? plan_.sequence_parallel : job_.train().software.defaults.sequence_parallel);
+      s.sequence_parallel = s.tp > 1 && (plan_.tp > 1 ? plan_.sequence_parallel : job_.space->own_sequence_parallel());
       s.etp = s.etp_open && job_.train().architecture.moe
                   ? job_.train().software.defaults.expert_tensor_ranks(s.tp, s.ep)
                   : s.etp;
@@ -151,6 +151,9 @@ class NeighbourFinder {
     n.why = difference_by_term(e.time, base_.time);
     if (e.device.high > job_.room) {
       n.verdict = "needs up to " + format(e.device.high) + " of " + format(job_.room);
+    } else if (host_is_short(job_.train(), e)) {
+      n.verdict = "needs " + format(host_need(job_.train(), e)) + " of " + format(*job_.train().host_memory) +
+                  " of host memory per node";
     }
     // What changes nothing is no neighbour worth a line.
     if (std::abs(n.slower) > 1e-9 || !n.verdict.empty()) {

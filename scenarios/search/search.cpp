@@ -74,6 +74,7 @@ class Searcher {
       search_job(job);
       result_.jobs_done += result_.complete ? 1 : 0;
     }
+    refuse_if_all_broken();
     if (result_.complete) {
       save({result_.jobs, 0, 0}, true);
     }
@@ -85,6 +86,17 @@ class Searcher {
   struct Place {
     std::uint64_t job = 0, layouts = 0, numbers = 0;
   };
+
+  /// Jobs that all fail of the same are no answer: the scenario is broken whatever its axes say.
+  void refuse_if_all_broken() const {
+    const std::vector<DroppedJob>& dropped = result_.dropped;
+    const bool alike = !dropped.empty() && dropped.size() == result_.jobs &&
+                       std::all_of(dropped.begin(), dropped.end(),
+                                   [&](const DroppedJob& other) { return other.why == dropped.front().why; });
+    if (alike) {
+      (void)scenario_of(question_, 0);
+    }
+  }
 
   void resume() {
     if (options_.checkpoint.empty()) {

@@ -4,6 +4,7 @@
 #include <headroom/scenarios/search/search_job.hpp>
 
 #include <algorithm>
+#include <span>
 
 namespace headroom {
 namespace {
@@ -47,7 +48,8 @@ std::vector<std::string> gpus_in_nodes(const Catalog& catalog) {
 
 std::vector<std::string> software_ids() {
   std::vector<std::string> ids;
-  for (const MemoryStack& stack : MemoryStacks::standard().all()) {
+  const MemoryStacks stacks = MemoryStacks::standard();
+  for (const MemoryStack& stack : stacks.all()) {
     ids.push_back("\"" + stack.id + "\"");
   }
   return ids;
@@ -113,10 +115,53 @@ class QuestionReader {
     }
   }
 
+  /// Every name that a job axis lists is known: one that is not would be a job less, not a mistake told.
+  void refuse_unknown(ConfigTable& table, const JobAxis& axis) {
+    for (const std::string& value : axis.values) {
+      try {
+        look_up(axis.name, value.substr(1, value.size() - 2));
+      } catch (const ConfigError& error) {
+        table.problem(axis.name, error.diagnostics().front().message);
+      }
+    }
+  }
+
+  void look_up(std::string_view axis, const std::string& name) {
+    if (axis == "gpu") {
+      (void)sources_.catalog.device(name);
+    } else if (axis == "node") {
+      (void)sources_.catalog.node(name);
+    } else if (axis == "cluster") {
+      (void)sources_.catalog.cluster(name);
+    } else if (axis == "prices") {
+      (void)sources_.catalog.prices(name);
+    } else if (axis == "software") {
+      (void)MemoryStacks::standard().find(name);
+    } else if (axis == "precision") {
+      one_of(axis, name, training_precision_names);
+    } else if (axis == "market") {
+      one_of(axis, name, market_names);
+    } else if (axis == "optimizer") {
+      one_of(axis, name, optimizer_names);
+    }
+  }
+
+  static void one_of(std::string_view axis, const std::string& name, std::span<const std::string_view> words) {
+    if (std::find(words.begin(), words.end(), name) == words.end()) {
+      std::string known;
+      for (const std::string_view word : words) {
+        known += (known.empty() ? "" : ", ") + std::string{word};
+      }
+      throw ConfigError{quoted(std::string{axis}) + " holds " + quoted(name) + ", none of " + known +
+                        suggestion(name, words)};
+    }
+  }
+
   /// What "any" means for a job axis.
   void expand(ConfigTable& table, SearchQuestion& q) {
     for (JobAxis& axis : q.axes.jobs) {
       if (!axis.any) {
+        refuse_unknown(table, axis);
         continue;
       }
       if (axis.name == "gpu") {
@@ -249,6 +294,14 @@ std::vector<Goal> front_goals(const SearchQuestion& q) {
   return {time, priced ? Goal::cost : Goal::gpu_hours};
 }
 
+Scenario scenario_of(const SearchQuestion& q, std::uint64_t index) {
+  Scenario base;
+  base.document = std::make_shared<const ConfigValue>(q.base);
+  base.file = q.file;
+  base.sources = q.sources;
+  return changed(base, assignments_of(q, index));
+}
+
 MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
   MadeJob made;
   made.dropped.job = index;
@@ -257,11 +310,7 @@ MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
   job->index = static_cast<std::uint32_t>(index);
   job->assignments = made.dropped.assignments;
   try {
-    Scenario base;
-    base.document = std::make_shared<const ConfigValue>(q.base);
-    base.file = q.file;
-    base.sources = q.sources;
-    job->scenario = changed(base, job->assignments);
+    job->scenario = scenario_of(q, index);
     if (length_follows_ranks(job->scenario)) {
       made.dropped.why = "a vision encoder's sequence follows the ranks that share it: search is not offered for it";
       return made;

@@ -68,6 +68,8 @@ struct MadeJob {
   std::unique_ptr<SearchJob> job;
   DroppedJob dropped;
 };
+/// ConfigError with every problem of the scenario that the job's values make.
+[[nodiscard]] Scenario scenario_of(const SearchQuestion& question, std::uint64_t job);
 [[nodiscard]] MadeJob make_job(const SearchQuestion& question, std::uint64_t index);
 
 /// Coordinates of the front: those asked for, else time and dollars (GPU-hours without a price) of several jobs, time

@@ -68,6 +68,9 @@ std::string shortfall_text(const SearchJob& job, const Closest& closest, Limit l
     case Limit::memory:
       value = format(Bytes{closest.value}) + " of " + format(job.room) + " per GPU at the upper end";
       break;
+    case Limit::host_memory:
+      value = format(Bytes{closest.value}) + " of " + format(*job.train().host_memory) + " of host memory per node";
+      break;
     case Limit::deadline: value = format(Seconds{closest.value}) + " of " + format(*o.deadline); break;
     case Limit::budget: value = format(Dollars{closest.value}) + " of " + format(*o.budget); break;
     case Limit::gpus_on_hand:
@@ -92,6 +95,11 @@ std::vector<std::string> what_emptied(const SearchQuestion& q, const SearchResul
     }
   };
   add(Limit::memory, c.no_room + c.bound_memory, "do not surely fit");
+  const Closest& host = r.found.closest()[static_cast<std::size_t>(Limit::host_memory)];
+  if (host.candidate) {
+    text.push_back("of those that do not fit some fit the GPU and not the host; " +
+                   shortfall_text(jobs[host.candidate->job], host, Limit::host_memory, q.objective));
+  }
   add(Limit::deadline, c.too_slow, "miss the deadline");
   add(Limit::budget, c.too_dear, "are beyond the budget");
   if (r.broken.candidate && c.broken > 0) {

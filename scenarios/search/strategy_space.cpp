@@ -60,13 +60,16 @@ StrategySpace::StrategySpace(const Scenario& scenario, const TrainScenario& trai
     : train_{&train}, axes_{axes}, base_{train.strategy} {
   const auto stated = [&](std::string_view key) { return states(scenario, "strategy", key); };
   etp_stated_ = stated("etp");
-  sequence_parallel_stated_ = stated("sequence_parallel");
+  // The reader drops it at tp 1, which a freed tp starts from.
+  own_sequence_parallel_ = stated("sequence_parallel")
+                               ? scenario.document->find("strategy")->find("sequence_parallel")->boolean
+                               : train.software.defaults.sequence_parallel;
   cp_form_stated_ = stated("cp_form");
   overlap_stated_ = stated("overlap_experts");
   dp_stated_ = stated("dp");
-  zero_stated_ = stated("zero");
   // Blank in a plan, both take the fastest value that fits.
-  if (train.micro_batch_open && !axes_[StrategyAxis::micro_batch].free) {
+  micro_batch_blank_ = train.micro_batch_open && !axes_[StrategyAxis::micro_batch].free;
+  if (micro_batch_blank_) {
     axes_[StrategyAxis::micro_batch] = {true, false, {1, 2, 4, 8}};
   }
   if (train.recompute_open && !axes_[StrategyAxis::recompute].free) {
@@ -166,7 +169,7 @@ std::vector<std::uint16_t> StrategySpace::micro_batches(std::int64_t dp) const {
   std::vector<std::int32_t> all = values_or(axis, base_.micro_batch, [&] {
     return replica > 0 ? divisors(replica, largest_micro_batch) : std::vector<std::int32_t>{1};
   });
-  if (train_->micro_batch_open && !axis.any && replica > 0) {
+  if (micro_batch_blank_ && replica > 0) {
     std::erase_if(all, [&](std::int32_t b) { return b > 1 && !divides(b, replica); });
   }
   return narrowed<std::uint16_t>(all);
@@ -175,9 +178,8 @@ std::vector<std::uint16_t> StrategySpace::micro_batches(std::int64_t dp) const {
 std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp) const {
   const StackDefaults& defaults = train_->software.defaults;
   const AxisValues& sequence = axes_[StrategyAxis::sequence_parallel];
-  const bool own_sequence = sequence_parallel_stated_ ? base_.sequence_parallel : defaults.sequence_parallel;
   const std::vector<std::int32_t> sequences =
-      l.tp == 1 ? std::vector<std::int32_t>{0} : values_or(sequence, own_sequence ? 1 : 0, [] {
+      l.tp == 1 ? std::vector<std::int32_t>{0} : values_or(sequence, own_sequence_parallel_ ? 1 : 0, [] {
         return std::vector<std::int32_t>{0, 1};
       });
   const std::vector<std::int32_t> modes =
@@ -203,9 +205,13 @@ std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp
         });
         return all;
       });
+  // A blank key means what it means in a plan: on where dualpipe, which is for it, is stated.
+  const bool own_overlap = overlap_stated_
+                               ? base_.overlap_experts
+                               : base_.schedule == Schedule::dualpipe && !axes_[StrategyAxis::schedule].free;
   const std::vector<std::int32_t> overlaps =
       l.ep == 1 ? std::vector<std::int32_t>{0}
-                : values_or(axes_[StrategyAxis::overlap_experts], base_.overlap_experts ? 1 : 0, [] {
+                : values_or(axes_[StrategyAxis::overlap_experts], own_overlap ? 1 : 0, [] {
                     return std::vector<std::int32_t>{0, 1};
                   });
   const std::vector<std::int32_t> graphs = values_or(axes_[StrategyAxis::cuda_graphs], base_.cuda_graphs ? 1 : 0, [] {

@@ -60,6 +60,8 @@ class StrategySpace {
   [[nodiscard]] std::vector<Stages> stages(const LayerRanks& layout) const;
   /// What all strategies share.
   [[nodiscard]] const Strategy& base() const noexcept { return base_; }
+  /// Whether tp > 1 shards the sequence where no axis says: as stated, else as the software does.
+  [[nodiscard]] bool own_sequence_parallel() const noexcept { return own_sequence_parallel_; }
   /// Strategies of the whole space: the leaves of the tree.
   [[nodiscard]] std::uint64_t strategies() const;
 
@@ -91,7 +93,8 @@ class StrategySpace {
   const TrainScenario* train_;
   StrategyAxes axes_;
   Strategy base_;
-  bool etp_stated_, sequence_parallel_stated_, cp_form_stated_, overlap_stated_, dp_stated_, zero_stated_;
+  bool etp_stated_, own_sequence_parallel_, cp_form_stated_, overlap_stated_, dp_stated_;
+  bool micro_batch_blank_ = false;
   std::vector<LayerRanks> layouts_;
 };
 

@@ -105,7 +105,8 @@ TEST_CASE("a kernel of attention that nobody measured is refused, and so is a fi
 }
 
 TEST_CASE("every shipped stack names a measured kernel of attention") {
-  for (const MemoryStack& stack : MemoryStacks::standard().all()) {
+  const MemoryStacks stacks = MemoryStacks::standard();
+  for (const MemoryStack& stack : stacks.all()) {
     CAPTURE(stack.id);
     CHECK(find_attention_implementation(stack.time.plain.attention_kernel) != nullptr);
     CHECK(find_attention_implementation(stack.time.moe.attention_kernel) != nullptr);

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+// A search by brute force, for tests: nested loops over the values of every axis as docs/search.md lists them, one
+// evaluation a strategy, plain lists. Shares nothing with the search but the model behind it.
+#pragma once
+
+#include <headroom/scenarios/offload.hpp>
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/search/objective.hpp>
+#include <headroom/scenarios/train_answer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace headroom::test {
+
+/// What a space says of one axis: fixed by [strategy], listed or "any" in [search], or none of it.
+struct AxisChoice {
+  enum class Kind : std::uint8_t { blank, stated, listed, any } kind = Kind::blank;
+  std::vector<int> values;  ///< stated: one
+  [[nodiscard]] bool free() const { return kind == Kind::listed || kind == Kind::any; }
+};
+
+struct Priced {
+  std::size_t job = 0;
+  Strategy strategy;
+  Seconds step{};
+  Bytes memory{};
+  double goal = 0.0, time = 0.0, dollars = 0.0;
+  std::array<double, 4> front{};
+  bool operator==(const Priced& o) const { return job == o.job && strategy == o.strategy; }
+};
+
+/// The space and what is looked for, as the test drew them.
+struct OracleQuestion {
+  std::map<std::string, AxisChoice> axes;
+  std::vector<std::vector<std::string>> jobs;  ///< whole scenarios as assignments, in the order of jobs
+  Goal minimize = Goal::step_time;
+  std::vector<Goal> pareto;
+  std::size_t plans = 5;
+  double simplicity = 0.05, margin = 0.0;
+  std::optional<double> deadline, budget;  ///< s, $
+  [[nodiscard]] AxisChoice axis(const std::string& name) const {
+    const auto found = axes.find(name);
+    return found == axes.end() ? AxisChoice{} : found->second;
+  }
+};
+
+struct OracleAnswer {
+  std::uint64_t strategies = 0, broken = 0, no_room = 0, priced = 0;
+  std::vector<Priced> fits;  ///< whatever deadline and budget say
+  std::vector<Priced> best, front;
+  std::optional<Priced> chosen;
+};
+
+class Oracle {
+ public:
+  Oracle(const OracleQuestion& question, const Sources& sources) : q_{question}, sources_{sources} {}
+
+  /// Prices every strategy of every job.
+  OracleAnswer price() {
+    for (std::size_t job = 0; job < q_.jobs.size(); ++job) {
+      try {
+        const Scenario scenario = scenario_from_overrides(q_.jobs[job], sources_);
+        train_ = &std::get<TrainScenario>(scenario.question);
+        const TrainQuestion compiled = compile_question(*train_, PlanPart::all);
+        compiled_ = &compiled.compiled;
+        price_ = scenario.money.price ? scenario.money.price->raw() : 0.0;
+        job_ = job;
+        walk_ranks();
+      } catch (const ConfigError&) {
+        continue;  // no such job
+      }
+    }
+    return std::move(answer_);
+  }
+
+  /// The lists over what keeps the limits.
+  void list(OracleAnswer& answer) const {
+    answer.best.clear();
+    answer.front.clear();
+    answer.chosen.reset();
+    std::vector<Priced> kept;
+    for (const Priced& p : answer.fits) {
+      if ((!q_.deadline || p.time <= *q_.deadline) && (!q_.budget || p.dollars <= *q_.budget)) {
+        kept.push_back(p);
+      }
+    }
+    const auto before = [](const Priced& a, const Priced& b) {
+      return std::tuple{a.goal, a.step, a.memory, a.job} < std::tuple{b.goal, b.step, b.memory, b.job};
+    };
+    std::stable_sort(kept.begin(), kept.end(), before);
+    list_best(kept, answer);
+    list_front(kept, answer);
+    choose(kept, answer);
+  }
+
+ private:
+  using Ints = std::vector<int>;
+
+  static bool into(std::int64_t divisor, std::int64_t number) { return number % divisor == 0; }
+
+  /// The axis's values: what it fixes, what it lists, all that `any` allows, or what stands when it is blank.
+  template <class Any>
+  Ints of(const std::string& name, int blank, Any any) const {
+    const AxisChoice axis = q_.axis(name);
+    switch (axis.kind) {
+      case AxisChoice::Kind::stated:
+      case AxisChoice::Kind::listed: return axis.values;
+      case AxisChoice::Kind::any: return any();
+      case AxisChoice::Kind::blank: break;
+    }
+    return {blank};
+  }
+
+  template <class Good>
+  static Ints upto(std::int64_t most, Good good) {
+    Ints all;
+    for (int n = 1; n <= most; ++n) {
+      if (good(n)) {
+        all.push_back(n);
+      }
+    }
+    return all;
+  }
+
+  void walk_ranks() {
+    const Architecture& a = train_->architecture;
+    const std::int64_t gpus = train_->work.shape.gpus;
+    const std::int64_t seq = train_->work.shape.seq_len;
+    const auto tps = of("tp", 1, [&] {
+      return upto(gpus, [&](int t) {
+        return into(t, gpus) && into(t, a.heads) && (into(t, a.kv_heads) || into(a.kv_heads, t));
+      });
+    });
+    for (const int tp : tps) {
+      const auto cps = of("cp", 1, [&] {
+        return upto(std::max<std::int64_t>(1, gpus / tp),
+                    [&](int c) { return c == 1 || (into(c, gpus / tp) && into(c, seq) && seq / c >= 1024); });
+      });
+      for (const int cp : cps) {
+        const auto eps = of("ep", 1, [&] {
+          return upto(a.moe ? gpus : 1,
+                      [&](int e) { return !a.moe || (into(e, a.moe->experts) && into(e, gpus * tp * cp)); });
+        });
+        for (const int ep : eps) {
+          const int own = a.moe ? train_->software.defaults.expert_tensor_ranks(static_cast<std::uint16_t>(tp),
+                                                                                static_cast<std::uint16_t>(ep))
+                                : 1;
+          for (const int etp : of("etp", own, [&] {
+                 return upto(a.moe ? tp : 1,
+                             [&](int t) { return !a.moe || (into(t, tp) && into(t, a.moe->expert_ffn_hidden)); });
+               })) {
+            walk_stages(tp, cp, ep, etp);
+          }
+        }
+      }
+    }
+  }
+
+  void walk_stages(int tp, int cp, int ep, int etp) {
+    const std::int64_t gpus = train_->work.shape.gpus;
+    const auto pps = of("pp", 1, [&] {
+      const std::int64_t left = std::max<std::int64_t>(1, gpus / (tp * cp));
+      return upto(std::min<std::int64_t>(left, train_->architecture.layers + 2), [&](int p) { return into(p, left); });
+    });
+    for (const int pp : pps) {
+      Strategy s = train_->strategy;
+      s.tp = static_cast<std::uint16_t>(tp);
+      s.cp = static_cast<std::uint16_t>(cp);
+      s.ep = static_cast<std::uint16_t>(ep);
+      s.etp = static_cast<std::uint16_t>(etp);
+      s.pp = static_cast<std::uint16_t>(pp);
+      s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, gpus / (std::int64_t{tp} * cp * pp)));
+      s.etp_open = q_.axis("etp").kind == AxisChoice::Kind::blank;
+      const bool grid_open =
+          q_.axis("ep").kind == AxisChoice::Kind::any || q_.axis("etp").kind == AxisChoice::Kind::any;
+      if (grid_open && !into(ep * etp, std::int64_t{tp} * cp * s.dp)) {
+        continue;
+      }
+      walk_orders(s);
+    }
+  }
+
+  /// Orders that put the same ranks side by side are one: the first that is listed.
+  void walk_orders(Strategy s) {
+    const auto orders = of("order", 0, [&] {
+      Ints all;
+      for (const RankOrder order : train_->software.orders) {
+        all.push_back(static_cast<int>(order));
+      }
+      return all;
+    });
+    std::vector<std::string> seen;
+    for (const int order : orders) {
+      s.order = static_cast<RankOrder>(order);
+      const std::string name{rank_order_names[static_cast<std::size_t>(order)]};
+      std::string placed;
+      for (std::size_t at = 0; at < name.size(); at += 3) {
+        const std::string axis = name.substr(at, 2);
+        const bool alone = (axis == "tp" && s.tp == 1) || (axis == "cp" && s.cp == 1) || (axis == "dp" && s.dp == 1) ||
+                           (axis == "pp" && s.pp == 1);
+        placed += alone ? "" : axis;
+      }
+      if (std::find(seen.begin(), seen.end(), placed) == seen.end()) {
+        seen.push_back(placed);
+        walk_micro_batches(s);
+      }
+    }
+  }
+
+  void walk_micro_batches(Strategy s) {
+    const std::int64_t batch = train_->work.shape.global_batch;
+    const std::int64_t replica = into(s.dp, batch) ? batch / s.dp : 0;
+    const AxisChoice axis = q_.axis("micro_batch");
+    Ints sizes = of("micro_batch", 1,
+                    [&] { return replica == 0 ? Ints{1} : upto(64, [&](int b) { return into(b, replica); }); });
+    if (axis.kind == AxisChoice::Kind::blank) {
+      sizes = {1};
+      for (const int b : {2, 4, 8}) {
+        if (replica == 0 || into(b, replica)) {
+          sizes.push_back(b);
+        }
+      }
+    }
+    for (const int b : sizes) {
+      s.micro_batch = static_cast<std::uint16_t>(b);
+      walk_forms(s);
+    }
+  }
+
+  void walk_forms(Strategy s) {
+    const MemoryStack& software = train_->software;
+    const Ints both{0, 1};
+    const auto sequences =
+        s.tp == 1 ? Ints{0}
+                  : of("sequence_parallel", software.defaults.sequence_parallel ? 1 : 0, [&] { return both; });
+    const bool selective_is_nothing =
+        software.selective == SelectiveRecompute::core_attention && train_->work.options.flash_attention;
+    const auto some = [&] { return selective_is_nothing ? Ints{0, 2} : Ints{0, 1, 2}; };
+    const auto modes = q_.axis("recompute").kind == AxisChoice::Kind::blank ? some() : of("recompute", 0, some);
+    const int heads = static_cast<int>(train_->architecture.heads);
+    const auto own_form = static_cast<int>(software.defaults.cp_form);
+    const auto contexts = s.cp == 1 ? Ints{own_form} : of("cp_form", own_form, [&] {
+      return into(s.tp * s.cp, heads) ? Ints{0, 1, 2} : Ints{0, 1};
+    });
+    const AxisChoice schedule = q_.axis("schedule");
+    const bool own_overlap = schedule.kind == AxisChoice::Kind::stated &&
+                             static_cast<Schedule>(schedule.values.front()) == Schedule::dualpipe;
+    const auto overlaps = s.ep == 1 ? Ints{0} : of("overlap_experts", own_overlap ? 1 : 0, [&] { return both; });
+    for (const int sequence : sequences) {
+      for (const int mode : modes) {
+        for (const int context : contexts) {
+          for (const int overlap : overlaps) {
+            for (const int graphs : of("cuda_graphs", 0, [&] { return both; })) {
+              s.sequence_parallel = sequence == 1;
+              s.recompute = static_cast<Recompute>(mode);
+              s.cp_form = static_cast<CpForm>(context);
+              s.overlap_experts = overlap == 1;
+              s.cuda_graphs = graphs == 1;
+              walk_blocks(s);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  void walk_blocks(Strategy s) {
+    const std::int64_t layers = train_->architecture.layers;
+    Ints blocks{1};
+    if (s.recompute == Recompute::full) {
+      blocks = of("recompute_block", 1, [&] {
+        Ints all;
+        for (const int b : {1, 2, 3, 4, 5, 6, 8}) {
+          if (b == 1 || b <= (layers + s.pp - 1) / s.pp) {
+            all.push_back(b);
+          }
+        }
+        return all;
+      });
+    }
+    for (const int block : blocks) {
+      s.recompute_block = static_cast<std::uint8_t>(block);
+      walk_states(s);
+    }
+  }
+
+  void walk_states(Strategy s) {
+    const auto zeros = of("zero", train_->software.defaults.zero, [&] {
+      Ints all;
+      for (const int z : {0, 1, 2, 3}) {
+        if (train_->software.shards(z, s.pp > 1)) {
+          all.push_back(z);
+        }
+      }
+      return all;
+    });
+    const std::int64_t data = std::int64_t{s.dp} * s.cp;
+    const auto shares = of("shard_ranks", 0, [&] {
+      Ints all{0};
+      for (std::int64_t gpus = train_->gpus_per_node; gpus < data * s.tp; gpus *= 2) {
+        if (into(s.tp, gpus) && gpus / s.tp > 1 && into(gpus / s.tp, data)) {
+          all.push_back(static_cast<int>(gpus / s.tp));
+        }
+      }
+      return all;
+    });
+    for (const int zero : zeros) {
+      // Without sharding the groups that share mean nothing: one stands for all.
+      const Ints kept = zero == 0 ? Ints{shares.front()} : shares;
+      for (const int share : kept) {
+        s.zero = static_cast<std::uint8_t>(zero);
+        s.shard_ranks = static_cast<std::uint16_t>(share);
+        walk_schedules(s);
+      }
+    }
+  }
+
+  void walk_schedules(Strategy s) {
+    const std::int64_t layers = train_->architecture.layers;
+    const auto chunks = [&] {
+      return of("vpp", 1, [&] {
+        return upto(std::max<std::int64_t>(1, layers / s.pp), [&](int v) {
+          return v == 1 || into(std::int64_t{s.pp} * v, layers) || into(std::int64_t{s.pp} * v, layers + 2);
+        });
+      });
+    };
+    if (s.pp == 1 && q_.axis("vpp").kind != AxisChoice::Kind::listed) {
+      const Ints own = of("vpp", 1, [] { return Ints{1}; });
+      const AxisChoice schedule = q_.axis("schedule");
+      evaluate_one(s, schedule.kind == AxisChoice::Kind::stated ? schedule.values.front() : 0, own.front());
+      return;
+    }
+    for (const int schedule : of("schedule", 0, [&] {
+           Ints all;
+           for (const Schedule known : train_->software.schedules) {
+             all.push_back(static_cast<int>(known));
+           }
+           return all;
+         })) {
+      const bool one = static_cast<Schedule>(schedule) != Schedule::one_f_one_b && q_.axis("vpp").free();
+      for (const int v : one ? Ints{1} : chunks()) {
+        evaluate_one(s, schedule, v);
+      }
+    }
+  }
+
+  void evaluate_one(Strategy s, int schedule, int chunks) {
+    s.schedule = static_cast<Schedule>(schedule);
+    s.vpp = static_cast<std::uint16_t>(chunks);
+    ++answer_.strategies;
+    const TrainingShape& shape = train_->work.shape;
+    if (check(compiled_->architecture, shape, s).verdict != Verdict::feasible) {
+      ++answer_.broken;
+      return;
+    }
+    const Estimate e = evaluate(*compiled_, table_for(*compiled_, s), s);
+    if (e.device.high > (1.0 - q_.margin) * compiled_->capacity || host_is_short(*train_, e)) {
+      ++answer_.no_room;
+      return;
+    }
+    ++answer_.priced;
+    Priced p;
+    p.job = job_;
+    p.strategy = s;
+    p.step = e.step;
+    p.memory = e.device.high;
+    p.goal = value(q_.minimize, e);
+    p.time = value(Goal::time, e);
+    p.dollars = value(Goal::cost, e);
+    for (std::size_t i = 0; i < q_.pareto.size(); ++i) {
+      p.front[i] = value(q_.pareto[i], e);
+    }
+    answer_.fits.push_back(p);
+  }
+
+  [[nodiscard]] double value(Goal goal, const Estimate& e) const {
+    const TrainingShape& shape = train_->work.shape;
+    const auto batch = static_cast<double>(shape.global_batch);
+    const auto gpus = static_cast<double>(shape.gpus);
+    const double step_tokens = batch * static_cast<double>(shape.seq_len);
+    const double steps = (train_->tokens > 0.0 ? train_->tokens : 1e6) / step_tokens;
+    switch (goal) {
+      case Goal::step_time: return e.step.raw();
+      case Goal::time: return (train_->tokens > 0.0 ? steps : 0.0) * e.step.raw();
+      case Goal::cost: return steps * gpus * price_ * e.step.raw();
+      case Goal::energy: return steps * gpus * train_->device.power.tdp->value.raw() * e.step.raw();
+      case Goal::gpu_hours: return 1e6 / batch * gpus / 3600.0 * e.step.raw();
+      case Goal::gpus: return gpus;
+      case Goal::memory: return e.device.high.raw();
+    }
+    return 0.0;
+  }
+
+  static bool one_layout(const Priced& a, const Priced& b) {
+    return a.job == b.job && a.strategy.tp == b.strategy.tp && a.strategy.pp == b.strategy.pp &&
+           a.strategy.cp == b.strategy.cp && a.strategy.ep == b.strategy.ep;
+  }
+
+  void list_best(const std::vector<Priced>& sorted, OracleAnswer& answer) const {
+    for (const Priced& p : sorted) {
+      const bool known =
+          std::any_of(answer.best.begin(), answer.best.end(), [&](const Priced& b) { return one_layout(b, p); });
+      if (!known && answer.best.size() < q_.plans) {
+        answer.best.push_back(p);
+      }
+    }
+  }
+
+  /// Sorted by coordinates, each point once, of what no other point is as good as and better somewhere.
+  void list_front(const std::vector<Priced>& sorted, OracleAnswer& answer) const {
+    const std::size_t goals = q_.pareto.size();
+    std::map<std::array<double, 4>, Priced> points;
+    for (const Priced& p : sorted) {
+      points.emplace(p.front, p);
+    }
+    for (const auto& [point, p] : points) {
+      const bool beaten = std::any_of(points.begin(), points.end(), [&](const auto& other) {
+        bool no_worse = other.first != point;
+        for (std::size_t i = 0; i < goals; ++i) {
+          no_worse = no_worse && other.first[i] <= point[i];
+        }
+        return no_worse;
+      });
+      if (!beaten) {
+        answer.front.push_back(p);
+      }
+    }
+  }
+
+  static std::pair<int, int> complication(const Priced& p) {
+    const Strategy& s = p.strategy;
+    return {(s.tp > 1) + (s.pp > 1) + (s.cp > 1) + (s.ep > 1), s.zero};
+  }
+
+  void choose(const std::vector<Priced>& sorted, OracleAnswer& answer) const {
+    for (const Priced& p : sorted) {
+      const bool near = p.goal <= (1.0 + q_.simplicity) * sorted.front().goal;
+      const bool simpler = !answer.chosen || complication(p) < complication(*answer.chosen);
+      if (!answer.chosen || (q_.simplicity > 0.0 && near && simpler)) {
+        answer.chosen = p;
+      }
+    }
+  }
+
+  const OracleQuestion& q_;
+  const Sources& sources_;
+  const TrainScenario* train_ = nullptr;
+  const CompiledTraining* compiled_ = nullptr;
+  double price_ = 0.0;
+  std::size_t job_ = 0;
+  OracleAnswer answer_;
+};
+
+}  // namespace headroom::test
