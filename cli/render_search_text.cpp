@@ -23,9 +23,23 @@ std::string signed_percent(double share) {
   return std::abs(share) < 5e-5 ? "" : (share < 0.0 ? "-" : "+") + percent(std::abs(share));
 }
 
-/// Job axes and the strategy: "h100-sxm-80gb x 512, tp 4, ...".
+/// What of a plan's job is not its GPUs: "torchtitan".
+std::string job_name(const ListedPlan& p) {
+  std::string name;
+  for (const std::string& assignment : p.assignments) {
+    const bool gpus = assignment.starts_with("hardware.gpu");
+    if (!gpus && !assignment.starts_with("strategy.")) {
+      std::string value = assignment.substr(assignment.find(" = ") + 3);
+      std::erase(value, '"');
+      name += value + ", ";
+    }
+  }
+  return name;
+}
+
+/// Job axes and the strategy: "512 x h100-sxm-80gb: torchtitan, tp 4, ...".
 std::string plan_name(const ListedPlan& p, bool with_gpus) {
-  return (with_gpus ? std::to_string(p.gpus) + " x " + p.gpu + ": " : std::string{}) +
+  return (with_gpus ? std::to_string(p.gpus) + " x " + p.gpu + ": " : std::string{}) + job_name(p) +
          strategy_text(p.candidate.strategy);
 }
 

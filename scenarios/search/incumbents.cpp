@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <tuple>
 
 namespace headroom {
 namespace {
+
+/// Of what simplicity may cost, what a lower ZeRO stage may: it spares less than a kind of parallelism.
+constexpr double stage_share = 0.2;
 
 /// Every field, plain values before rare ones: among equals the plainest strategy stands first.
 auto fields_of(const Strategy& s) noexcept {
@@ -181,9 +185,17 @@ std::vector<Candidate> Incumbents::front() const {
 }
 
 const Candidate& Incumbents::recommended() const noexcept {
-  for (const std::optional<Candidate>& simplest : simplest_) {
-    if (simplicity_ > 0.0 && simplest && simplest->goal <= (1.0 + simplicity_) * best_.front().goal) {
-      return *simplest;
+  const double far = (1.0 + simplicity_) * best_.front().goal;
+  for (std::size_t kinds = 0; simplicity_ > 0.0 && kinds < simplicity_classes / 4; ++kinds) {
+    const auto stages = std::span{simplest_}.subspan(simplicity_class(static_cast<int>(kinds), 0), 4);
+    double least = far;
+    for (const std::optional<Candidate>& stage : stages) {
+      least = stage ? std::min(least, stage->goal) : least;
+    }
+    for (const std::optional<Candidate>& stage : stages) {
+      if (stage && stage->goal <= far && stage->goal <= (1.0 + stage_share * simplicity_) * least) {
+        return *stage;
+      }
     }
   }
   return best_.front();
