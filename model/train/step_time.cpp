@@ -93,7 +93,11 @@ LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks) con
   for (const Kind& kind : kinds_) {
     mean.add(pricer_.layer(kind.block, k, *groups_), kind.layers / layers_);
   }
+  constexpr std::size_t most_kept = 65'536;  // of a few hundred bytes each: searches see millions
   const std::lock_guard lock{mutex_};
+  if (cache_.size() >= most_kept) {
+    cache_.clear();
+  }
   cache_.emplace(cached, mean);
   return mean;
 }
