@@ -10,13 +10,19 @@
 namespace headroom {
 namespace {
 
+/// Whether the tensor and context ranks of a layer lie inside the data ranks and those inside the stages: where they
+/// stand then hangs on neither.
+bool ranks_within_data(RankOrder order) noexcept {
+  return name_of(order).ends_with("dp-pp");
+}
+
 /// Layer tables of one layout, built on first use: stages, shards and ZeRO share them.
 class LayoutTables {
  public:
   LayoutTables(const SearchJob& job, const LayerRanks& layout) : job_{job}, layout_{layout} {}
 
   LayerTable& of(const Stages& stages, std::uint16_t micro_batch, const LayerForm& form) {
-    const std::uint16_t pp = pipeline_outermost(layout_.order) ? std::uint16_t{0} : stages.pp;
+    const std::uint16_t pp = ranks_within_data(layout_.order) ? std::uint16_t{0} : stages.pp;
     for (Entry& entry : entries_) {
       if (entry.pp == pp && entry.micro_batch == micro_batch && entry.form.same_table(form)) {
         return entry.table;
@@ -31,7 +37,7 @@ class LayoutTables {
 
  private:
   struct Entry {
-    std::uint16_t pp;  ///< where stages lie inside other axes, whose ranks they then part
+    std::uint16_t pp;  ///< where stages, or the data ranks that follow from them, part the ranks of a layer
     std::uint16_t micro_batch;
     LayerForm form;
     LayerTable table;
