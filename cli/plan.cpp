@@ -88,6 +88,11 @@ constexpr std::array options{
     Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
 };
 
+/// The key that a value of --search stands for.
+std::string search_key(const std::string& axis) {
+  return "search." + (axis == "any" ? std::string{"strategy=any"} : axis);
+}
+
 /// The assignments that the options stand for, `--set` last so that it wins.
 std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   std::vector<std::string> overrides;
@@ -107,7 +112,7 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
     }
   }
   for (const std::string& axis : arguments.many("--search")) {
-    overrides.push_back("search." + (axis == "any" ? std::string{"strategy=any"} : axis));
+    overrides.push_back(search_key(axis));
   }
   if (arguments.has("--objective")) {
     overrides.push_back("objective.minimize=" + arguments.one("--objective"));
@@ -122,6 +127,14 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
 std::vector<Diagnostic> in_option_words(const ConfigError& error, const Arguments& arguments) {
   std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
   for (Diagnostic& diagnostic : diagnostics) {
+    for (const std::string& axis : arguments.many("--search")) {
+      if (diagnostic.file == "--set " + search_key(axis)) {
+        diagnostic.file = "--search " + axis;
+      }
+    }
+    if (diagnostic.file == "--set objective.minimize=" + arguments.one("--objective")) {
+      diagnostic.file = "--objective " + arguments.one("--objective");
+    }
     for (const QuickOption& quick : quick_options) {
       const std::string value = arguments.one(quick.option);
       if (diagnostic.file == "--set " + std::string{quick.key} + "=" + value && arguments.has(quick.option)) {

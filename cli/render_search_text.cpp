@@ -23,29 +23,42 @@ std::string signed_percent(double share) {
   return std::abs(share) < 5e-5 ? "" : (share < 0.0 ? "-" : "+") + percent(std::abs(share));
 }
 
-/// What of a plan's job is not its GPUs: "torchtitan".
+/// What a plan's job has beside GPUs and strategy: "software torchtitan, precision fp8".
 std::string job_name(const ListedPlan& p) {
   std::string name;
   for (const std::string& assignment : p.assignments) {
-    const bool gpus = assignment.starts_with("hardware.gpu");
-    if (!gpus && !assignment.starts_with("strategy.")) {
-      std::string value = assignment.substr(assignment.find(" = ") + 3);
-      std::erase(value, '"');
-      name += value + ", ";
+    const std::size_t equals = assignment.find(" = ");
+    const std::string key = assignment.substr(0, equals);
+    if (key.starts_with("strategy.") || key == "hardware.gpu" || key == "hardware.gpus") {
+      continue;
     }
+    std::string value = assignment.substr(equals + 3);
+    std::erase(value, '"');
+    name += (name.empty() ? "" : ", ") + key.substr(key.find('.') + 1) + " " + value;
   }
   return name;
 }
 
-/// Job axes and the strategy: "512 x h100-sxm-80gb: torchtitan, tp 4, ...".
-std::string plan_name(const ListedPlan& p, bool with_gpus) {
-  return (with_gpus ? std::to_string(p.gpus) + " x " + p.gpu + ": " : std::string{}) + job_name(p) +
-         strategy_text(p.candidate.strategy);
+/// What the plans of an answer differ in beside their strategies.
+struct Differences {
+  bool rentals = false, jobs = false;
+};
+
+Differences differences(const SearchPlan& s) {
+  Differences found;
+  for (const std::vector<ListedPlan>* plans : {&s.best, &s.front}) {
+    for (const ListedPlan& p : *plans) {
+      found.rentals = found.rentals || p.gpu != s.recommended.gpu || p.gpus != s.recommended.gpus;
+      found.jobs = found.jobs || job_name(p) != job_name(s.recommended);
+    }
+  }
+  return found;
 }
 
-bool several_rentals(const SearchPlan& s) {
-  const auto differs = [&](const ListedPlan& p) { return p.gpu != s.recommended.gpu || p.gpus != s.recommended.gpus; };
-  return std::any_of(s.best.begin(), s.best.end(), differs) || std::any_of(s.front.begin(), s.front.end(), differs);
+/// Job axes that differ and the strategy: "512 x h100-sxm-80gb: tp 4, ..., software torchtitan".
+std::string plan_name(const ListedPlan& p, Differences differ) {
+  return (differ.rentals ? std::to_string(p.gpus) + " x " + p.gpu + ": " : std::string{}) +
+         strategy_text(p.candidate.strategy) + (differ.jobs ? ", " + job_name(p) : std::string{});
 }
 
 std::string space_text(const SearchPlan& s) {
@@ -75,7 +88,7 @@ std::string space_text(const SearchPlan& s) {
 
 /// One best plan a layout.
 std::string best_text(const SearchPlan& s) {
-  const bool rentals = several_rentals(s);
+  const Differences differ = differences(s);
   const bool step = s.minimize != Goal::step_time;
   std::vector<std::string> header{"best of each layout"};
   if (step) {
@@ -98,7 +111,7 @@ std::string best_text(const SearchPlan& s) {
     cells.push_back(format(p.candidate.memory));
     cells.push_back(own ? "" : signed_percent(p.behind));
     cells.push_back(own || !p.indistinguishable ? "" : "~");
-    cells.push_back(plan_name(p, rentals));
+    cells.push_back(plan_name(p, differ));
     cells.push_back(own ? "" : p.why);
     table.row(std::move(cells));
   };
@@ -138,7 +151,7 @@ std::string front_text(const SearchPlan& s) {
     return {};
   }
   constexpr std::size_t most = 12;
-  const bool rentals = several_rentals(s);
+  const Differences differ = differences(s);
   std::string title = "trade-offs: ";
   std::vector<std::string> header;
   for (const Goal goal : s.front_goals) {
@@ -157,7 +170,7 @@ std::string front_text(const SearchPlan& s) {
     for (const Goal goal : s.front_goals) {
       cells.push_back(goal_text(goal, p.goals[static_cast<std::size_t>(goal)]));
     }
-    cells.push_back(plan_name(p, rentals));
+    cells.push_back(plan_name(p, differ));
     table.row(std::move(cells));
   }
   return "\n" + table.text(0) +

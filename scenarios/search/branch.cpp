@@ -12,6 +12,12 @@
 namespace headroom {
 namespace {
 
+/// Whether the tensor and context ranks of a layer lie inside the data ranks and those inside the stages: where they
+/// stand then hangs on neither.
+bool ranks_within_data(RankOrder order) noexcept {
+  return name_of(order).ends_with("dp-pp");
+}
+
 /// Layer tables of one layout, built on first use: stages, shards and ZeRO share them.
 class LayoutTables {
  public:
@@ -35,11 +41,12 @@ class LayoutTables {
   }
 
  private:
-  /// All that a table of this layout depends on; stages only where they lie inside other axes, whose ranks they part.
+  /// All that a table of this layout depends on; stages only where they, or the data ranks that follow from them,
+  /// part the ranks of a layer.
   [[nodiscard]] std::uint64_t key_of_table(const Stages& stages,
                                            std::uint16_t micro_batch,
                                            const LayerForm& form) const noexcept {
-    const std::uint64_t pp = pipeline_outermost(layout_.order) ? 0 : stages.pp;
+    const std::uint64_t pp = ranks_within_data(layout_.order) ? 0 : stages.pp;
     return pp << 32U | std::uint64_t{micro_batch} << 16U | static_cast<std::uint64_t>(form.cp_form) << 8U |
            static_cast<std::uint64_t>(form.recompute) << 4U | (form.sequence_parallel ? 4U : 0U) |
            (form.overlap_experts ? 2U : 0U) | (form.cuda_graphs ? 1U : 0U);

@@ -163,7 +163,7 @@ std::vector<std::string> strategy_assignments(const Strategy& s) {
       number(key, value);
     }
   }
-  if (!s.etp_open && (s.etp > 1 || s.ep > 1)) {
+  if (!s.etp_open && (s.tp > 1 || s.ep > 1 || s.etp > 1)) {
     number("etp", s.etp);
   }
   number("micro_batch", s.micro_batch);

@@ -369,7 +369,7 @@ Strategy StrategySpace::strategy(const LayerRanks& l,
   s.cp = l.cp;
   s.ep = l.ep;
   s.etp = l.etp;
-  s.etp_open = !etp_stated_ && !axes_[StrategyAxis::etp].free;
+  s.etp_open = !etp_stated_ && (!axes_[StrategyAxis::etp].free || !train_->architecture.moe);
   s.pp = stages.pp;
   s.dp = stages.dp;
   s.micro_batch = micro_batch;

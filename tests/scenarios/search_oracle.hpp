@@ -435,16 +435,36 @@ class Oracle {
     }
   }
 
-  static std::pair<int, int> complication(const Priced& p) {
+  static int kinds(const Priced& p) {
     const Strategy& s = p.strategy;
-    return {(s.tp > 1) + (s.pp > 1) + (s.cp > 1) + (s.ep > 1), s.zero};
+    return (s.tp > 1) + (s.pp > 1) + (s.cp > 1) + (s.ep > 1);
   }
 
+  /// Of those near the best the fewest kinds; of these, near the best of them, the lowest stage; then the first.
   void choose(const std::vector<Priced>& sorted, OracleAnswer& answer) const {
+    if (sorted.empty()) {
+      return;
+    }
+    const double far = (1.0 + q_.simplicity) * sorted.front().goal;
+    std::vector<Priced> near;
     for (const Priced& p : sorted) {
-      const bool near = p.goal <= (1.0 + q_.simplicity) * sorted.front().goal;
-      const bool simpler = !answer.chosen || complication(p) < complication(*answer.chosen);
-      if (!answer.chosen || (q_.simplicity > 0.0 && near && simpler)) {
+      if (p.goal <= far) {
+        near.push_back(p);
+      }
+    }
+    answer.chosen = near.front();
+    if (q_.simplicity <= 0.0) {
+      return;
+    }
+    int fewest = 9;
+    for (const Priced& p : near) {
+      fewest = std::min(fewest, kinds(p));
+    }
+    std::erase_if(near, [&](const Priced& p) { return kinds(p) != fewest; });
+    const double close = (1.0 + 0.2 * q_.simplicity) * near.front().goal;
+    answer.chosen = near.front();
+    for (const Priced& p : near) {
+      if (p.goal <= close && p.strategy.zero < answer.chosen->strategy.zero) {
         answer.chosen = p;
       }
     }

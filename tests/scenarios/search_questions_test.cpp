@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a planner asks of a search, and the answers that the field's rules of thumb give.
+#include <headroom/scenarios/search/search_plan.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace headroom;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+const Sources& sources() {
+  static const Sources standard = Sources::standard();
+  return standard;
+}
+
+SearchPlan search(Texts assignments) {
+  assignments.insert(assignments.begin(), {"schema=1", "kind=\"train\"", "training.precision=\"bf16\""});
+  const SearchQuestion question = read_search(scenario_tree(assignments), "test", sources());
+  SearchOptions options;
+  options.threads = 2;
+  return explain_search(question, run_search(question, options));
+}
+
+/// A model on GPUs, the whole strategy free.
+Texts whole(const std::string& model, const std::string& gpu, int gpus, int seq_len, int batch, Texts more = {}) {
+  Texts keys{"model=" + model, "hardware.gpu=" + gpu, "hardware.gpus=" + std::to_string(gpus),
+             "training.seq_len=" + std::to_string(seq_len), "training.global_batch=" + std::to_string(batch)};
+  if (more.empty()) {
+    more = {"search.strategy=any"};
+  }
+  keys.insert(keys.end(), more.begin(), more.end());
+  return keys;
+}
+
+const Strategy& taken(const SearchPlan& plan) {
+  REQUIRE(plan.plan);
+  return plan.recommended.candidate.strategy;
+}
+
+bool replicas_alone(const Strategy& s) {
+  return s.tp == 1 && s.pp == 1 && s.cp == 1 && s.ep == 1;
+}
+
+bool any_has(const Texts& texts, const std::string& part) {
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const std::string& text) { return text.find(part) != std::string::npos; });
+}
+
+Candidate candidate(double step, std::uint16_t tp, std::uint16_t pp, std::uint8_t zero) {
+  Candidate c;
+  c.strategy.tp = tp;
+  c.strategy.pp = pp;
+  c.strategy.zero = zero;
+  c.step = Seconds{step};
+  c.goal = step;
+  c.memory = Bytes{40e9};
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("1.3B on 80 GB GPUs: it fits one, so one or eight replicas with nothing sharded") {
+  for (const int gpus : {1, 8}) {
+    const SearchPlan plan = search(whole("gpt3-1.3b", "a100-sxm-80gb", gpus, 2048, 64));
+    CHECK(replicas_alone(taken(plan)));
+    CHECK(taken(plan).zero == 0);
+    CHECK(static_cast<int>(taken(plan).dp) == gpus);
+  }
+  // A faster plan that shards is named, with what the simpler one costs.
+  const SearchPlan eight = search(whole("gpt3-1.3b", "a100-sxm-80gb", 8, 2048, 64));
+  CHECK(eight.why_recommended.find("behind the least step-time") != std::string::npos);
+  CHECK(eight.why_recommended.find("lower ZeRO stages") != std::string::npos);
+}
+
+TEST_CASE("2.7B on 64 GPUs of 40 GB: states no longer fit whole, the lowest ZeRO stage that fits and no ranks") {
+  const auto keys = [](const std::string& zero) {
+    return whole("gpt3-2.7b", "a100-sxm-40gb", 64, 2048, 256,
+                 {"search.tp=any", "search.pp=any", "search.zero=" + zero, "training.software=megatron-core-te"});
+  };
+  const SearchPlan plan = search(keys("any"));
+  CHECK(replicas_alone(taken(plan)));
+  CHECK(taken(plan).zero >= 1);
+  CHECK(taken(plan).zero <= 2);
+  // Replicas of whole states need 2.7e9 x 18 bytes: 45 GiB of a GPU's 40.
+  const SearchPlan plain = search(whole("gpt3-2.7b", "a100-sxm-40gb", 64, 2048, 256,
+                                        {"search.tp=[1]", "search.zero=[0]", "training.software=megatron-core-te"}));
+  CHECK_FALSE(plain.plan);
+  CHECK(any_has(plain.emptied, "do not surely fit; closest: "));
+}
+
+TEST_CASE("70B on 64 GPUs of 80 GB: tensor ranks inside the host with stages, or everything sharded") {
+  const SearchPlan plan = search(whole("llama3-70b", "a100-sxm-80gb", 64, 4096, 256));
+  const Strategy& s = taken(plan);
+  CHECK((s.zero == 3 || (s.tp >= 2 && s.pp > 1)));
+  CHECK(s.tp <= 8);
+  CHECK_FALSE(plan.neighbours.empty());
+  // Without tensor ranks and stages 2 x 70e9 bytes of weights alone are more than a GPU has: ZeRO 3 or nothing.
+  for (const int zero : {0, 1, 2, 3}) {
+    const SearchPlan sharded =
+        search(whole("llama3-70b", "a100-sxm-80gb", 64, 4096, 256,
+                     {"search.tp=[1]", "training.software=torchtitan", "strategy.zero=" + std::to_string(zero)}));
+    CHECK(sharded.plan.has_value() == (zero == 3));
+  }
+}
+
+TEST_CASE("a plan of more kinds of parallelism that is 3 % faster is named, the simpler one taken") {
+  const auto answer = [](const std::string& simplicity) {
+    return search(
+        whole("llama3-8b", "a100-sxm-80gb", 16, 8192, 64,
+              {"search.tp=any", "search.pp=any", "search.zero=any", "objective.simplicity=\"" + simplicity + "\""}));
+  };
+  const SearchPlan simple = answer("5 %");
+  const SearchPlan fast = answer("0 %");
+  CHECK(replicas_alone(taken(simple)));
+  CHECK(taken(fast).tp > 1);
+  const double behind = simple.recommended.candidate.step / fast.recommended.candidate.step - 1.0;
+  CHECK(behind > 0.0);
+  CHECK(behind < 0.05);
+  CHECK(simple.why_recommended.find("which is more complicated") != std::string::npos);
+  CHECK(fast.why_recommended == "least step-time of all");
+  CHECK(same_plan(simple.best.front().candidate, fast.recommended.candidate));
+}
+
+TEST_CASE("of candidates within the share the fewest kinds win, then the lowest ZeRO stage, then the best") {
+  const auto recommended = [](double simplicity) {
+    Incumbents found{5, 0, simplicity};
+    found.consider(candidate(1.00, 8, 4, 1));
+    found.consider(candidate(1.03, 1, 1, 3));
+    found.consider(candidate(1.02, 4, 1, 0));
+    found.consider(candidate(1.04, 1, 1, 3));
+    found.consider(candidate(1.08, 1, 1, 0));
+    return found.recommended().goal;
+  };
+  CHECK(recommended(0.0) == 1.00);
+  CHECK(recommended(0.025) == 1.02);
+  CHECK(recommended(0.05) == 1.03);
+  CHECK(recommended(0.10) == 1.08);
+}
+
+TEST_CASE("a budget decides how many GPUs a run takes") {
+  const auto gpus = [](const std::string& budget) {
+    const SearchPlan plan = search({"model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=8192",
+                                    "training.global_batch=512", "training.tokens=1e11", "money.price=\"2 $/h\"",
+                                    "training.software=megatron-core-te", "search.gpus=\"32..512 x2\"", "search.tp=any",
+                                    "objective.simplicity=\"0 %\"", "objective.budget=\"" + budget + "\""});
+    if (!plan.plan) {
+      return std::int64_t{0};
+    }
+    CHECK(plan.minimize == Goal::time);
+    return plan.recommended.gpus;
+  };
+  // More GPUs are faster and waste more: each budget has its number.
+  const std::int64_t rich = gpus("100 k$");
+  const std::int64_t middle = gpus("6500 $");
+  const std::int64_t poor = gpus("6150 $");
+  CHECK(rich == 512);
+  CHECK(middle < rich);
+  CHECK(poor < middle);
+  CHECK(poor > 0);
+  CHECK(gpus("1000 $") == 0);
+}
+
+TEST_CASE("70B on T4 fits no way, and the answer says what came closest") {
+  const SearchPlan plan =
+      search(whole("llama3-70b", "t4", 8, 4096, 64, {"search.strategy=any", "training.precision=fp16"}));
+  CHECK_FALSE(plan.plan);
+  CHECK(plan.result.counts.priced == 0);
+  CHECK(any_has(plan.emptied, "do not surely fit; closest: "));
+  CHECK(any_has(plan.emptied, " of 14.8 GiB per GPU at the upper end with "));
+}
+
+TEST_CASE("tensor ranks that leave a host of eight are flagged in the plan taken") {
+  const auto flagged = [](int tp) {
+    const SearchPlan plan = search(whole("llama3-70b", "h100-sxm-80gb", 64, 4096, 256,
+                                         {"search.tp=[" + std::to_string(tp) + "]", "search.pp=any"}));
+    REQUIRE(plan.plan);
+    return any_has(plan.plan->notes, "leaves the scale-up domain of 8 GPUs");
+  };
+  CHECK(flagged(16));
+  CHECK_FALSE(flagged(8));
+}
+
+TEST_CASE("any software is every software that the catalog has") {
+  const SearchQuestion question = read_search(
+      scenario_tree(whole("llama3-8b", "h100-sxm-80gb", 8, 4096, 64, {"search.software=any"})), "test", sources());
+  const MemoryStacks stacks = MemoryStacks::standard();
+  REQUIRE(question.axes.jobs.size() == 1);
+  Texts expected;
+  for (const MemoryStack& stack : stacks.all()) {
+    expected.push_back("\"" + stack.id + "\"");
+  }
+  CHECK(question.axes.jobs.front().values == expected);
+}
+
+TEST_CASE("a range runs upward by ones, by steps or by factors, and ends where it says") {
+  using Numbers = std::vector<std::int64_t>;
+  CHECK(parse_range("1..4") == Numbers{1, 2, 3, 4});
+  CHECK(parse_range("8..100 x2") == Numbers{8, 16, 32, 64});
+  CHECK(parse_range("0..64 step 24") == Numbers{0, 24, 48});
+  CHECK(parse_range("5..5") == Numbers{5});
+  for (const char* none :
+       {"4..1", "1..8 x1", "0..8 x2", "1..8 step 0", "1-8", "1..", "..8", "1..8x2", "1..8 x", "a..b"}) {
+    CAPTURE(none);
+    CHECK(parse_range(none).empty());
+  }
+}
