@@ -10,8 +10,11 @@
 namespace headroom {
 namespace {
 
-/// Of what simplicity may cost, what a lower ZeRO stage may: it spares less than a kind of parallelism.
-constexpr double stage_share = 0.2;
+/// Of what simplicity may cost, what a lower ZeRO stage may: all of it where the stage is the only thing to choose,
+/// little beside kinds of parallelism, of which it spares none.
+constexpr double stage_share(std::size_t kinds) noexcept {
+  return kinds == 0 ? 1.0 : 0.2;
+}
 
 /// Every field, plain values before rare ones: among equals the plainest strategy stands first.
 auto fields_of(const Strategy& s) noexcept {
@@ -193,7 +196,7 @@ const Candidate& Incumbents::recommended() const noexcept {
       least = stage ? std::min(least, stage->goal) : least;
     }
     for (const std::optional<Candidate>& stage : stages) {
-      if (stage && stage->goal <= far && stage->goal <= (1.0 + stage_share * simplicity_) * least) {
+      if (stage && stage->goal <= far && stage->goal <= (1.0 + stage_share(kinds) * simplicity_) * least) {
         return *stage;
       }
     }

@@ -75,8 +75,8 @@ class Incumbents {
   /// Ascending by the first coordinate.
   [[nodiscard]] std::vector<Candidate> front() const;
   [[nodiscard]] const std::array<Closest, limit_count>& closest() const noexcept { return closest_; }
-  /// The plan to recommend: of those within `simplicity` of the best those of fewest kinds, and of these, within a
-  /// fifth of that of the best of them, the one of the lowest ZeRO stage. Needs found().
+  /// The plan to recommend: of those within `simplicity` of the best those of fewest kinds, and of these the one of the
+  /// lowest ZeRO stage, which beside kinds of parallelism may cost a fifth of `simplicity`. Needs found().
   [[nodiscard]] const Candidate& recommended() const noexcept;
   /// Every candidate held anywhere, once: what a checkpoint writes and reads back through consider().
   [[nodiscard]] std::vector<Candidate> all() const;

@@ -461,7 +461,7 @@ class Oracle {
       fewest = std::min(fewest, kinds(p));
     }
     std::erase_if(near, [&](const Priced& p) { return kinds(p) != fewest; });
-    const double close = (1.0 + 0.2 * q_.simplicity) * near.front().goal;
+    const double close = (1.0 + (fewest == 0 ? 1.0 : 0.2) * q_.simplicity) * near.front().goal;
     answer.chosen = near.front();
     for (const Priced& p : near) {
       if (p.goal <= close && p.strategy.zero < answer.chosen->strategy.zero) {
