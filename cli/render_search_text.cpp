@@ -90,7 +90,7 @@ std::string space_text(const SearchPlan& s) {
 std::string best_text(const SearchPlan& s) {
   const Differences differ = differences(s);
   const bool step = s.minimize != Goal::step_time;
-  std::vector<std::string> header{"best of each layout"};
+  std::vector<std::string> header{s.result.by == ListedBy::rental ? "best of each rental" : "best of each layout"};
   if (step) {
     header.emplace_back(goal_names[static_cast<std::size_t>(s.minimize)]);
   }

@@ -102,6 +102,7 @@ class LayoutSearch {
     s.pp = 0;  // of no one layout of stages
     SubtreeBound bound;
     bound.layout.job = job_.index;
+    bound.layout.rental = job_.rental;
     bound.layout.strategy = s;
     bound.step = least.step;
     bound.goal = least.goal;
@@ -139,6 +140,7 @@ class LayoutSearch {
   void remember_broken(const Strategy& s, const Legality& rule) {
     Candidate candidate;
     candidate.job = job_.index;
+    candidate.rental = job_.rental;
     candidate.strategy = s;
     if (!broken_.candidate || better(candidate, *broken_.candidate)) {
       broken_.candidate = candidate;
@@ -235,6 +237,7 @@ class LayoutSearch {
     }
     SubtreeBound bound;
     bound.layout.job = job_.index;
+    bound.layout.rental = job_.rental;
     bound.layout.strategy = s;
     bound.step = least;
     bound.goal = job_.value(context_.objective->minimize, least, memory);
@@ -259,6 +262,7 @@ class LayoutSearch {
   [[nodiscard]] Candidate candidate_of(const Strategy& s, const Estimate& e) const noexcept {
     Candidate candidate;
     candidate.job = job_.index;
+    candidate.rental = job_.rental;
     candidate.strategy = s;
     candidate.step = e.step;
     candidate.memory = e.device.high;

@@ -63,7 +63,10 @@ bool better(const Candidate& a, const Candidate& b) noexcept {
   return fields_of(a.strategy) < fields_of(b.strategy);
 }
 
-bool same_layout(const Candidate& a, const Candidate& b) noexcept {
+bool Incumbents::one_entry(const Candidate& a, const Candidate& b) const noexcept {
+  if (by_ == ListedBy::rental) {
+    return a.rental == b.rental;
+  }
   return a.job == b.job && a.strategy.tp == b.strategy.tp && a.strategy.pp == b.strategy.pp &&
          a.strategy.cp == b.strategy.cp && a.strategy.ep == b.strategy.ep;
 }
@@ -95,7 +98,7 @@ void Incumbents::enter_front(const Candidate& candidate) {
 
 void Incumbents::enter_best(const Candidate& candidate) {
   const auto known =
-      std::find_if(best_.begin(), best_.end(), [&](const Candidate& held) { return same_layout(held, candidate); });
+      std::find_if(best_.begin(), best_.end(), [&](const Candidate& held) { return one_entry(held, candidate); });
   if (known != best_.end()) {
     if (!better(candidate, *known)) {
       return;
@@ -147,7 +150,7 @@ double Incumbents::shortfall(Limit limit) const noexcept {
   return closest.candidate ? closest.value : std::numeric_limits<double>::infinity();
 }
 
-/// Behind the best of its own layout, or behind a full list.
+/// Behind the best of its own layout or rental, or behind a full list.
 bool Incumbents::too_far_back(const SubtreeBound& b) const noexcept {
   const auto ahead = [&](const Candidate& held) {
     return b.goal > held.goal || (b.goal == held.goal && b.step > held.step);
@@ -156,7 +159,7 @@ bool Incumbents::too_far_back(const SubtreeBound& b) const noexcept {
     return true;
   }
   return std::any_of(best_.begin(), best_.end(),
-                     [&](const Candidate& held) { return same_layout(held, b.layout) && ahead(held); });
+                     [&](const Candidate& held) { return one_entry(held, b.layout) && ahead(held); });
 }
 
 bool Incumbents::excludes(const SubtreeBound& b) const noexcept {

@@ -20,6 +20,7 @@ using FrontPoint = std::array<double, 4>;
 /// A strategy of a job with what it costs.
 struct Candidate {
   std::uint32_t job = 0;
+  std::uint32_t rental = 0;  ///< jobs that rent the same GPUs the same way share it
   Strategy strategy;
   Seconds step{};
   Bytes memory{};     ///< upper end of what the device shows
@@ -30,12 +31,13 @@ struct Candidate {
 /// By goal, step, memory; then by job and strategy, so that no two are equal.
 [[nodiscard]] bool better(const Candidate& a, const Candidate& b) noexcept;
 
-/// Whether two are of one job and one layout: the same tensor, context, expert and pipeline ranks.
-[[nodiscard]] bool same_layout(const Candidate& a, const Candidate& b) noexcept;
+/// What the list of the best holds one plan of: a layout (the tensor, context, expert and pipeline ranks of a job), or,
+/// where GPUs, their number or their price are searched too, a rental.
+enum class ListedBy : std::uint8_t { layout, rental };
 
 /// What no strategy of a subtree can beat; all of it is of one layout.
 struct SubtreeBound {
-  Candidate layout;
+  Candidate layout;  ///< its job, rental and ranks
   double goal = 0.0;
   Seconds step{};
   FrontPoint front{};
@@ -57,9 +59,10 @@ struct Closest {
 
 class Incumbents {
  public:
-  /// `plans` best ones of different layouts, `goals` coordinates of the front, and the share that simplicity may cost.
-  Incumbents(std::size_t plans, std::size_t goals, double simplicity)
-      : plans_{plans}, goals_{goals}, simplicity_{simplicity} {}
+  /// `plans` best ones of different layouts or rentals, `goals` coordinates of the front, and the share that simplicity
+  /// may cost.
+  Incumbents(std::size_t plans, std::size_t goals, double simplicity, ListedBy by = ListedBy::layout)
+      : plans_{plans}, goals_{goals}, simplicity_{simplicity}, by_{by} {}
 
   void consider(const Candidate& candidate);
   void fell_short(Limit limit, const Candidate& candidate, double value);
@@ -84,11 +87,13 @@ class Incumbents {
  private:
   void enter_front(const Candidate& candidate);
   void enter_best(const Candidate& candidate);
+  [[nodiscard]] bool one_entry(const Candidate& a, const Candidate& b) const noexcept;
   [[nodiscard]] bool too_far_back(const SubtreeBound& bound) const noexcept;
   [[nodiscard]] bool dominates(const FrontPoint& a, const FrontPoint& b) const noexcept;
 
   std::size_t plans_, goals_;
   double simplicity_;
+  ListedBy by_;
   std::vector<Candidate> best_, front_;
   std::array<std::optional<Candidate>, simplicity_classes> simplest_;
   std::array<Closest, limit_count> closest_;

@@ -65,7 +65,9 @@ class Searcher {
         threads_{options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency())} {
     result_.front = front_goals(question);
     result_.jobs = job_count(question);
-    result_.found = Incumbents{question.objective.plans, result_.front.size(), question.objective.simplicity};
+    result_.by = searches_rentals(question) ? ListedBy::rental : ListedBy::layout;
+    result_.found =
+        Incumbents{question.objective.plans, result_.front.size(), question.objective.simplicity, result_.by};
   }
 
   SearchResult run() {
@@ -117,7 +119,8 @@ class Searcher {
     for (DroppedJob& dropped : result_.dropped) {
       dropped.assignments = assignments_of(question_, dropped.job);
     }
-    for (const Candidate& candidate : state_.candidates) {
+    for (Candidate& candidate : state_.candidates) {
+      candidate.rental = rental_of(question_, candidate.job);
       result_.found.consider(candidate);
     }
     for (std::size_t i = 0; i < limit_count; ++i) {

@@ -37,6 +37,7 @@ struct SearchResult {
   bool complete = true;
   bool resumed = false;
   std::vector<Goal> front;
+  ListedBy by = ListedBy::layout;
   // What it took; not part of the answer
   Seconds elapsed{}, preparing{};  ///< all of it; of it reading, compiling and bounding
 };

@@ -206,6 +206,12 @@ class QuestionReader {
   Diagnostics diagnostics_;
 };
 
+/// Whether an axis says what is rented; the others change what runs on it.
+bool names_rental(const JobAxis& axis) noexcept {
+  return axis.name == "gpu" || axis.name == "node" || axis.name == "cluster" || axis.name == "gpus" ||
+         axis.name == "prices" || axis.name == "market";
+}
+
 /// Encoders pad a sequence to the ranks that share it: those ranks make another job.
 bool length_follows_ranks(const Scenario& scenario) {
   const auto* train = std::get_if<TrainScenario>(&scenario.question);
@@ -267,6 +273,25 @@ std::uint64_t job_count(const SearchQuestion& q) noexcept {
   return jobs;
 }
 
+bool searches_rentals(const SearchQuestion& q) noexcept {
+  return std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(),
+                     [](const JobAxis& axis) { return names_rental(axis) && axis.values.size() > 1; });
+}
+
+std::uint32_t rental_of(const SearchQuestion& q, std::uint64_t job) noexcept {
+  std::uint64_t rental = 0;
+  std::uint64_t weight = 1;
+  for (std::size_t i = q.axes.jobs.size(); i-- > 0;) {
+    const JobAxis& axis = q.axes.jobs[i];
+    if (names_rental(axis)) {
+      rental += weight * (job % axis.values.size());
+      weight *= axis.values.size();
+    }
+    job /= axis.values.size();
+  }
+  return static_cast<std::uint32_t>(rental);
+}
+
 std::vector<std::string> assignments_of(const SearchQuestion& q, std::uint64_t job) {
   std::vector<std::string> assignments(q.axes.jobs.size());
   for (std::size_t i = q.axes.jobs.size(); i-- > 0;) {
@@ -282,10 +307,7 @@ std::vector<Goal> front_goals(const SearchQuestion& q) {
     return q.objective.pareto;
   }
   const Goal time = find_key(q.base, "training", "tokens") != nullptr ? Goal::time : Goal::step_time;
-  const auto rents_alike = [](const JobAxis& axis) {
-    return axis.name != "gpu" && axis.name != "gpus" && axis.name != "prices" && axis.name != "market";
-  };
-  if (std::all_of(q.axes.jobs.begin(), q.axes.jobs.end(), rents_alike)) {
+  if (!searches_rentals(q)) {
     return {time, Goal::memory};  // time, GPU-hours and dollars are one and the same
   }
   const bool priced =
@@ -308,6 +330,7 @@ MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
   made.dropped.assignments = assignments_of(q, index);
   auto job = std::make_unique<SearchJob>();
   job->index = static_cast<std::uint32_t>(index);
+  job->rental = rental_of(q, index);
   job->assignments = made.dropped.assignments;
   try {
     job->scenario = scenario_of(q, index);

@@ -30,6 +30,10 @@ struct SearchQuestion {
 
 /// Jobs are the product of the job axes, the first outermost.
 [[nodiscard]] std::uint64_t job_count(const SearchQuestion& question) noexcept;
+/// Whether what is rented is searched, and which rental a job is: the product of those of its axes that name SKU,
+/// number or price.
+[[nodiscard]] bool searches_rentals(const SearchQuestion& question) noexcept;
+[[nodiscard]] std::uint32_t rental_of(const SearchQuestion& question, std::uint64_t job) noexcept;
 /// "hardware.gpus = 512", one for each job axis.
 [[nodiscard]] std::vector<std::string> assignments_of(const SearchQuestion& question, std::uint64_t job);
 
@@ -41,6 +45,7 @@ struct GoalLine {
 
 struct SearchJob {
   std::uint32_t index = 0;
+  std::uint32_t rental = 0;  ///< as Candidate has it
   std::vector<std::string> assignments;
   Scenario scenario;
   CompiledTraining compiled;

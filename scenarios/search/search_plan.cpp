@@ -124,10 +124,13 @@ std::string why_recommended(const SearchPlan& answer, const Objective& o) {
          percent(o.simplicity) + "\" prefers fewer kinds of parallelism and lower ZeRO stages, \"0 %\" takes the least";
 }
 
-void compare_with(const SearchJob& own, const SearchJob& job, const ListedPlan& to, ListedPlan& plan) {
+void compare_with(const SearchJob& own, const SearchJob& job, Goal goal, const ListedPlan& to, ListedPlan& plan) {
   plan.behind = to.candidate.goal > 0.0 ? plan.candidate.goal / to.candidate.goal - 1.0 : 0.0;
   plan.why = difference_by_term(plan.time, to.time);
-  plan.indistinguishable = within_errors(own, job, plan.candidate.step / to.candidate.step);
+  // Errors are of the step, and of every goal that grows with it.
+  const bool of_step = goal != Goal::gpus && goal != Goal::memory;
+  const double ratio = of_step ? 1.0 + plan.behind : plan.candidate.step / to.candidate.step;
+  plan.indistinguishable = within_errors(own, job, ratio);
 }
 
 }  // namespace
@@ -210,7 +213,7 @@ SearchPlan explain_search(const SearchQuestion& q, SearchResult result) {
     for (const Candidate& candidate : candidates) {
       const SearchJob& job = jobs[candidate.job];
       plans.push_back(listed(job, candidate));
-      compare_with(own, job, answer.recommended, plans.back());
+      compare_with(own, job, q.objective.minimize, answer.recommended, plans.back());
     }
   };
   list(result.found.best(), answer.best);

@@ -32,7 +32,7 @@ struct SearchPlan {
   std::optional<Plan> plan;  ///< of what is recommended
   ListedPlan recommended;
   std::string why_recommended;
-  std::vector<ListedPlan> best;   ///< one a layout, by goal
+  std::vector<ListedPlan> best;   ///< one a layout, or a rental, by goal
   std::vector<ListedPlan> front;  ///< ascending by its first goal
   std::vector<Neighbour> neighbours;
   std::vector<std::string> emptied;  ///< without a plan: which limits emptied the space, by how much

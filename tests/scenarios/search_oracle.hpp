@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -29,6 +30,7 @@ struct AxisChoice {
 
 struct Priced {
   std::size_t job = 0;
+  std::string rental;
   Strategy strategy;
   Seconds step{};
   Bytes memory{};
@@ -61,7 +63,17 @@ struct OracleAnswer {
 
 class Oracle {
  public:
-  Oracle(const OracleQuestion& question, const Sources& sources) : q_{question}, sources_{sources} {}
+  Oracle(const OracleQuestion& question, const Sources& sources) : q_{question}, sources_{sources} {
+    std::set<std::string> rentals;
+    for (const std::vector<std::string>& job : q_.jobs) {
+      std::string rental;
+      for (const std::string& assignment : job) {
+        rental += assignment.starts_with("hardware.gpu") ? assignment + " " : "";
+      }
+      rentals.insert(rental);
+    }
+    several_rentals_ = rentals.size() > 1;
+  }
 
   /// Prices every strategy of every job.
   OracleAnswer price() {
@@ -369,6 +381,7 @@ class Oracle {
     ++answer_.priced;
     Priced p;
     p.job = job_;
+    p.rental = train_->device.id + " " + std::to_string(train_->work.shape.gpus);
     p.strategy = s;
     p.step = e.step;
     p.memory = e.device.high;
@@ -399,7 +412,11 @@ class Oracle {
     return 0.0;
   }
 
-  static bool one_layout(const Priced& a, const Priced& b) {
+  /// One plan a layout; where GPUs or their number are searched one a rental.
+  bool one_layout(const Priced& a, const Priced& b) const {
+    if (several_rentals_) {
+      return a.rental == b.rental;
+    }
     return a.job == b.job && a.strategy.tp == b.strategy.tp && a.strategy.pp == b.strategy.pp &&
            a.strategy.cp == b.strategy.cp && a.strategy.ep == b.strategy.ep;
   }
@@ -472,6 +489,7 @@ class Oracle {
 
   const OracleQuestion& q_;
   const Sources& sources_;
+  bool several_rentals_ = false;
   const TrainScenario* train_ = nullptr;
   const CompiledTraining* compiled_ = nullptr;
   double price_ = 0.0;
