@@ -42,8 +42,11 @@ struct CheckpointTime {
   Bytes total{}, of_writer{};
   Seconds copy{};   ///< device to host
   Seconds write{};  ///< host to storage
-  /// From the state that is kept until a failure finds it whole, beyond the stall: nothing where training waits.
-  [[nodiscard]] constexpr Seconds lag() const noexcept { return mode == SaveMode::synchronous ? Seconds{} : write; }
+  /// So much longer than between two saves it takes from a restart to the next save that is whole: the write that goes
+  /// on beside training. Nothing where training waits for it; where saves wait for each other the training alone.
+  [[nodiscard]] constexpr Seconds lag(Seconds interval) const noexcept {
+    return mode == SaveMode::synchronous ? Seconds{} : write < interval ? write : interval;
+  }
   /// Training waits so long at a save that comes `interval` of training after the one before.
   [[nodiscard]] constexpr Seconds stall(Seconds interval) const noexcept {
     if (mode == SaveMode::synchronous) {

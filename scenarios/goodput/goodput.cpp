@@ -67,7 +67,7 @@ void pace_problems(const Run& run, std::vector<std::string>& problems) {
     return;
   }
   constexpr double most = 50.0;  // lives of the job: e^50 tries for one success
-  const Seconds cycle = run.interval + stall + run.save.lag();
+  const Seconds cycle = run.interval + stall + run.save.lag(run.interval);
   if (cycle > most * run.mtbf) {
     problems.push_back("from one checkpoint to the next are " + format(cycle) + " and " + fails +
                        ": no run gets ahead; save every " + format(best_interval(run.save, run.mtbf)));
@@ -139,12 +139,12 @@ Goodput goodput(const Run& run) {
   problems.throw_if_any();
   Goodput result;
   result.stall = run.save.stall(run.interval);
-  const WallFactor factor{run.mtbf, run.interval, result.stall, run.save.lag(), run.recovery.stop()};
+  const WallFactor factor{run.mtbf, run.interval, result.stall, run.save.lag(run.interval), run.recovery.stop()};
   const HostPool pool = host_pool(run.recovery, run.mtbf);
   const Seconds training = run.work / pool.rate;
   const Seconds running = factor.value() * training;
   // A host that comes back is taken in at a save of its own, which a restart follows.
-  const double pauses = pool.rejoins * (result.stall + run.save.lag() + run.recovery.restart);
+  const double pauses = pool.rejoins * (run.save.copy + run.save.write + run.recovery.restart);
   const double left = 1.0 - pool.waiting - pauses;
   if (left <= 0.0) {
     throw ConfigError{"hosts come back so often that the run does nothing but take them in, every " +

@@ -15,10 +15,10 @@ namespace headroom::goodput {
 [[nodiscard]] Seconds daly_interval(Seconds stall, Seconds mtbf) noexcept;
 
 /// Expected time of the run over its work, failures exponential and possible at any moment, restarts among them:
-/// (M / tau) e^(R/M) (e^((tau + C)/M) - 1) (Daly 2006, equation 20). Where a save is whole only w after its stall, a
-/// failure before that goes back one more save, which makes it e^(w/M) times as much: from a save that is whole the
-/// next one is tau + C away, after a failure tau + C + w, and E = M e^(R/M) (e^((tau + C + w)/M) - e^(w/M)) solves
-/// both; w <= tau.
+/// (M / tau) e^(R/M) (e^((tau + C)/M) - 1) (Daly 2006, equation 20).
+/// An asynchronous save is whole w after its stall; a failure before that goes back one save more. From one that is
+/// whole the next is L = tau + C away, after a failure L + w. With E0 = M e^(R/M) (e^((L + w)/M) - 1) after a failure,
+/// E1 = (1 - e^(-L/M)) (M e^(R/M) + E0), which is e^(w/M) times equation 20.
 struct WallFactor {
   Seconds mtbf{}, interval{}, stall{}, lag{}, recovery{};
   [[nodiscard]] double value() const noexcept;
