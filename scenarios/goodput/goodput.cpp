@@ -2,6 +2,7 @@
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/scenarios/goodput/failures.hpp>
 #include <headroom/scenarios/goodput/goodput.hpp>
 #include <headroom/scenarios/goodput/interval.hpp>
 
@@ -163,6 +164,17 @@ Goodput goodput(const Run& run) {
   const Seconds spread{z80 * std::sqrt(variance(run, factor, pool, running, total))};
   result.completion = {std::max(run.work, total - spread), total, total + spread};
   return result;
+}
+
+GoodputRange goodput_over(const Run& run, const Interval<Hertz>& per_gpu, double gpus, Hertz per_job) {
+  const auto at = [&](Hertz rate) {
+    Run one = run;
+    one.mtbf = job_mtbf(rate, gpus, per_job);
+    return goodput(one);
+  };
+  GoodputRange range{at(per_gpu.low), at(per_gpu.mid), at(per_gpu.high), {}};
+  range.completion = {range.few.completion.low, range.middle.completion.mid, range.many.completion.high};
+  return range;
 }
 
 }  // namespace headroom::goodput

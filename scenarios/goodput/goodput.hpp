@@ -76,6 +76,18 @@ struct HostPool {
 /// of the waits: good to first order, the simulation has the rest. ConfigError with all of run_problems.
 [[nodiscard]] Goodput goodput(const Run& run);
 
+/// The run at the low, middle and high end of a rate, its interval between saves as it stands: one is chosen before the
+/// rate is known. Completion: from the tenth percentile at the low rate to the ninetieth at the high one.
+struct GoodputRange {
+  Goodput few, middle, many;
+  Interval<Seconds> completion;
+};
+/// `run.mtbf` is not read. ConfigError as job_mtbf and goodput.
+[[nodiscard]] GoodputRange goodput_over(const Run& run,
+                                        const Interval<Hertz>& per_gpu,
+                                        double gpus,
+                                        Hertz per_job = Hertz{});
+
 /// Dollars an hour of useful work cost, from dollars an hour of the clock.
 [[nodiscard]] constexpr DollarsPerSecond effective_price(DollarsPerSecond price, double ratio) noexcept {
   return price / ratio;
