@@ -153,7 +153,7 @@ Goodput goodput(const Run& run) {
   }
   const Seconds total = running / left;
   result.ratio = run.work / total;
-  result.failures = running / run.mtbf;
+  result.failures = (1.0 - pool.waiting) * total / run.mtbf;
   TimeShares& s = result.shares;
   s.useful = result.ratio;
   s.slower = (training - run.work) / total;
