@@ -57,9 +57,14 @@ void count_problems(const Recovery& r, std::vector<std::string>& problems) {
   }
 }
 
+/// A run shorter than the interval is saved once, at its end.
+Seconds spacing(const Run& run) noexcept {
+  return std::min(run.interval, run.work);
+}
+
 /// A job whose failures come faster than what it must do between two of them.
 void pace_problems(const Run& run, std::vector<std::string>& problems) {
-  const Seconds stall = run.save.stall(run.interval);
+  const Seconds interval = spacing(run), stall = run.save.stall(interval);
   const std::string fails = "the job fails every " + format(run.mtbf);
   if (run.save.copy + run.save.write >= run.mtbf) {
     problems.push_back(
@@ -68,7 +73,7 @@ void pace_problems(const Run& run, std::vector<std::string>& problems) {
     return;
   }
   constexpr double most = 50.0;  // lives of the job: e^50 tries for one success
-  const Seconds cycle = run.interval + stall + run.save.lag(run.interval);
+  const Seconds cycle = interval + stall + run.save.lag(interval);
   if (cycle > most * run.mtbf) {
     problems.push_back("from one checkpoint to the next are " + format(cycle) + " and " + fails +
                        ": no run gets ahead; save every " + format(best_interval(run.save, run.mtbf)));
@@ -129,7 +134,7 @@ HostPool host_pool(const Recovery& r, Seconds mtbf) {
     }
   }
   const double waiting = std::exp(weights.back() - most) / all;
-  return {waiting, rate / (all * (1.0 - waiting)), rejoins / all / r.repair};
+  return {waiting, std::min(1.0, rate / (all * (1.0 - waiting))), rejoins / all / r.repair};
 }
 
 Goodput goodput(const Run& run) {
@@ -139,8 +144,9 @@ Goodput goodput(const Run& run) {
   }
   problems.throw_if_any();
   Goodput result;
-  result.stall = run.save.stall(run.interval);
-  const WallFactor factor{run.mtbf, run.interval, result.stall, run.save.lag(run.interval), run.recovery.stop()};
+  const Seconds interval = spacing(run);
+  result.stall = run.save.stall(interval);
+  const WallFactor factor{run.mtbf, interval, result.stall, run.save.lag(interval), run.recovery.stop()};
   const HostPool pool = host_pool(run.recovery, run.mtbf);
   const Seconds training = run.work / pool.rate;
   const Seconds running = factor.value() * training;
@@ -157,7 +163,7 @@ Goodput goodput(const Run& run) {
   TimeShares& s = result.shares;
   s.useful = result.ratio;
   s.slower = (training - run.work) / total;
-  s.saving = training / run.interval * (result.stall / total);
+  s.saving = training / interval * (result.stall / total);
   s.recovery = left * -std::expm1(-(run.recovery.stop() / run.mtbf)) + pauses;
   s.waiting = pool.waiting;
   s.rework = std::max(0.0, 1.0 - s.useful - s.slower - s.saving - s.recovery - s.waiting);

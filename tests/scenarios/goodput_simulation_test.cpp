@@ -160,6 +160,15 @@ TEST_CASE("the same seed gives the same answer on any number of threads; another
   CHECK(simulate(run, {42, 20, 1}).mean != one.mean);
 }
 
+TEST_CASE("a run shorter than the interval is saved once, at its end") {
+  Run run = run_of(3.0 * hour, saves(SaveMode::synchronous, {}, 10.0 * minute), 1.0, 10.0 * minute);
+  run.work = hour;
+  run.interval = 30.0 * hour;
+  const Goodput closed = goodput::goodput(run);
+  CHECK(closed.completion.mid / hour == near(3.0 * std::exp(1.0 / 18.0) * std::expm1((70.0 / 60.0) / 3.0)));
+  CHECK(simulate(run, {1, 20'000, 2}).mean.raw() == near(closed.completion.mid.raw(), 0.02));
+}
+
 TEST_CASE("a run that almost never fails takes its work and its saves") {
   Run run = run_of(hour, saves(SaveMode::synchronous, {}, minute), 1.0, hour);
   run.mtbf = 1e9 * hour;
