@@ -7,7 +7,6 @@
 #include <headroom/scenarios/nearest_runs.hpp>
 
 #include <array>
-#include <fstream>
 
 namespace headroom::cli {
 namespace {
@@ -107,7 +106,7 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
     }
   }
   for (const std::string& axis : arguments.many("--search")) {
-    overrides.push_back("search." + (axis == "any" ? std::string{"strategy=any"} : axis));
+    overrides.push_back(search_assignment(axis));
   }
   if (arguments.has("--objective")) {
     overrides.push_back("objective.minimize=" + arguments.one("--objective"));
@@ -143,16 +142,6 @@ PlanPart part_of(const Arguments& arguments) {
     throw ConfigError{"--only knows 'memory', not " + quoted(part)};
   }
   return part.empty() ? PlanPart::all : PlanPart::memory;
-}
-
-/// Nothing half-written: the trace is whole before the file is opened, and a file that cannot be written is an error.
-void write_trace(const std::string& file, const std::string& trace) {
-  std::ofstream stream{file, std::ios::binary};
-  stream << trace;
-  stream.close();
-  if (!stream) {
-    throw ConfigError{"--trace " + quoted(file) + " cannot be written"};
-  }
 }
 
 /// The files of --runs and what they say of the plan's level.
@@ -222,7 +211,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
       return network_outcome(make_network_plan(std::move(scenario), part, explained, without), json, explained);
     }
     if (asks_for_search(root)) {
-      return search_outcome(arguments, root, file, sources, without);
+      return search_outcome(arguments, root, file, sources, without, explained);
     }
     refuse_search_options(arguments);
     Scenario scenario = read_scenario(root, file, sources);
