@@ -112,11 +112,11 @@ TEST_CASE("explain of a search explains the plan taken") {
   const Run alone = run_headroom("explain " + write(folder, "alone.toml", taken_alone) + keys);
   REQUIRE(alone.code == 0);
   const auto terms = [](const std::string& text) {
-    const std::size_t from = text.find("fits:");
-    return text.substr(from, text.find("\nassumed") - from);
+    const std::size_t from = text.find("how each number came about");
+    REQUIRE(from != std::string::npos);
+    return text.substr(from);
   };
   CHECK(terms(explained.out) == terms(alone.out));
-  CHECK(holds(explained.out, alone.out.substr(alone.out.find("\n  gemm"), 40)));
 }
 
 TEST_CASE("compare searches each scenario that asks for it and compares the plans taken") {
