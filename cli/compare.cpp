@@ -2,6 +2,7 @@
 // `headroom compare`: plans side by side.
 #include <headroom/cli/render_comparison.hpp>
 #include <headroom/cli/scenario_options.hpp>
+#include <headroom/cli/search.hpp>
 
 #include <algorithm>
 #include <array>
@@ -19,14 +20,37 @@ constexpr std::array options{
     Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
 };
 
-/// Every file's problems at once.
-std::vector<Scenario> read_all(const Arguments& arguments, const Sources& sources) {
-  const std::vector<std::string> overrides = arguments.many("--set-each");
+/// What is compared: scenarios as they are, of those that search the plan taken.
+struct Compared {
   std::vector<Scenario> scenarios;
+  std::string said;      ///< of the searches, for stderr
+  std::string no_plans;  ///< why searches took nothing
+};
+
+void add_searched(const ConfigValue& root, const std::string& file, const Sources& sources, Compared& compared) {
+  FoundPlan found = find_plan(root, file, sources);
+  compared.said += file + ": " + found.effort;
+  if (!found.answer.plan) {
+    compared.no_plans += file + ": " + no_plan_text(found.answer);
+    return;
+  }
+  compared.said += file + ": " + taken_text(found.answer);
+  compared.scenarios.push_back(std::move(found.answer.plan->scenario));
+}
+
+/// Every file's problems at once.
+Compared read_all(const Arguments& arguments, const Sources& sources) {
+  const std::vector<std::string> overrides = arguments.many("--set-each");
+  Compared compared;
   Diagnostics diagnostics;
   for (const std::string& file : arguments.many("")) {
     try {
-      scenarios.push_back(scenario_of(file, overrides, sources, "compare"));
+      const ConfigValue root = priced_tree(file, overrides, sources, "compare");
+      if (asks_for_search(root)) {
+        add_searched(root, file, sources, compared);
+      } else {
+        compared.scenarios.push_back(read_scenario(root, file, sources));
+      }
     } catch (const ConfigError& error) {
       for (const Diagnostic& d : error.diagnostics()) {
         diagnostics.add(d.file, d.at, d.message);
@@ -34,7 +58,7 @@ std::vector<Scenario> read_all(const Arguments& arguments, const Sources& source
     }
   }
   diagnostics.throw_if_any();
-  return scenarios;
+  return compared;
 }
 
 Outcome run_compare(const Arguments& arguments) {
@@ -45,11 +69,15 @@ Outcome run_compare(const Arguments& arguments) {
   objectives.tpot = quantity_option<Seconds>(arguments, "--tpot", diagnostics);
   diagnostics.throw_if_any();
   const Sources sources = Sources::standard();
-  const Comparison comparison = compare_plans(read_all(arguments, sources), objectives);
+  Compared compared = read_all(arguments, sources);
+  if (!compared.no_plans.empty()) {
+    return {"", compared.said + compared.no_plans, 1};
+  }
+  const Comparison comparison = compare_plans(std::move(compared.scenarios), objectives);
   const bool any = std::any_of(comparison.plans.begin(), comparison.plans.end(),
                                [](const ComparedPlan& p) { return p.plan.feasible(); });
   const bool json = arguments.one("--format", "text") == "json";
-  return {json ? comparison_json(comparison) : comparison_text(comparison), "", any ? 0 : 1};
+  return {json ? comparison_json(comparison) : comparison_text(comparison), compared.said, any ? 0 : 1};
 }
 
 constexpr std::string_view examples =

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom export`: a training plan as the launch file of another program.
+#include <headroom/cli/search.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/launch/launch.hpp>
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::array options{
     Option{"--to", OptionKind::one, "megatron|nemo|torchtitan|deepspeed|torchrun|slurm", "the form to write"},
+    Option{"--search", OptionKind::many, "AXIS=VALUES",
+           "free an axis, e.g. tp=any; 'any': the whole strategy; the plan taken is written"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--output", OptionKind::one, "FILE", "write the launch to a file, whole or not at all"},
 };
@@ -38,28 +41,30 @@ std::string refusal(const TrainPlan& plan) {
   return text + (plan.way_out.empty() ? "" : "  " + plan.way_out + "\n");
 }
 
-Outcome run(const Arguments& arguments) {
-  const std::vector<std::string> files = arguments.many("");
-  if (files.empty() || !arguments.has("--to")) {
-    throw ConfigError{"name a scenario and a form, e.g. 'headroom export scenario.toml --to megatron'"};
+ConfigValue tree_of(const std::string& file, const Arguments& arguments) {
+  std::vector<std::string> overrides;
+  for (const std::string& axis : arguments.many("--search")) {
+    overrides.push_back(search_assignment(axis));
   }
-  const Sources sources = Sources::standard();
-  const ConfigValue root = scenario_tree(files.front(), arguments.many("--set"));
-  if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
-    throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
+  for (const std::string& assignment : arguments.many("--set")) {
+    overrides.push_back(assignment);
   }
-  const Plan plan = make_plan(read_scenario(root, files.front(), sources), false);
+  return scenario_tree(file, overrides);
+}
+
+/// A feasible plan as the launch file, or why it is none. `said` stands on stderr first.
+Outcome write(const Plan& plan, const std::string& file, const Arguments& arguments, const std::string& said) {
   const auto* const answer = std::get_if<TrainPlan>(&plan.answer);
   if (answer == nullptr) {
-    throw ConfigError{"export writes training plans; " + quoted(files.front()) + " asks for serving"};
+    throw ConfigError{"export writes training plans; " + quoted(file) + " asks for serving"};
   }
   if (!plan.feasible()) {
-    return {"", refusal(*answer), 1};
+    return {"", said + refusal(*answer), 1};
   }
   const auto& train = std::get<TrainScenario>(plan.scenario.question);
   const ExportedLaunch launch =
       export_launch(plan.scenario, train, answer->strategy, form_named(arguments.one("--to")));
-  std::string remarks;
+  std::string remarks = said;
   if (answer->estimate.verdict == Verdict::may_not_fit) {
     remarks += answer->verdict + "\n";
   }
@@ -75,9 +80,31 @@ Outcome run(const Arguments& arguments) {
   return {launch.text, remarks, 0};
 }
 
+Outcome run(const Arguments& arguments) {
+  const std::vector<std::string> files = arguments.many("");
+  if (files.empty() || !arguments.has("--to")) {
+    throw ConfigError{"name a scenario and a form, e.g. 'headroom export scenario.toml --to megatron'"};
+  }
+  const std::string& file = files.front();
+  const Sources sources = Sources::standard();
+  const ConfigValue root = tree_of(file, arguments);
+  if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
+    throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
+  }
+  if (!asks_for_search(root)) {
+    return write(make_plan(read_scenario(root, file, sources), false), file, arguments, "");
+  }
+  const FoundPlan found = find_plan(root, file, sources);
+  if (!found.answer.plan) {
+    return {"", found.effort + "not written: " + no_plan_text(found.answer), 1};
+  }
+  return write(*found.answer.plan, file, arguments, found.effort + taken_text(found.answer));
+}
+
 constexpr std::string_view examples =
     "  headroom export scenarios/train/llama3-70b-512xh100.toml --to slurm -o train.sbatch\n"
-    "  headroom export scenarios/train/llama3-70b-512xh100.toml --to megatron --set strategy.vpp=2\n";
+    "  headroom export scenarios/train/llama3-70b-512xh100.toml --to megatron --set strategy.vpp=2\n"
+    "  headroom export scenarios/train/llama3-70b-search.toml --to slurm -o train.sbatch\n";
 
 }  // namespace
 

@@ -7,7 +7,6 @@
 #include <headroom/scenarios/nearest_runs.hpp>
 
 #include <array>
-#include <fstream>
 
 namespace headroom::cli {
 namespace {
@@ -88,11 +87,6 @@ constexpr std::array options{
     Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
 };
 
-/// The key that a value of --search stands for.
-std::string search_key(const std::string& axis) {
-  return "search." + (axis == "any" ? std::string{"strategy=any"} : axis);
-}
-
 /// The assignments that the options stand for, `--set` last so that it wins.
 std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   std::vector<std::string> overrides;
@@ -112,7 +106,7 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
     }
   }
   for (const std::string& axis : arguments.many("--search")) {
-    overrides.push_back(search_key(axis));
+    overrides.push_back(search_assignment(axis));
   }
   if (arguments.has("--objective")) {
     overrides.push_back("objective.minimize=" + arguments.one("--objective"));
@@ -128,7 +122,7 @@ std::vector<Diagnostic> in_option_words(const ConfigError& error, const Argument
   std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
   for (Diagnostic& diagnostic : diagnostics) {
     for (const std::string& axis : arguments.many("--search")) {
-      if (diagnostic.file == "--set " + search_key(axis)) {
+      if (diagnostic.file == "--set " + search_assignment(axis)) {
         diagnostic.file = "--search " + axis;
       }
     }
@@ -156,16 +150,6 @@ PlanPart part_of(const Arguments& arguments) {
     throw ConfigError{"--only knows 'memory', not " + quoted(part)};
   }
   return part.empty() ? PlanPart::all : PlanPart::memory;
-}
-
-/// Nothing half-written: the trace is whole before the file is opened, and a file that cannot be written is an error.
-void write_trace(const std::string& file, const std::string& trace) {
-  std::ofstream stream{file, std::ios::binary};
-  stream << trace;
-  stream.close();
-  if (!stream) {
-    throw ConfigError{"--trace " + quoted(file) + " cannot be written"};
-  }
 }
 
 /// The files of --runs and what they say of the plan's level.
@@ -235,7 +219,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
       return network_outcome(make_network_plan(std::move(scenario), part, explained, without), json, explained);
     }
     if (asks_for_search(root)) {
-      return search_outcome(arguments, root, file, sources, without);
+      return search_outcome(arguments, root, file, sources, without, explained);
     }
     refuse_search_options(arguments);
     Scenario scenario = read_scenario(root, file, sources);

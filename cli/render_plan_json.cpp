@@ -257,6 +257,15 @@ void sensitivity_members(JsonWriter& json, const std::vector<Sensitivity>& all, 
     if (s.strategy.recompute != now.recompute) {
       json.member("recompute", recompute_names[static_cast<std::size_t>(s.strategy.recompute)]);
     }
+    if (s.today) {
+      json.key("today");
+      json.begin_object();
+      json.member("recompute", recompute_names[static_cast<std::size_t>(s.today->strategy.recompute)]);
+      json.member("micro_batch", int{s.today->strategy.micro_batch});
+      json.member("faster", s.today->faster);
+      json.member("step_time_s", s.today->step.raw());
+      json.end_object();
+    }
     json.end_object();
   }
   json.end_array();

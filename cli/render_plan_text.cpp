@@ -203,11 +203,23 @@ std::string confidence_text(const PlanConfidence& c) {
   return text;
 }
 
+/// "recompute none fits today and is 29 % faster"
+std::string today_text(const Choice& choice, const Strategy& now) {
+  std::string text;
+  if (choice.strategy.micro_batch != now.micro_batch) {
+    text += "micro-batch " + std::to_string(choice.strategy.micro_batch) + " with ";
+  }
+  return text + "recompute " + std::string{recompute_names[static_cast<std::size_t>(choice.strategy.recompute)]} +
+         " fits today and is " + format_number(100.0 * choice.faster, 2) + " % faster\n";
+}
+
 /// "10 % more of: NIC 1.20 % faster step, ..., memory capacity 8.10 % (recompute none)"
 std::string sensitivities_text(const std::vector<Sensitivity>& all, const Strategy& now) {
   constexpr double visible = 5e-5;  // of the step
   std::string text;
+  std::string today;
   for (const Sensitivity& s : all) {
+    today += s.today ? today_text(*s.today, now) : "";
     text += text.empty() ? format_number(100.0 * sensitivity_more, 2) + " % more of: " : ", ";
     text += std::string{resource_texts[static_cast<std::size_t>(s.resource)]};
     text += std::abs(s.faster) < visible ? " nothing" : " " + format_number(100.0 * std::abs(s.faster), 2) + " %";
@@ -219,7 +231,7 @@ std::string sensitivities_text(const std::vector<Sensitivity>& all, const Strate
       text += " (recompute " + std::string{recompute_names[static_cast<std::size_t>(s.strategy.recompute)]} + ")";
     }
   }
-  return text + (text.empty() ? "" : "\n");
+  return text + (text.empty() ? "" : "\n") + today;
 }
 
 std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {

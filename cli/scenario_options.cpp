@@ -2,20 +2,33 @@
 #include <headroom/cli/scenario_options.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/scenarios/network_plan.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 
 #include <charconv>
 #include <cmath>
 
 namespace headroom::cli {
 
+ConfigValue priced_tree(const std::string& file,
+                        std::span<const std::string> overrides,
+                        const Sources& sources,
+                        std::string_view verb) {
+  ConfigValue root = scenario_tree(file, overrides);
+  if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
+    throw ConfigError{quoted(verb) + " needs the step's time, which is not priced for networks of ops; " +
+                      quoted(file) + " is one: 'headroom plan' answers its memory"};
+  }
+  return root;
+}
+
 Scenario scenario_of(const std::string& file,
                      std::span<const std::string> overrides,
                      const Sources& sources,
                      std::string_view verb) {
-  const ConfigValue root = scenario_tree(file, overrides);
-  if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
-    throw ConfigError{quoted(verb) + " needs the step's time, which is not priced for networks of ops; " +
-                      quoted(file) + " is one: 'headroom plan' answers its memory"};
+  const ConfigValue root = priced_tree(file, overrides, sources, verb);
+  if (asks_for_search(root)) {
+    throw ConfigError{quoted(verb) + " prices one strategy, and " + quoted(file) + " searches: 'headroom plan " + file +
+                      "' prints the keys of the plan that it takes; state those, without [search] and [objective]"};
   }
   return read_scenario(root, file, sources);
 }

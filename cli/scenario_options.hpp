@@ -14,8 +14,14 @@
 
 namespace headroom::cli {
 
-/// The scenario of a file with assignments on top. ConfigError for a network of ops, whose time is not priced: `verb`
+/// The document of a file with assignments on top. ConfigError for a network of ops, whose time is not priced: `verb`
 /// is for that message.
+[[nodiscard]] ConfigValue priced_tree(const std::string& file,
+                                      std::span<const std::string> overrides,
+                                      const Sources& sources,
+                                      std::string_view verb);
+
+/// The scenario of such a document. ConfigError also for one that searches.
 [[nodiscard]] Scenario scenario_of(const std::string& file,
                                    std::span<const std::string> overrides,
                                    const Sources& sources,

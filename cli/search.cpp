@@ -3,6 +3,7 @@
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/scenarios/strategy_text.hpp>
 
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 
 namespace headroom::cli {
 namespace {
@@ -89,49 +89,96 @@ std::string effort_text(const SearchResult& r) {
          " M/s decided" + (r.resumed ? ", resumed from the checkpoint" : "") + "\n";
 }
 
-}  // namespace
-
-Outcome search_outcome(const Arguments& arguments,
-                       const ConfigValue& root,
-                       const std::string& file,
-                       const Sources& sources,
-                       TermSet without) {
-  refuse_beside(arguments);
-  SearchOptions options;
-  options.threads = threads_of(arguments);
-  options.checkpoint = arguments.one("--checkpoint");
+/// Progress on a terminal's stderr; an interrupt ends the search with what was found so far.
+SearchPlan answered(const SearchQuestion& question, SearchOptions options, std::string& effort) {
   options.stop = &interrupted;
   const bool terminal = isatty(STDERR_FILENO) == 1;
   if (terminal) {
     options.progress = [](const SearchProgress& p) { std::fprintf(stderr, "\r\033[K%s", progress_line(p).c_str()); };
   }
-  SearchQuestion question = read_search(root, file, sources);
-  question.without = without;
   SearchResult result;
   {
     const InterruptGuard guard;
     result = run_search(question, options);
   }
-  std::string effort = terminal ? "\r\033[K" : "";
+  effort = terminal ? "\r\033[K" : "";
   if (result.found.found()) {
     effort += effort_text(result);  // without a plan stderr is for what is wrong
   }
-  SearchPlan answer = explain_search(question, std::move(result));
+  return explain_search(question, std::move(result));
+}
+
+std::string explained_text(const SearchPlan& answer) {
+  return taken_text(answer) + "\n" + explain_text(*answer.plan);
+}
+
+}  // namespace
+
+std::string search_assignment(const std::string& axis) {
+  return "search." + (axis == "any" ? std::string{"strategy=any"} : axis);
+}
+
+std::string taken_text(const SearchPlan& answer) {
+  const ListedPlan& taken = answer.recommended;
+  return std::string{answer.result.complete ? "" : "PARTIAL: interrupted; the best of what was searched until then\n"} +
+         "taken: " + std::to_string(taken.gpus) + " x " + taken.gpu + ": " + strategy_text(taken.candidate.strategy) +
+         "; " + answer.why_recommended + "\n";
+}
+
+std::string no_plan_text(const SearchPlan& answer) {
+  std::string text =
+      answer.result.complete ? "no plan: nothing keeps every limit\n" : "interrupted before the search was done\n";
+  for (const std::string& line : answer.emptied) {
+    text += "  " + line + "\n";
+  }
+  for (const DroppedJob& dropped : answer.result.dropped) {
+    std::string name;
+    for (const std::string& assignment : dropped.assignments) {
+      name += (name.empty() ? "" : ", ") + assignment;
+    }
+    text += "  not searched: " + name + ": " + dropped.why + "\n";
+  }
+  return text;
+}
+
+FoundPlan find_plan(const ConfigValue& root, const std::string& file, const Sources& sources) {
+  FoundPlan found;
+  found.answer = answered(read_search(root, file, sources), {}, found.effort);
+  if (!found.answer.result.complete) {
+    found.answer.plan.reset();
+  }
+  return found;
+}
+
+Outcome search_outcome(const Arguments& arguments,
+                       const ConfigValue& root,
+                       const std::string& file,
+                       const Sources& sources,
+                       TermSet without,
+                       bool explained) {
+  refuse_beside(arguments);
+  SearchOptions options;
+  options.threads = threads_of(arguments);
+  options.checkpoint = arguments.one("--checkpoint");
+  SearchQuestion question = read_search(root, file, sources);
+  question.without = without;
+  std::string effort;
+  SearchPlan answer = answered(question, std::move(options), effort);
+  if (answer.plan && explained) {
+    answer.plan = make_plan(std::move(answer.plan->scenario), true, PlanPart::all, without);
+  }
   if (answer.plan) {
     add_nearest(*answer.plan, {}, sources);
     add_sensitivities(*answer.plan);
   }
   if (arguments.has("--trace") && answer.plan) {
-    const std::string trace = trace_of(*answer.plan);
-    std::ofstream stream{arguments.one("--trace"), std::ios::binary};
-    stream << trace;
-    stream.close();
-    if (!stream) {
-      throw ConfigError{"--trace " + quoted(arguments.one("--trace")) + " cannot be written"};
-    }
+    write_trace(arguments.one("--trace"), trace_of(*answer.plan));
   }
   const bool json = arguments.one("--format", "text") == "json";
-  return {json ? search_json(answer) : search_text(answer, file), effort, answer.plan ? 0 : 1};
+  return {json                       ? search_json(answer)
+          : explained && answer.plan ? explained_text(answer)
+                                     : search_text(answer, file),
+          effort, answer.plan ? 0 : 1};
 }
 
 void refuse_search_options(const Arguments& arguments) {

@@ -75,6 +75,12 @@ ConfigValue load(const ConfigSource& source, const BaseResolver& resolve, std::v
   return bottom;
 }
 
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  return first == std::string_view::npos ? std::string_view{}
+                                         : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
 /// "a.b.c" -> keys; empty parts are refused by the caller.
 std::vector<std::string> split_path(std::string_view path) {
   std::vector<std::string> keys;
@@ -125,11 +131,12 @@ ConfigValue load_with_bases(const ConfigSource& source, const BaseResolver& reso
 void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics& diagnostics) {
   const std::string name = "--set " + std::string{assignment};
   const std::size_t equals = assignment.find('=');
-  if (equals == std::string_view::npos || equals == 0) {
+  const std::string_view path = trimmed(assignment.substr(0, equals));
+  if (equals == std::string_view::npos || path.empty()) {
     diagnostics.add("--set", {}, quoted(assignment) + " is not of the form path.to.key=value, e.g. strategy.tp=8");
     return;
   }
-  const std::vector<std::string> keys = split_path(assignment.substr(0, equals));
+  const std::vector<std::string> keys = split_path(path);
   ConfigValue* table = &root;
   for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
     ConfigValue* next = table->find(keys[i]);
@@ -145,7 +152,7 @@ void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics&
     }
     table = next;
   }
-  ConfigValue value = override_value(assignment.substr(equals + 1), name);
+  ConfigValue value = override_value(trimmed(assignment.substr(equals + 1)), name);
   forget_positions(value);
   if (ConfigValue* old = table->find(keys.back())) {
     *old = std::move(value);

@@ -48,6 +48,7 @@ void add_strategy(const Strategy& s, Keys& keys) {
                     s.cp_form == CpForm::unstated ? "-" : word(cp_form_names, static_cast<std::size_t>(s.cp_form)));
   add("first_stage_layers", s.first_stage_layers);
   add("last_stage_layers", s.last_stage_layers);
+  keys.emplace_back("strategy.order", std::string{name_of(s.order)});
   keys.emplace_back("strategy.cuda_graphs", s.cuda_graphs ? "true" : "false");
   keys.emplace_back("strategy.overlap_experts", s.overlap_experts ? "true" : "false");
 }
@@ -73,7 +74,9 @@ Keys keys_of(const Plan& plan, const TrainScenario& t) {
              t.optimizer ? word(optimizer_names, static_cast<std::size_t>(*t.optimizer)) : "the software's"},
             {"training.offload",
              std::string{o.offload_optimizer ? "optimizer " : ""} + (o.offload_activations ? "activations" : "")},
-            {"training.compile", o.compiled ? "true" : "false"}};
+            {"training.compile", o.compiled ? "true" : "false"},
+            {"training.overlap", o.overlapped ? "true" : "false"},
+            {"training.async_tp", o.async_tp ? "true" : "false"}};
   add_strategy(train_answer(plan).strategy, keys);
   add_money(plan.scenario.money, keys);
   return keys;

@@ -194,11 +194,7 @@ Scenario read_scenario(const ConfigValue& root, const std::string& file, const S
 Scenario changed(const Scenario& scenario, std::span<const std::string> assignments) {
   ConfigValue root = *scenario.document;
   Diagnostics diagnostics;
-  for (std::string assignment : assignments) {
-    // "key = value", as remedies are printed, for "key=value".
-    if (const std::size_t spaced = assignment.find(" = "); spaced != std::string::npos) {
-      assignment.replace(spaced, 3, "=");
-    }
+  for (const std::string& assignment : assignments) {
     apply_override(root, assignment, diagnostics);
   }
   diagnostics.throw_if_any();

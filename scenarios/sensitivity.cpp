@@ -45,17 +45,30 @@ OpenStrategy reopened(const TrainScenario& t, const Strategy& strategy) noexcept
   return {strategy, t.micro_batch_open, t.recompute_open || recomputes, false};
 }
 
-/// The step that another choice of a stated recomputation would have today: what it gains is no merit of the memory.
-Seconds without_more(const TrainScenario& t,
-                     const Strategy& strategy,
-                     Seconds base,
-                     const std::shared_ptr<const JobGroups>& groups,
-                     TermSet without) {
+/// What a stated recomputation would be today if it were left open, where that is faster.
+std::optional<Choice> faster_today(const TrainScenario& t,
+                                   const Strategy& strategy,
+                                   Seconds base,
+                                   const std::shared_ptr<const JobGroups>& groups,
+                                   TermSet without) {
   if (t.recompute_open || strategy.recompute == Recompute::none) {
-    return base;
+    return std::nullopt;
   }
   const CompiledTraining compiled = compile_question(t, PlanPart::all, groups, without).compiled;
-  return answer_question(compiled, reopened(t, strategy)).estimate.step;
+  const TrainAnswer open = answer_question(compiled, reopened(t, strategy));
+  const Seconds step = open.estimate.step;
+  if (open.estimate.verdict != Verdict::feasible || step <= Seconds{} || step >= base) {
+    return std::nullopt;
+  }
+  return Choice{open.strategy, step, base / step - 1.0};
+}
+
+/// Capacity gains by strategies that do not fit today; one that does is told apart, and is no gain.
+void credit_memory(const Strategy& strategy, Seconds base, Sensitivity& found) {
+  if (found.today && found.strategy == found.today->strategy) {
+    found.strategy = strategy;
+    found.step = base;
+  }
 }
 
 /// The strategy that answers, and its step.
@@ -65,7 +78,7 @@ Sensitivity priced(const TrainScenario& more,
                    const std::shared_ptr<const JobGroups>& groups,
                    TermSet without) {
   const CompiledTraining compiled = compile_question(more, PlanPart::all, groups, without).compiled;
-  Sensitivity result{resource, 0.0, {}, strategy};
+  Sensitivity result{resource, 0.0, {}, strategy, std::nullopt};
   if (resource == Resource::memory_capacity) {
     result.strategy = close_open_axes(compiled, reopened(more, strategy), FitRule::surely);
   }
@@ -128,8 +141,11 @@ std::vector<Sensitivity> sensitivities_of(const TrainScenario& train,
     Sensitivity found = priced(with_more(train, resource, 1.0 + sensitivity_more), resource, strategy,
                                links ? nullptr : groups, without);
     if (found.step > Seconds{}) {
-      const bool memory = resource == Resource::memory_capacity;
-      found.faster = (memory ? without_more(train, strategy, base, groups, without) : base) / found.step - 1.0;
+      if (resource == Resource::memory_capacity) {
+        found.today = faster_today(train, strategy, base, groups, without);
+        credit_memory(strategy, base, found);
+      }
+      found.faster = base / found.step - 1.0;
       result.push_back(found);
     }
   }

@@ -137,12 +137,17 @@ const GroupCollectives* JobGroups::find(const GroupForm& form) const {
   if (!hosts_ || form.size() <= 1 || form.stride < 1 || form.span() < 1 || ranks_ % form.span() != 0) {
     return nullptr;
   }
-  const std::lock_guard lock{mutex_};
-  std::unique_ptr<const GroupCollectives>& group = groups_[{form.ranks, form.stride, form.runs, form.apart}];
-  if (!group) {
-    group = std::make_unique<GroupCollectives>(hosts_->curves, hosts_->network, hosts_->fabric.view(form));
+  const FormKey key{form.ranks, form.stride, form.runs, form.apart};
+  {
+    const std::lock_guard lock{mutex_};
+    if (const auto found = groups_.find(key); found != groups_.end()) {
+      return found->second.get();
+    }
   }
-  return group.get();
+  // Looked at without the lock, which large jobs hold up for a millisecond; of two that look at once the first stays.
+  auto group = std::make_unique<const GroupCollectives>(hosts_->curves, hosts_->network, hosts_->fabric.view(form));
+  const std::lock_guard lock{mutex_};
+  return groups_.emplace(key, std::move(group)).first->second.get();
 }
 
 }  // namespace headroom

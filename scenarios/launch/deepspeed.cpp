@@ -30,6 +30,7 @@ constexpr std::array rows{
     LaunchRow{"optimizer.type", "training.optimizer", word, "", optimizers},
     LaunchRow{"zero_optimization.stage", "strategy.zero", count, "0"},
     LaunchRow{"zero_optimization.mics_shard_size", "", special},
+    LaunchRow{"zero_optimization.overlap_comm", "", special},
     LaunchRow{"zero_optimization.offload_optimizer.device", "", special},
     LaunchRow{"zero_optimization.offload_param.device", "", special},
     LaunchRow{"zero_optimization.cpu_offload", "", special},
@@ -87,6 +88,7 @@ constexpr std::array gaps{
     LaunchGap{"strategy.sequence_parallel", "", in_code},
     LaunchGap{"strategy.cuda_graphs", "false", in_code},
     LaunchGap{"strategy.overlap_experts", "false", in_code},
+    LaunchGap{"strategy.order", "\"tp-cp-dp-pp\"", in_code},
     LaunchGap{"strategy.*", "", in_code},
     LaunchGap{"training.seq_len", "", in_code},
     LaunchGap{"training.tokens", "", in_code},
@@ -97,6 +99,8 @@ constexpr std::array gaps{
     LaunchGap{"training.dropout", "", in_code},
     LaunchGap{"training.fused_loss", "", in_code},
     LaunchGap{"training.compile", "false", in_code},
+    LaunchGap{"training.overlap", "false", "overlap_comm is part of ZeRO, from stage 1 up"},
+    LaunchGap{"training.async_tp", "false", in_code},
     LaunchGap{"training.vocab_multiple", "1", in_code},
     LaunchGap{"training.precision", "", "DeepSpeed has no such recipe"},
     LaunchGap{"training.offload_to", "\"host\"", "checkpoints go to the host's memory"},
@@ -162,6 +166,24 @@ void write_sharding(LaunchWriting& writing) {
   }
   if (!plan.flag("training.offload.activations")) {
     writing.cover("training.offload.activations");
+  }
+}
+
+void write_overlap(LaunchWriting& writing) {
+  if (writing.plan.count("strategy.zero", 0) > 0) {
+    writing.put("zero_optimization.overlap_comm", flag_value(writing.plan.flag("training.overlap", true)));
+    writing.cover("training.overlap");
+  }
+}
+
+/// Not said, it is on at ZeRO 3 alone.
+void read_overlap(const LaunchItems& items, bool trainer_says, LaunchReading& reading) {
+  if (const ConfigValue* overlap = items.find("zero_optimization.overlap_comm")) {
+    if (const auto flag = reading.flag_of("zero_optimization.overlap_comm", *overlap)) {
+      reading.state("training.overlap", flag_value(*flag), *overlap);
+    }
+  } else if (!trainer_says) {
+    reading.assume("training.overlap", flag_value(reading.plan.count("strategy.zero", 0) == 3));
   }
 }
 
@@ -271,6 +293,7 @@ LaunchText deepspeed_text(const LaunchPlan& plan) {
   write_precision(writing);
   write_offload(writing);
   write_sharding(writing);
+  write_overlap(writing);
   write_rows(rows, writing);
   write_batch(writing);
   note_gaps(gaps, "DeepSpeed", writing);
@@ -289,6 +312,7 @@ void read_deepspeed_text(const ConfigSource& source, LaunchReading& reading) {
   read_offload(items, reading);
   read_sizes(items, reading);
   read_absent(rows, items, reading);
+  read_overlap(items, left_open("zero_optimization.overlap_comm") || left_open("zero_optimization.stage"), reading);
   reading.assume("strategy.overlap_experts", flag_value(false));
   reading.assume("training.software", word_value("deepspeed"));
 }

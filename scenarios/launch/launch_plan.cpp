@@ -51,7 +51,9 @@ void set_strategy(const TrainScenario& t, const Strategy& s, LaunchPlan& plan) {
   }
   if (s.tp > 1) {
     plan.set("strategy.sequence_parallel", flag_value(s.sequence_parallel));
+    plan.set("training.async_tp", flag_value(t.work.options.async_tp));
   }
+  plan.set("strategy.order", word_value(name_of(s.order)));
   plan.set("strategy.schedule", word_value(schedule_names[static_cast<std::size_t>(s.schedule)]));
   if (s.first_stage_layers > 0) {
     plan.set("strategy.first_stage_layers", count_value(s.first_stage_layers));
@@ -66,7 +68,7 @@ void set_strategy(const TrainScenario& t, const Strategy& s, LaunchPlan& plan) {
 }
 
 /// The order of keys in a scenario that a reader expects; others follow.
-constexpr std::array<std::string_view, 40> usual_order{"hardware.gpu",
+constexpr std::array<std::string_view, 43> usual_order{"hardware.gpu",
                                                        "hardware.gpus",
                                                        "hardware.node",
                                                        "hardware.cluster",
@@ -84,6 +86,8 @@ constexpr std::array<std::string_view, 40> usual_order{"hardware.gpu",
                                                        "training.fused_loss",
                                                        "training.compile",
                                                        "training.vocab_multiple",
+                                                       "training.overlap",
+                                                       "training.async_tp",
                                                        "training.offload_to",
                                                        "strategy.tp",
                                                        "strategy.pp",
@@ -102,6 +106,7 @@ constexpr std::array<std::string_view, 40> usual_order{"hardware.gpu",
                                                        "strategy.first_stage_layers",
                                                        "strategy.last_stage_layers",
                                                        "strategy.cp_form",
+                                                       "strategy.order",
                                                        "strategy.cuda_graphs",
                                                        "strategy.overlap_experts",
                                                        "name",
@@ -135,6 +140,7 @@ void set_training(const TrainScenario& t, LaunchPlan& plan) {
   plan.set("training.dropout", flag_value(options.dropout.value_or(dropout_by_habit(t.software, t.architecture))));
   plan.set("training.fused_loss", flag_value(options.fused_loss.value_or(t.software.defaults.fused_loss)));
   plan.set("training.compile", flag_value(options.compiled));
+  plan.set("training.overlap", flag_value(options.overlapped));
   plan.set("training.vocab_multiple", count_value(options.vocab_multiple));
   plan.set("training.offload.optimizer", flag_value(options.offload_optimizer));
   plan.set("training.offload.activations", flag_value(options.offload_activations));

@@ -42,10 +42,6 @@ void write_sharding(LaunchWriting& writing) {
     }
     writing.cover("strategy.shard_ranks");
   }
-  if (data_ranks > 1) {
-    writing.put_flag("--overlap-grad-reduce", true);
-    writing.put_flag("--overlap-param-gather", zero >= 1);
-  }
 }
 
 void read_sharding(const LaunchItems& items, Absent absent, LaunchReading& reading) {
@@ -71,6 +67,61 @@ void read_sharding(const LaunchItems& items, Absent absent, LaunchReading& readi
     if (const auto count = reading.count_of("--num-distributed-optimizer-instances", *copies)) {
       reading.state("launch.replicas", count_value(*count), *copies);
     }
+  }
+}
+
+// ---- traffic beside compute, order of ranks
+
+/// Also of a lone data rank: what is not there would read as a run without overlap.
+void write_overlap(LaunchWriting& writing) {
+  const LaunchPlan& plan = writing.plan;
+  const bool overlap = plan.flag("training.overlap", true);
+  writing.put_flag("--overlap-grad-reduce", overlap);
+  writing.put_flag("--overlap-param-gather", overlap && plan.count("strategy.zero", 0) >= 1);
+  writing.cover("training.overlap");
+  if (plan.has("training.async_tp") && plan.flag("strategy.sequence_parallel")) {
+    writing.put_flag("--tp-comm-overlap", plan.flag("training.async_tp"));
+    writing.cover("training.async_tp");
+  }
+}
+
+void read_overlap(const LaunchItems& items, Absent absent, LaunchReading& reading) {
+  const ConfigValue* gradients = items.find("--overlap-grad-reduce");
+  if (gradients != nullptr) {
+    const bool on = is_on(items, "--overlap-grad-reduce");
+    reading.state("training.overlap", flag_value(on), *gradients);
+    const bool weights =
+        is_on(items, "--overlap-param-gather") || (absent == Absent::is_unsaid && !items.has("--overlap-param-gather"));
+    if (on && !weights && reading.plan.count("strategy.zero", 0) >= 1) {
+      reading.remark(*gradients, "ignored: " + reading.called("--overlap-param-gather") +
+                                     " is off: no scenario key says that gradients alone run beside compute");
+    }
+  } else if (absent == Absent::is_default) {
+    reading.assume("training.overlap", flag_value(false));
+  }
+  if (const ConfigValue* tensor = items.find("--tp-comm-overlap")) {
+    reading.state("training.async_tp", flag_value(is_on(items, "--tp-comm-overlap")), *tensor);
+  }
+}
+
+constexpr std::string_view default_order = "tp-cp-dp-pp";
+constexpr std::string_view stages_inside = "tp-cp-pp-dp";
+
+void write_order(LaunchWriting& writing) {
+  const std::string order = writing.plan.word("strategy.order", default_order);
+  if (order == stages_inside && writing.plan.count("strategy.zero", 0) >= 2) {
+    return writing.miss("strategy.order", "Megatron FSDP does not take --use-tp-pp-dp-mapping");
+  }
+  if (order == default_order || order == stages_inside) {
+    writing.put_flag("--use-tp-pp-dp-mapping", order == stages_inside);
+    writing.cover("strategy.order");
+  }
+}
+
+void read_order(const LaunchItems& items, LaunchReading& reading) {
+  if (const ConfigValue* mapping = items.find("--use-tp-pp-dp-mapping")) {
+    const bool inside = is_on(items, "--use-tp-pp-dp-mapping");
+    reading.state("strategy.order", word_value(inside ? stages_inside : default_order), *mapping);
   }
 }
 
@@ -367,6 +418,8 @@ LaunchWriting write_megatron(const LaunchPlan& plan, bool explicitly) {
   write_rows(megatron_rows(), writing);
   write_megatron_network(writing);
   write_sharding(writing);
+  write_overlap(writing);
+  write_order(writing);
   write_recompute(writing);
   write_precision(writing);
   write_optimizer(writing);
@@ -379,6 +432,8 @@ void read_megatron(const LaunchItems& items, Absent absent, LaunchReading& readi
   read_rows(megatron_rows(), megatron_passed(), items, reading);
   read_megatron_network(items, absent, reading);
   read_sharding(items, absent, reading);
+  read_overlap(items, absent, reading);
+  read_order(items, reading);
   read_recompute(items, absent, reading);
   read_precision(items, absent, reading);
   read_optimizer(items, absent, reading);

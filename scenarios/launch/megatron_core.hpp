@@ -12,7 +12,7 @@ namespace headroom::launch {
 
 /// Every argument that binds to a scenario key, specials included.
 [[nodiscard]] std::span<const LaunchRow> megatron_rows() noexcept;
-/// Arguments that say nothing a scenario holds: optimizer schedule, data, checkpoints, logs, fusions, overlap.
+/// Arguments that say nothing a scenario holds: optimizer schedule, data, checkpoints, logs, fusions.
 [[nodiscard]] std::span<const std::string_view> megatron_passed() noexcept;
 /// Keys that Megatron-Core has no argument for.
 [[nodiscard]] std::span<const LaunchGap> megatron_gaps() noexcept;

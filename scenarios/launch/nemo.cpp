@@ -77,6 +77,8 @@ constexpr std::array names{
     BridgeName{"--num-distributed-optimizer-instances", "ddp.num_distributed_optimizer_instances"},
     BridgeName{"--overlap-grad-reduce", "ddp.overlap_grad_reduce"},
     BridgeName{"--overlap-param-gather", "ddp.overlap_param_gather"},
+    BridgeName{"--tp-comm-overlap", "comm_overlap.tp_comm_overlap"},
+    BridgeName{"--use-tp-pp-dp-mapping", "dist.use_tp_pp_dp_mapping"},
     BridgeName{"--accumulate-allreduce-grads-in-fp32", "ddp.grad_reduce_in_fp32"},
     BridgeName{"--seq-length", "model.seq_length"},
     BridgeName{"--seq-length", "dataset.seq_length"},

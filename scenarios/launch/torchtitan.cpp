@@ -46,11 +46,12 @@ constexpr std::array rows{
     LaunchRow{"parallelism.context_parallel_rotate_method", "strategy.cp_form", word, "", cp_forms},
     LaunchRow{"parallelism.expert_parallel_degree", "strategy.ep"},
     LaunchRow{"parallelism.expert_tensor_parallel_degree", "", special},
+    LaunchRow{"parallelism.enable_async_tensor_parallel", "", special},
     LaunchRow{"activation_checkpoint.mode", "strategy.recompute", word, "\"selective\"", modes},
     LaunchRow{"activation_checkpoint.selective_ac_option", "", special},
 };
 
-constexpr std::array<std::string_view, 33> passed{"job.*",
+constexpr std::array<std::string_view, 32> passed{"job.*",
                                                   "profiling.*",
                                                   "metrics.*",
                                                   "optimizer.*",
@@ -80,7 +81,6 @@ constexpr std::array<std::string_view, 33> passed{"job.*",
                                                   "training.gc_freq",
                                                   "training.gc_debug",
                                                   "parallelism.disable_loss_parallel",
-                                                  "parallelism.enable_async_tensor_parallel",
                                                   "parallelism.enable_compiled_autograd",
                                                   "parallelism.context_parallel_load_balancer"};
 
@@ -122,6 +122,9 @@ constexpr std::array gaps{
     LaunchGap{"strategy.recompute_block", "1", "torchtitan keeps the input of every layer"},
     LaunchGap{"strategy.cuda_graphs", "false", "torchtitan has no key for it"},
     LaunchGap{"strategy.overlap_experts", "false", "torchtitan has no key for it"},
+    LaunchGap{"strategy.order", "\"tp-cp-dp-pp\"", "torchtitan's mesh has one order, tp-cp-dp-pp"},
+    LaunchGap{"training.overlap", "true", "torchtitan has no key that turns it off"},
+    LaunchGap{"training.async_tp", "false", "torchtitan takes it with compile alone"},
     LaunchGap{"strategy.sequence_parallel", "true", "torchtitan shards norms by sequence whenever tp > 1"},
     LaunchGap{"training.gradients", "\"fp32\"", "torchtitan keeps them in fp32"},
     LaunchGap{"training.dropout", "false", "torchtitan's networks have none"},
@@ -234,6 +237,14 @@ void write_batch(LaunchWriting& writing) {
   }
 }
 
+/// It works on compiled layers alone.
+void write_async_tp(LaunchWriting& writing) {
+  if (writing.plan.flag("training.async_tp") && writing.plan.flag("training.compile")) {
+    writing.put_flag("parallelism.enable_async_tensor_parallel", true);
+    writing.cover("training.async_tp");
+  }
+}
+
 /// Without expert ranks the experts are split as tp is, whatever the key says.
 void write_experts(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
@@ -253,6 +264,18 @@ void write_experts(LaunchWriting& writing) {
 }
 
 // ---- reading
+
+void read_async_tp(const LaunchItems& items, LaunchReading& reading) {
+  constexpr std::string_view name = "parallelism.enable_async_tensor_parallel";
+  const ConfigValue* item = items.find(name);
+  const std::optional<bool> on = item == nullptr ? std::nullopt : reading.flag_of(name, *item);
+  if (on == true && !reading.plan.flag("training.compile")) {
+    return reading.remark(*item, "ignored: " + std::string{name} + ": it works with compile.enable alone");
+  }
+  if (on) {
+    reading.state("training.async_tp", flag_value(*on), *item);
+  }
+}
 
 const ConfigValue* item_of(const LaunchItems& items, std::string_view name) {
   return items.find("parallelism." + std::string{name});
@@ -413,7 +436,9 @@ void read_rest(const LaunchItems& items, LaunchReading& reading) {
   if (reading.plan.count("strategy.tp", 1) > 1) {
     reading.assume("strategy.sequence_parallel", flag_value(true));
   }
+  read_async_tp(items, reading);
   // What torchtitan does whatever its file says.
+  reading.assume("training.overlap", flag_value(true));
   reading.assume("training.gradients", word_value("fp32"));
   reading.assume("training.flash_attention", flag_value(true));
   reading.assume("training.dropout", flag_value(false));
@@ -442,6 +467,7 @@ LaunchWriting write_torchtitan(const LaunchPlan& plan) {
   write_batch(writing);
   write_sharding(writing);
   write_pipeline(writing);
+  write_async_tp(writing);
   write_rows(rows, writing);
   if (plan.has("strategy.etp")) {
     write_experts(writing);

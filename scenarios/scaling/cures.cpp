@@ -63,17 +63,23 @@ void add_batches(const TrainScenario& t, const Strategy& s, std::vector<Candidat
                  {}});
 }
 
-/// Traffic beside compute, as far as it goes: the upper bound of what a software could hide.
+/// Traffic beside compute: as far as the software can, and where it already does, the upper bound of what one could
+/// hide, which no key states.
 void add_overlap(const TrainScenario& t, const Strategy& s, std::vector<Candidate>& out) {
-  if (s.dp * s.cp > 1) {
+  const bool off = !t.work.options.overlapped;
+  if (off) {
+    out.push_back({"communication beside compute, as far as the software can", {"training.overlap = true"}, {}});
+  } else if (s.dp * s.cp > 1) {
     out.push_back({"more overlap: all data-parallel traffic runs beside compute (upper bound)",
                    {"the software's overlap of data-parallel traffic = 100 %"},
                    [](TrainScenario& x) { x.software.time.plain.dp_overlap = x.software.time.moe.dp_overlap = 1.0; }});
   }
   if (s.tp > 1 && !t.work.options.async_tp) {
-    out.push_back({"tensor-parallel traffic cut up beside its products (async TP)",
-                   {"the software's asynchronous tensor parallelism on"},
-                   [](TrainScenario& x) { x.work.options.async_tp = true; }});
+    std::vector<std::string> changes{"training.async_tp = true"};
+    if (off) {
+      changes.emplace_back("training.overlap = true");  // without it nothing runs beside compute
+    }
+    out.push_back({"tensor-parallel traffic cut up beside its products (async TP)", std::move(changes), {}});
   }
 }
 

@@ -203,6 +203,22 @@ class Searcher {
     BrokenExample broken;
   };
 
+  /// The layouts of a round by the ranks they leave to stages and replicas, which make for many strategies: threads
+  /// that begin with the large ones end together.
+  static std::vector<std::size_t> largest_first(const std::vector<LayerRanks>& layouts,
+                                                const std::vector<std::size_t>& order,
+                                                std::size_t from,
+                                                std::size_t size) {
+    std::vector<std::size_t> turns(size);
+    std::iota(turns.begin(), turns.end(), std::size_t{0});
+    const auto ranks = [&](std::size_t turn) {
+      const LayerRanks& l = layouts[order[from + turn]];
+      return int{l.tp} * l.cp;
+    };
+    std::stable_sort(turns.begin(), turns.end(), [&](std::size_t a, std::size_t b) { return ranks(a) < ranks(b); });
+    return turns;
+  }
+
   /// From a place on, in the order of the bounds.
   void search_layouts(const BranchContext& context,
                       const std::vector<LayoutBound>& bounds,
@@ -223,9 +239,11 @@ class Searcher {
       }
       const std::size_t size = std::min<std::size_t>(round_size(round), order.size() - place.layouts);
       std::vector<LayoutResult> results(size, {result_.found, {}, {}});
+      const std::vector<std::size_t> turns = largest_first(layouts, order, place.layouts, size);
       on_threads(threads_, size, [&](std::size_t i) {
-        const std::size_t layout = order[place.layouts + i];
-        LayoutResult& r = results[i];
+        const std::size_t turn = turns[i];
+        const std::size_t layout = order[place.layouts + turn];
+        LayoutResult& r = results[turn];
         search_layout(context, layouts[layout], bounds[layout], r.found, r.counts, r.broken);
       });
       for (const LayoutResult& found : results) {

@@ -15,6 +15,18 @@ namespace {
 
 constexpr std::string_view prompt = "$ headroom";
 
+/// Without the line of what a search took, which is the machine's.
+std::string without_effort(const std::string& err) {
+  std::string kept;
+  std::istringstream lines{err};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("searched ") == std::string::npos || line.find(" strategies in ") == std::string::npos) {
+      kept += line + "\n";
+    }
+  }
+  return kept;
+}
+
 /// The transcript's commands run anew: "$ headroom ARGUMENTS", what it prints (stderr first), "? N" when N is not 0.
 std::string replayed(const std::string& transcript) {
   std::string text;
@@ -24,7 +36,7 @@ std::string replayed(const std::string& transcript) {
       continue;
     }
     const Run run = run_headroom(line.substr(prompt.size()));
-    text += line + "\n" + run.err + run.out;
+    text += line + "\n" + without_effort(run.err) + run.out;
     if (!text.ends_with('\n')) {
       text += '\n';
     }

@@ -128,14 +128,19 @@ TEST_CASE("--set reaches any key and reads TOML values, bare words as strings") 
   Diagnostics diagnostics;
   apply_override(root, "strategy.tp=8", diagnostics);
   apply_override(root, "model=llama3-70b", diagnostics);
+  apply_override(root, "strategy.pp = 4", diagnostics);
+  apply_override(root, "strategy.recompute = none ", diagnostics);
   apply_override(root, "money.price=\"2 $/h\"", diagnostics);
   CHECK(diagnostics.empty());
   CHECK(root.find("strategy")->find("tp")->integer == 8);
+  CHECK(root.find("strategy")->find("pp")->integer == 4);
+  CHECK(root.find("strategy")->find("recompute")->text == "none");
   CHECK(root.find("model")->text == "llama3-70b");
   CHECK(root.find("money")->find("price")->text == "2 $/h");
   apply_override(root, "nonsense", diagnostics);
   apply_override(root, "model.x=1", diagnostics);
-  CHECK(diagnostics.size() == 2);
+  apply_override(root, " =1", diagnostics);
+  CHECK(diagnostics.size() == 3);
 }
 
 TEST_CASE("suggestions are near words only") {

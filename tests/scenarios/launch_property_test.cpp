@@ -42,7 +42,8 @@ void any_training(std::vector<std::string>& a) {
   set(a, "training.optimizer",
       one_of<std::string>({"adamw", "adamw-bf16", "adamw-8bit", "momentum", "sgd", "lion", "muon", "adafactor"}));
   set(a, "training.vocab_multiple", one_of<std::int64_t>({1, 64, 128}));
-  for (const char* key : {"training.flash_attention", "training.dropout", "training.fused_loss", "training.compile"}) {
+  for (const char* key : {"training.flash_attention", "training.dropout", "training.fused_loss", "training.compile",
+                          "training.overlap", "training.async_tp"}) {
     set(a, key, one_of<std::string>({"true", "false"}));
   }
   if (*rc::gen::arbitrary<bool>()) {
@@ -68,6 +69,8 @@ void any_forms(std::vector<std::string>& a, std::int64_t cp, bool experts) {
   set(a, "strategy.zero", one_of<std::int64_t>({0, 1, 2, 3}));
   set(a, "strategy.sequence_parallel", one_of<std::string>({"true", "false"}));
   set(a, "strategy.cuda_graphs", one_of<std::string>({"true", "false"}));
+  set(a, "strategy.order",
+      one_of<std::string>({"tp-cp-dp-pp", "tp-cp-dp-pp", "tp-cp-pp-dp", "tp-cp-pp-dp", "tp-dp-cp-pp", "dp-tp-cp-pp"}));
   if (cp > 1) {
     set(a, "strategy.cp_form", one_of<std::string>({"ring", "all-gather", "ulysses"}));
   }

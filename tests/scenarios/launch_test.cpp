@@ -278,3 +278,82 @@ TEST_CASE("exported lines are those of the software") {
   const std::string one = exported({"hardware.gpus=8", "strategy.tp=8"}, LaunchForm::torchrun);
   CHECK(says(one, "  --standalone \\"));
 }
+
+TEST_CASE("the order of ranks is Megatron-Core's flag, and no other order is said") {
+  const std::vector<std::string> stages{"strategy.pp=4", "strategy.order=tp-cp-pp-dp"};
+  CHECK(says(exported(stages, LaunchForm::megatron), "  --use-tp-pp-dp-mapping"));
+  CHECK(says(exported(stages, LaunchForm::nemo), "dist.use_tp_pp_dp_mapping=true"));
+  CHECK(says(exported({"strategy.pp=4"}, LaunchForm::nemo), "dist.use_tp_pp_dp_mapping=false"));
+  CHECK_FALSE(says(exported({"strategy.pp=4"}, LaunchForm::megatron), "  --use-tp-pp-dp-mapping"));
+  CHECK(says(exported(stages, LaunchForm::torchtitan),
+             "# not expressed: strategy.order = \"tp-cp-pp-dp\" (torchtitan's mesh has one order, tp-cp-dp-pp)"));
+  CHECK(says(exported({"strategy.pp=4", "strategy.order=dp-tp-cp-pp"}, LaunchForm::megatron),
+             "# not expressed: strategy.order = \"dp-tp-cp-pp\" (Megatron-Core knows tp-cp-dp-pp and tp-cp-pp-dp)"));
+  // Fully sharded, Megatron-Core refuses the flag.
+  CHECK(says(exported({"strategy.zero=3", "strategy.order=tp-cp-pp-dp"}, LaunchForm::megatron),
+             "# not expressed: strategy.order = \"tp-cp-pp-dp\" (Megatron FSDP does not take --use-tp-pp-dp-mapping)"));
+  const auto order = [](const std::string& text) { return train_of(read(text, {"hardware.gpus=16"})).strategy.order; };
+  const std::string pipeline = "--bf16 --pipeline-model-parallel-size 2";
+  CHECK(order(llama(pipeline)) == RankOrder::tp_cp_dp_pp);
+  CHECK(order(llama(pipeline + " --use-tp-pp-dp-mapping")) == RankOrder::tp_cp_pp_dp);
+}
+
+TEST_CASE("overlap is what a file's software does: off in Megatron-LM unless said, on at DeepSpeed's ZeRO 3") {
+  const auto overlapped = [](const ImportedLaunch& launch) { return train_of(launch).work.options.overlapped; };
+  const std::string sharded = "--bf16 --use-distributed-optimizer ";
+  CHECK_FALSE(overlapped(read(llama(sharded), {"hardware.gpus=16"})));
+  CHECK(overlapped(read(llama(sharded + "--overlap-grad-reduce --overlap-param-gather"), {"hardware.gpus=16"})));
+  const ImportedLaunch half = read(llama(sharded + "--overlap-grad-reduce"), {"hardware.gpus=16"});
+  CHECK(overlapped(half));
+  CHECK(std::any_of(half.remarks.begin(), half.remarks.end(), [](const std::string& remark) {
+    return remark.find("gradients alone run beside compute") != std::string::npos;
+  }));
+  const std::vector<std::string> job{"hardware.gpus=16", "model=llama3-8b", "training.seq_len=4096"};
+  const auto deepspeed = [&](const std::string& zero) {
+    return overlapped(
+        read("{\"train_batch_size\": 32, \"train_micro_batch_size_per_gpu\": 1, \"bf16\": {\"enabled\": "
+             "true}, \"zero_optimization\": {" +
+                 zero + "}}\n",
+             job));
+  };
+  CHECK_FALSE(deepspeed("\"stage\": 2"));
+  CHECK(deepspeed("\"stage\": 3"));
+  CHECK(deepspeed("\"stage\": 2, \"overlap_comm\": true"));
+  CHECK_FALSE(deepspeed("\"stage\": 3, \"overlap_comm\": false"));
+}
+
+TEST_CASE("overlap that a plan turns off is no flag, or told where the form has no key") {
+  const std::vector<std::string> off{"training.overlap=false"};
+  CHECK(says(exported({}, LaunchForm::megatron), "  --overlap-grad-reduce"));
+  CHECK_FALSE(says(exported(off, LaunchForm::megatron), "  --overlap-grad-reduce"));
+  CHECK_FALSE(says(exported(off, LaunchForm::megatron), "  --overlap-param-gather"));
+  CHECK(says(exported(off, LaunchForm::nemo), "ddp.overlap_grad_reduce=false"));
+  CHECK(says(exported(off, LaunchForm::torchtitan),
+             "# not expressed: training.overlap = false (torchtitan has no key that turns it off)"));
+  CHECK(exported(off, LaunchForm::deepspeed).find("\"overlap_comm\": false") != std::string::npos);
+}
+
+TEST_CASE("asynchronous tensor parallelism needs sequence parallelism in Megatron-LM, compiled layers in torchtitan") {
+  const std::vector<std::string> async{"strategy.tp=8", "training.async_tp=true"};
+  const auto with = [&](const char* more) { return std::vector<std::string>{async[0], async[1], more}; };
+  CHECK(says(exported(async, LaunchForm::megatron), "  --tp-comm-overlap"));
+  CHECK(says(exported(async, LaunchForm::nemo), "comm_overlap.tp_comm_overlap=true"));
+  CHECK(says(exported({"strategy.tp=8"}, LaunchForm::nemo), "comm_overlap.tp_comm_overlap=false"));
+  CHECK(says(exported(with("strategy.sequence_parallel=false"), LaunchForm::megatron),
+             "# not expressed: training.async_tp = true (--tp-comm-overlap needs sequence parallelism)"));
+  CHECK(says(exported(with("training.compile=true"), LaunchForm::torchtitan), "enable_async_tensor_parallel = true"));
+  CHECK(says(exported(async, LaunchForm::torchtitan),
+             "# not expressed: training.async_tp = true (torchtitan takes it with compile alone)"));
+  const std::vector<std::string> job{"hardware.gpus=16", "model=llama3-8b"};
+  const std::string titan =
+      "[training]\nseq_len = 4096\nglobal_batch_size = 32\nlocal_batch_size = 1\n[parallelism]\n"
+      "tensor_parallel_degree = 4\nenable_async_tensor_parallel = true\n";
+  const ImportedLaunch plain = read(titan, job);
+  CHECK_FALSE(train_of(plain).work.options.async_tp);
+  CHECK(
+      remarked(plain, "run:7: ignored: parallelism.enable_async_tensor_parallel: it works with compile.enable alone"));
+  CHECK(train_of(read(titan + "[compile]\nenable = true\n", job)).work.options.async_tp);
+  CHECK(train_of(read(llama("--bf16 --tensor-model-parallel-size 4 --sequence-parallel --tp-comm-overlap"),
+                      {"hardware.gpus=16"}))
+            .work.options.async_tp);
+}

@@ -328,6 +328,34 @@ TEST_CASE("a SKU without NVLink is offered the one of its generation that has it
   CHECK(overlap->communication < answer.predicted_communication);
 }
 
+TEST_CASE("overlap and asynchronous tensor parallelism are cures as changed keys") {
+  const std::vector<std::string> job{"hardware.gpus=8", "strategy.tp=4", "strategy.zero=1", "training.global_batch=64",
+                                     "training.software=megatron-core-te"};
+  const auto cures_of = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), job.begin(), job.end());
+    return explain_speedup(scenario(more), {3.0, 8, 1}).cures;
+  };
+  const auto with = [](const std::vector<Cure>& cures, std::string_view change) {
+    const auto found =
+        std::find_if(cures.begin(), cures.end(), [&](const Cure& c) { return c.changes.front() == change; });
+    return found == cures.end() ? std::nullopt : std::optional{*found};
+  };
+  const std::vector<Cure> off = cures_of({"training.overlap=false"});
+  const std::optional<Cure> overlap = with(off, "training.overlap = true");
+  REQUIRE(overlap);
+  CHECK(overlap->gain > 0.0);
+  const std::optional<Cure> async = with(off, "training.async_tp = true");
+  REQUIRE(async);
+  CHECK(async->changes.size() == 2);  // nothing runs beside compute without the other key
+  CHECK(async->gain > overlap->gain);
+  const std::vector<Cure> on = cures_of({});
+  CHECK_FALSE(with(on, "training.overlap = true"));
+  REQUIRE(with(on, "training.async_tp = true"));
+  CHECK(with(on, "training.async_tp = true")->changes.size() == 1);
+  CHECK(with(on, "training.async_tp = true")->gain > 0.0);
+  CHECK_FALSE(with(cures_of({"training.async_tp=true"}), "training.async_tp = true"));
+}
+
 TEST_CASE("a measurement that cannot be is refused") {
   const auto refused = [](const MeasuredSpeedup& measured) -> std::string {
     try {

@@ -112,10 +112,46 @@ TEST_CASE("a stated recomputation is opened for more memory, and what it gains t
   CHECK(find(stated, Resource::memory_capacity)->strategy.recompute == Recompute::none);
   CHECK(find(stated, Resource::memory_capacity)->faster ==
         doctest::Approx(find(open, Resource::memory_capacity)->faster));
-  // Full as stated where none fits already.
-  const std::vector<Sensitivity> roomy =
-      sensitivities(tight({"hardware.gpus=8", "strategy.recompute=full", "strategy.micro_batch=1"}));
-  CHECK(find(roomy, Resource::memory_capacity)->faster == doctest::Approx(0.0));
+  CHECK_FALSE(find(stated, Resource::memory_capacity)->today);
+  // Full as stated where none fits already: nothing is the memory's, and the step is the plan's.
+  const Plan now = tight({"hardware.gpus=8", "strategy.recompute=full", "strategy.micro_batch=1"});
+  const std::vector<Sensitivity> all = sensitivities(now);
+  const Sensitivity& roomy = *find(all, Resource::memory_capacity);
+  const Seconds step = std::get<TrainPlan>(now.answer).estimate.step;
+  CHECK(roomy.faster == 0.0);
+  CHECK(roomy.step == step);
+  CHECK(roomy.strategy.recompute == Recompute::full);
+  const Plan none = tight({"hardware.gpus=8", "strategy.recompute=none", "strategy.micro_batch=1"});
+  REQUIRE(roomy.today);
+  CHECK(roomy.today->strategy == std::get<TrainPlan>(none.answer).strategy);
+  CHECK(roomy.today->step == std::get<TrainPlan>(none.answer).estimate.step);
+  CHECK(roomy.today->faster == doctest::Approx(step / roomy.today->step - 1.0));
+  CHECK(roomy.today->faster > 0.05);
+}
+
+TEST_CASE("full recomputation as stated: what fits today stands apart from what more memory allows") {
+  // Selective fits today, none with a tenth more.
+  const Plan now = tight({"strategy.recompute=full", "strategy.micro_batch=1"});
+  const std::vector<Sensitivity> all = sensitivities(now);
+  const Sensitivity& more = *find(all, Resource::memory_capacity);
+  CHECK(more.strategy.recompute == Recompute::none);
+  REQUIRE(more.today);
+  CHECK(more.today->strategy.recompute == Recompute::selective);
+  CHECK(more.faster > more.today->faster);
+}
+
+TEST_CASE("every gain is the plan's step over the step beside it") {
+  for (const char* recompute : {"none", "selective", "full"}) {
+    for (const char* gpus : {"2", "8"}) {
+      CAPTURE(recompute);
+      CAPTURE(gpus);
+      const Plan now = tight({std::string{"strategy.recompute="} + recompute, std::string{"hardware.gpus="} + gpus});
+      const Seconds step = std::get<TrainPlan>(now.answer).estimate.step;
+      for (const Sensitivity& s : sensitivities(now)) {
+        CHECK(s.faster == step / s.step - 1.0);
+      }
+    }
+  }
 }
 
 TEST_CASE("without a priced step there is nothing to be sensitive") {
