@@ -98,7 +98,7 @@ int main() {
   std::printf("every strategy evaluated, tables built apart (%s)\n", full.name);
   double one = 0.0;
   double two = 0.0;
-  for (int repeat = 0; repeat < 3; ++repeat) {
+  for (int repeat = 0; repeat < 5; ++repeat) {
     one = std::max(one, rate(search(full, sources, 1, false)));
     two = std::max(two, rate(search(full, sources, 2, false)));
   }

@@ -88,11 +88,15 @@ void Incumbents::enter_front(const Candidate& candidate) {
       return;
     }
     if (held.front == candidate.front) {
-      held = better(candidate, held) ? candidate : held;
+      if (better(candidate, held)) {
+        news_ = true;
+        held = candidate;
+      }
       return;
     }
   }
   std::erase_if(front_, [&](const Candidate& held) { return dominates(candidate.front, held.front); });
+  news_ = true;
   front_.push_back(candidate);
 }
 
@@ -107,6 +111,7 @@ void Incumbents::enter_best(const Candidate& candidate) {
   }
   const auto place = std::lower_bound(best_.begin(), best_.end(), candidate, better);
   if (static_cast<std::size_t>(place - best_.begin()) < plans_) {
+    news_ = true;
     best_.insert(place, candidate);
     best_.resize(std::min(best_.size(), plans_));
   }
@@ -120,6 +125,7 @@ void Incumbents::consider(const Candidate& candidate) {
   const Strategy& s = candidate.strategy;
   std::optional<Candidate>& simplest = simplest_[simplicity_class(kinds_of_parallelism(s), s.zero)];
   if (!simplest || better(candidate, *simplest)) {
+    news_ = true;
     simplest = candidate;
   }
 }
@@ -129,12 +135,16 @@ void Incumbents::fell_short(Limit limit, const Candidate& candidate, double valu
   const bool nearer =
       !closest.candidate || value < closest.value || (value == closest.value && better(candidate, *closest.candidate));
   if (nearer) {
+    news_ = true;
     closest.candidate = candidate;
     closest.value = value;
   }
 }
 
 void Incumbents::merge(const Incumbents& other) {
+  if (!other.news_) {
+    return;
+  }
   for (const Candidate& candidate : other.all()) {
     consider(candidate);
   }
@@ -209,22 +219,14 @@ const Candidate& Incumbents::recommended() const noexcept {
 
 std::vector<Candidate> Incumbents::all() const {
   std::vector<Candidate> all = best_;
-  const auto add = [&](const Candidate& candidate) {
-    const bool known =
-        std::any_of(all.begin(), all.end(), [&](const Candidate& held) { return same_plan(held, candidate); });
-    if (!known) {
-      all.push_back(candidate);
-    }
-  };
-  for (const Candidate& candidate : front_) {
-    add(candidate);
-  }
+  all.insert(all.end(), front_.begin(), front_.end());
   for (const std::optional<Candidate>& candidate : simplest_) {
     if (candidate) {
-      add(*candidate);
+      all.push_back(*candidate);
     }
   }
   std::sort(all.begin(), all.end(), better);
+  all.erase(std::unique(all.begin(), all.end(), same_plan), all.end());
   return all;
 }
 

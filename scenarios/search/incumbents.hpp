@@ -66,7 +66,13 @@ class Incumbents {
 
   void consider(const Candidate& candidate);
   void fell_short(Limit limit, const Candidate& candidate, double value);
+  /// What others found since they began from a copy that knew no news.
   void merge(const Incumbents& other);
+  [[nodiscard]] Incumbents without_news() const {
+    Incumbents copy = *this;
+    copy.news_ = false;
+    return copy;
+  }
 
   /// Whether nothing of the subtree can change any list.
   [[nodiscard]] bool excludes(const SubtreeBound& bound) const noexcept;
@@ -94,6 +100,7 @@ class Incumbents {
   std::size_t plans_, goals_;
   double simplicity_;
   ListedBy by_;
+  bool news_ = false;  ///< something entered since without_news()
   std::vector<Candidate> best_, front_;
   std::array<std::optional<Candidate>, simplicity_classes> simplest_;
   std::array<Closest, limit_count> closest_;

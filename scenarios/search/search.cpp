@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 namespace headroom {
@@ -50,11 +51,13 @@ void on_threads(unsigned threads, std::size_t n, Work work) {
 }
 
 /// Layouts of a round: few at first, so that the next ones meet good plans, then enough to keep many threads busy.
-/// They do not depend on the number of threads, nor does what is left out.
-std::size_t round_size(std::size_t round) noexcept {
+/// They do not depend on the number of threads, nor does what is left out. Without bounds nothing is learnt between
+/// rounds.
+std::size_t round_size(std::size_t round, bool bounded) noexcept {
   constexpr std::size_t first = 4;
   constexpr std::size_t largest = 64;
-  return std::min(largest, first << std::min<std::size_t>(round, 4));
+  constexpr std::size_t unbounded = 256;
+  return bounded ? std::min(largest, first << std::min<std::size_t>(round, 4)) : unbounded;
 }
 
 class Searcher {
@@ -229,7 +232,7 @@ class Searcher {
     const std::uint64_t before = result_.counts.all();
     std::size_t round = 0;
     for (std::size_t passed = 0; passed < place.layouts; ++round) {
-      passed += round_size(round);
+      passed += round_size(round, options_.bounded);
     }
     for (; place.layouts < order.size(); ++round) {
       if (stopped()) {
@@ -237,17 +240,20 @@ class Searcher {
         result_.complete = false;
         return;
       }
-      const std::size_t size = std::min<std::size_t>(round_size(round), order.size() - place.layouts);
-      std::vector<LayoutResult> results(size, {result_.found, {}, {}});
+      const std::size_t size = std::min<std::size_t>(round_size(round, options_.bounded), order.size() - place.layouts);
+      std::vector<std::optional<LayoutResult>> results(size);
       const std::vector<std::size_t> turns = largest_first(layouts, order, place.layouts, size);
       on_threads(threads_, size, [&](std::size_t i) {
         const std::size_t turn = turns[i];
         const std::size_t layout = order[place.layouts + turn];
-        LayoutResult& r = results[turn];
+        LayoutResult r{result_.found.without_news(),
+                       {},
+                       {}};  // on this thread's own stack: counters of neighbours would share a line
         search_layout(context, layouts[layout], bounds[layout], r.found, r.counts, r.broken);
+        results[turn] = std::move(r);
       });
-      for (const LayoutResult& found : results) {
-        take(found);
+      for (const std::optional<LayoutResult>& found : results) {
+        take(*found);
       }
       place.layouts += size;
       save(place.layouts < order.size() ? place : Place{place.job + 1, 0, 0}, false);
