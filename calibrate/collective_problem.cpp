@@ -219,7 +219,7 @@ CurveProblem custom_all_reduce_problem(const KernelGroup& group, const Device& d
   struct Sample {
     GroupView view;
     Bytes bytes{};
-    Seconds library{};
+    Seconds nccl{};  ///< of the library that it stands in for
   };
   std::vector<Sample> samples;
   for (const KernelRow* row : group.rows) {
@@ -234,7 +234,7 @@ CurveProblem custom_all_reduce_problem(const KernelGroup& group, const Device& d
     const CustomAllReduceModel model{as_curve<custom_parameter_count>(values), library, eager};
     for (std::size_t i = 0; i < which.size(); ++i) {
       const Sample& s = samples[which[i]];
-      seconds[i] = model.time(s.bytes, s.view, s.library).raw();
+      seconds[i] = model.time(s.bytes, s.view, s.nccl).raw();
     }
   };
   return problem;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_advice.hpp>
 #include <headroom/cli/table.hpp>
@@ -174,25 +175,6 @@ void batch_members(JsonWriter& json, const BatchAdvice& a) {
     json.member("steps_factor", a.change.steps);
     json.member("samples_factor", a.change.samples);
   }
-  json.end_object();
-}
-
-double raw(double value) {
-  return value;
-}
-template <int S, int B, int F, int D, int J>
-double raw(Quantity<S, B, F, D, J> value) {
-  return value.raw();
-}
-
-template <class Q>
-void interval(JsonWriter& json, std::string_view name, const Interval<Q>& value) {
-  json.key(name);
-  json.compact_next();
-  json.begin_object();
-  json.member("low", raw(value.low));
-  json.member("mid", raw(value.mid));
-  json.member("high", raw(value.high));
   json.end_object();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The times of a network of ops: step, rates, utilisation against what was asked for, traffic hidden and exposed.
+#include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/table.hpp>
 
@@ -19,24 +20,6 @@ std::string samples_text(double samples) {
 std::string traffic_text(const NetworkStepTime& t) {
   return format(t.traffic) + " of traffic, " + format(t.time[Term::dp_comm]) +
          " exposed: " + percent(t.hidden_share()) + " hidden beside compute";
-}
-
-template <class Q>
-void interval(JsonWriter& json, std::string_view name, const Interval<Q>& value) {
-  json.key(name);
-  json.compact_next();
-  json.begin_object();
-  const auto raw = [](const Q& number) {
-    if constexpr (std::is_same_v<Q, double>) {
-      return number;
-    } else {
-      return number.raw();
-    }
-  };
-  json.member("low", raw(value.low));
-  json.member("mid", raw(value.mid));
-  json.member("high", raw(value.high));
-  json.end_object();
 }
 
 void parts_members(JsonWriter& json, const NetworkStepTime& t) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_advice.hpp>
 #include <headroom/cli/verb.hpp>
@@ -6,25 +7,6 @@
 
 namespace headroom::cli {
 namespace {
-
-double raw(double value) {
-  return value;
-}
-template <int S, int B, int F, int D, int J>
-double raw(Quantity<S, B, F, D, J> value) {
-  return value.raw();
-}
-
-template <class Q>
-void interval(JsonWriter& json, std::string_view name, const Interval<Q>& value) {
-  json.key(name);
-  json.compact_next();
-  json.begin_object();
-  json.member("low", raw(value.low));
-  json.member("mid", raw(value.mid));
-  json.member("high", raw(value.high));
-  json.end_object();
-}
 
 void memory(JsonWriter& json, const MemoryBreakdown& breakdown) {
   json.key("memory_terms_bytes");
@@ -44,15 +26,6 @@ void verdict(JsonWriter& json, Verdict value, double broke, double limit, const 
     json.member("broke", broke);
     json.member("limit", limit);
   }
-}
-
-void texts(JsonWriter& json, std::string_view name, const std::vector<std::string>& values) {
-  json.key(name);
-  json.begin_array();
-  for (const std::string& value : values) {
-    json.text(value);
-  }
-  json.end_array();
 }
 
 void problem_members(JsonWriter& json, const std::vector<Problem>& problems) {

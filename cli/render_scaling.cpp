@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_scaling.hpp>
 #include <headroom/cli/table.hpp>
@@ -129,24 +130,6 @@ std::string confidence_text(const Curve& curve) {
     text += "  outside what was measured: " + what + "\n";
   }
   return text;
-}
-
-template <class Q>
-void interval(JsonWriter& json, std::string_view name, const Interval<Q>& value) {
-  const auto raw = [](const auto& v) {
-    if constexpr (std::is_same_v<Q, double>) {
-      return v;
-    } else {
-      return v.raw();
-    }
-  };
-  json.key(name);
-  json.compact_next();
-  json.begin_object();
-  json.member("low", raw(value.low));
-  json.member("mid", raw(value.mid));
-  json.member("high", raw(value.high));
-  json.end_object();
 }
 
 void point_members(JsonWriter& json, const Point& p, bool priced) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A search as JSON: raw SI with the unit in every key.
+#include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/verb.hpp>
 
@@ -8,15 +9,6 @@ namespace {
 
 constexpr std::array<std::string_view, goal_count> goal_keys{
     "step_time_s", "time_s", "cost_dollars", "energy_j", "gpu_hours_per_million_samples", "gpus", "memory_bytes"};
-
-void texts(JsonWriter& json, std::string_view name, const std::vector<std::string>& values) {
-  json.key(name);
-  json.begin_array();
-  for (const std::string& value : values) {
-    json.text(value);
-  }
-  json.end_array();
-}
 
 void listed(JsonWriter& json, const ListedPlan& p) {
   json.begin_object();

@@ -90,7 +90,7 @@ class TrainingReader {
   /// The software that keeps the states, and what it keeps with this recipe and optimizer.
   void read_software(TrainScenario& train) {
     const MemoryStacks stacks = MemoryStacks::standard();
-    const std::string id = software_.value_or(zero_.value_or(0) >= 3 ? "torchtitan" : "megatron-core-te");
+    const std::string id = software_.value_or(std::string{default_software(zero_.value_or(0))});
     try {
       train.software = stacks.find(id);
     } catch (const ConfigError& error) {
@@ -335,6 +335,10 @@ class TrainingReader {
 };
 
 }  // namespace
+
+std::string_view default_software(std::int64_t zero) noexcept {
+  return zero >= 3 ? "torchtitan" : "megatron-core-te";
+}
 
 void read_training(ConfigTable& root, TrainScenario& train, std::vector<std::string>& assumptions) {
   TrainingReader{root, train, assumptions}.run();

@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/precision.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/train_reader.hpp>
 
 #include <algorithm>
 #include <span>
@@ -196,7 +197,9 @@ class QuestionReader {
     const bool freed = std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(),
                                    [](const JobAxis& axis) { return axis.name == "software"; });
     if (q.axes.strategy[StrategyAxis::zero].free && !stated && !freed) {
-      q.axes.jobs.push_back({"software", false, {"\"megatron-core-te\"", "\"torchtitan\""}, "training.software"});
+      q.axes.jobs.push_back({"software", false,
+                             in_quotes(std::array<std::string_view, 2>{default_software(0), default_software(3)}),
+                             "training.software"});
     }
   }
 

@@ -70,3 +70,11 @@ TEST_CASE("every transcript is what the binary prints") {
     }
   }
 }
+
+TEST_CASE("README shows what the binary prints") {
+  const std::string readme = read_text(fs::path{HEADROOM_SOURCE_DIR} / "README.md");
+  const std::string golden =
+      read_text(fs::path{HEADROOM_SOURCE_DIR} / "tests/golden/plan_llama3_70b_512xh100.transcript");
+  CHECK(golden.size() > 1000);
+  CHECK(readme.find("```\n" + golden + "```") != std::string::npos);
+}
