@@ -203,7 +203,8 @@ void price_run(
   answer.mfu.high = std::min(answer.mfu.high, 1.0);
   if (t.tokens > 0.0) {
     answer.duration = widened(t.tokens / step_tokens * e.step, width);
-    answer.gpu_hours = widened(gpus * (answer.duration.mid / hour), width);
+    answer.calendar = answer.duration;
+    answer.gpu_hours = widened(gpus * (answer.calendar.mid / hour), width);
   }
   if (!money.price) {
     return;
@@ -211,7 +212,7 @@ void price_run(
   answer.cost_per_million_tokens =
       widened(cost_per_million(gpus * *money.price, Hertz{answer.tokens_per_s.mid}), width);
   if (t.tokens > 0.0) {
-    answer.cost = widened(rent(*money.price, gpus, answer.duration.mid), width);
+    answer.cost = widened(rent(*money.price, gpus, answer.calendar.mid), width);
   }
 }
 

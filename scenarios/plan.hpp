@@ -51,9 +51,10 @@ struct TrainPlan {
   Interval<double> tokens_per_s_per_gpu;
   Interval<double> mfu;
   Interval<double> model_flops_per_gpu;  ///< FLOP/s
-  Interval<Seconds> duration;            ///< zero when no token count was given
-  Interval<double> gpu_hours;
-  Interval<Dollars> cost;  ///< zero without a price
+  Interval<Seconds> duration;            ///< of the training alone; zero when no token count was given
+  Interval<Seconds> calendar;            ///< that GPUs are held for: the duration and what failures and saves add
+  Interval<double> gpu_hours;            ///< of the calendar time
+  Interval<Dollars> cost;                ///< of the calendar time; zero without a price
   Interval<Dollars> cost_per_million_tokens;
   TrainAdvice advice;
 };
