@@ -4,6 +4,7 @@
 
 #include <headroom/core/quantity.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

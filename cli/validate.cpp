@@ -4,6 +4,7 @@
 #include <headroom/cli/verb.hpp>
 #include <headroom/scenarios/validation/accuracy_page.hpp>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 

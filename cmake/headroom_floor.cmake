@@ -1,10 +1,10 @@
-# headroom_floor(NAME SOURCES ... DEPENDS floor ...)
+# headroom_floor(NAME [BRIEF] SOURCES ... [HOT sources ...] DEPENDS floor ...)
 #
 # A floor of the house is the static library headroom_NAME (or TARGET) with an include root of its own,
 # build/include/NAME/headroom/NAME -> NAME/, so that an include of a higher floor does not compile.
 # Public headers are the floor's *.hpp, listed by folder; the spelling <headroom/NAME/x.hpp> is the installed one.
 function(headroom_floor name)
-  cmake_parse_arguments(arg "" "TARGET" "SOURCES;HEADERS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "BRIEF" "TARGET" "SOURCES;HOT;HEADERS;DEPENDS" ${ARGN})
   set(target headroom_${name})
   if(arg_TARGET)
     set(target ${arg_TARGET})
@@ -15,7 +15,7 @@ function(headroom_floor name)
 
   add_library(${target} STATIC ${arg_SOURCES})
   add_library(headroom::${name} ALIAS ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(${target} PUBLIC cxx_std_20)
   # explain runs the same code as evaluate and must agree bit for bit: no contraction into fma.
   target_compile_options(${target} PRIVATE -ffp-contract=off)
@@ -24,5 +24,34 @@ function(headroom_floor name)
   foreach(floor IN LISTS arg_DEPENDS)
     target_link_libraries(${target} PUBLIC headroom_${floor})
   endforeach()
+  if(arg_BRIEF)
+    headroom_compile(${target} BRIEF HOT ${arg_HOT})
+  else()
+    headroom_compile(${target})
+  endif()
   set_property(GLOBAL APPEND PROPERTY HEADROOM_FLOORS ${target})
+  if(HEADROOM_TESTS)
+    headroom_headers_alone(${target} ${root} ${arg_HEADERS})
+  endif()
+endfunction()
+
+# headroom_headers_alone(TARGET ROOT HEADERS...)
+#
+# The target headers_alone compiles each public header as the only one of its file. CMake's own
+# VERIFY_INTERFACE_HEADER_SETS does the same without the precompiled standard library, in five times the time.
+function(headroom_headers_alone target root)
+  set(sources)
+  foreach(header IN LISTS ARGN)
+    cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${root} OUTPUT_VARIABLE spelling)
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/alone/${spelling}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include <${spelling}>\n")
+    list(APPEND sources ${source})
+  endforeach()
+  add_library(${target}_alone OBJECT EXCLUDE_FROM_ALL ${sources})
+  target_link_libraries(${target}_alone PRIVATE ${target})
+  headroom_compile(${target}_alone BRIEF)
+  if(NOT TARGET headers_alone)
+    add_custom_target(headers_alone)
+  endif()
+  add_dependencies(headers_alone ${target}_alone)
 endfunction()

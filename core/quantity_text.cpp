@@ -2,6 +2,7 @@
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/quantity_text.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/hardware/max_min.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

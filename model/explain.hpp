@@ -4,6 +4,7 @@
 
 #include <headroom/core/quantity_text.hpp>
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>

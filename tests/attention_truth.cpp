@@ -8,6 +8,7 @@
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/cost/curve_library.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <fstream>

@@ -5,6 +5,7 @@
 #include <headroom/model/precision.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>

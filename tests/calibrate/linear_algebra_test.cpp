@@ -5,6 +5,8 @@
 
 #include "../near.hpp"
 
+#include <algorithm>
+
 using namespace headroom;
 using test::near;
 

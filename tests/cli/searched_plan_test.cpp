@@ -4,6 +4,8 @@
 
 #include "run_headroom.hpp"
 
+#include <string_view>
+
 using namespace headroom::test;
 namespace fs = std::filesystem;
 

@@ -13,6 +13,8 @@
 #include "../near.hpp"
 #include "stated_step.hpp"
 
+#include <algorithm>
+
 using namespace headroom;
 using headroom::test::near;
 

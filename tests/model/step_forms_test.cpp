@@ -11,6 +11,9 @@
 #include "../near.hpp"
 #include "stated_step.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 using namespace headroom;
 using headroom::test::near;
 
