@@ -55,14 +55,15 @@ goodput::RunClock clock_at(const TrainScenario& t, Run run) {
   return clock;
 }
 
-/// As many simulated runs as an answer may wait for, if nobody says how many.
+/// As many simulated runs as an answer may wait for, if nobody says how many; none where even a few would take minutes.
 std::int64_t runs_of(const Question& q, const Run& run, const Goodput& expected) {
-  constexpr double most = 300.0, least = 20.0, events = 2e7;
+  constexpr double most = 300.0, least = 20.0, soon = 2e7, never = 1e9;
   if (q.runs) {
     return *q.runs;
   }
   const double saves = run.save.write > run.interval ? expected.completion.mid / run.interval : 0.0;
-  return static_cast<std::int64_t>(std::clamp(events / (1.0 + expected.failures + saves), least, most));
+  const double events = 1.0 + expected.failures + saves;
+  return least * events > never ? 0 : static_cast<std::int64_t>(std::clamp(soon / events, least, most));
 }
 
 std::optional<EndDate> end_of(const Question& q, const Interval<Seconds>& calendar) {
@@ -133,6 +134,8 @@ RunOutlook outlook_of(const TrainScenario& t, const OutlookRequest& request) {
         combined(g.completion, {range.few.completion.mid, g.completion.mid, range.many.completion.mid}, request.width);
     if (request.simulates) {
       o.runs = runs_of(q, o.run, g);
+    }
+    if (o.runs > 0) {
       o.simulated = goodput::simulate(o.run, {q.seed, o.runs, 0});
     }
     o.end = end_of(q, o.calendar);

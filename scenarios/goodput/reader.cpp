@@ -253,11 +253,17 @@ class GoodputReader {
     }
   }
 
+  /// TOML has dates of its own, without quotes: those of all other keys are texts, and so is this.
   void read_start() {
-    const std::optional<std::string> start = table_.maybe_text("start");
-    question_.start = start ? parse_date(*start) : std::nullopt;
-    if (start && !question_.start) {
-      table_.problem("start", "'start' is " + quoted(*start) + ", not a date like \"2027-01-31\"");
+    const ConfigValue* start = table_.value("start");
+    if (start == nullptr) {
+      return;
+    }
+    const bool text = start->kind == ConfigValue::Kind::text;
+    question_.start = text ? parse_date(start->text) : std::nullopt;
+    if (!question_.start) {
+      table_.problem("start", "'start' is " + (text ? quoted(start->text) + ", not a date" : "no date in quotes") +
+                                  " like \"2027-01-31\"");
     }
   }
 

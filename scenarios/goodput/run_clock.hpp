@@ -6,8 +6,8 @@
 
 namespace headroom::goodput {
 
-/// A job's run but for its step. No heap, no exceptions. All times never fall as the step grows, so that a bound of the
-/// step bounds them.
+/// A job's run but for its step. No heap, no exceptions. Times do not fall as the step grows, but for rounding, so that
+/// a bound of the step bounds them.
 struct RunClock {
   Pace pace;
   double steps = 0.0;           ///< of the run
@@ -17,8 +17,9 @@ struct RunClock {
 
   /// Training and evaluation when nothing ever fails and nothing is saved.
   [[nodiscard]] Seconds work(Seconds step) const noexcept { return steps * step + evaluations * evaluation; }
+  /// Of work: so many steps with their share of the pauses.
   [[nodiscard]] Seconds interval(Seconds step) const noexcept {
-    return interval_steps > 0.0 ? interval_steps * step : pace.interval;
+    return interval_steps > 0.0 ? interval_steps / steps * work(step) : pace.interval;
   }
   /// Mean time to completion.
   [[nodiscard]] Seconds calendar(Seconds step) const noexcept {

@@ -65,9 +65,18 @@ struct SearchJob {
   [[nodiscard]] const TrainScenario& train() const { return std::get<TrainScenario>(scenario.question); }
   /// Of a goal; `memory` is the upper end.
   [[nodiscard]] double value(Goal goal, Seconds step, Bytes memory) const noexcept {
-    const Seconds taken = clock && of_calendar(goal) ? clock->held(step) : step;
+    const Seconds taken = counts_failures(goal) ? clock->held(step) : step;
     return goal == Goal::memory ? memory.raw() : goals[static_cast<std::size_t>(goal)].at(taken);
   }
+  /// What no longer step and no larger memory falls below. The time of a run that mostly saves hardly hangs on its
+  /// step, and its closed form rounds.
+  [[nodiscard]] double least(Goal goal, Seconds step, Bytes memory) const noexcept {
+    constexpr double rounding = 1e-12;
+    return (counts_failures(goal) ? 1.0 - rounding : 1.0) * value(goal, step, memory);
+  }
+
+ private:
+  [[nodiscard]] bool counts_failures(Goal goal) const noexcept { return clock && of_calendar(goal); }
 };
 
 /// A job that cannot be, and why.

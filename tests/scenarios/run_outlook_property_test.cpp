@@ -117,7 +117,7 @@ TEST_CASE("the clock of a search is that of the outlook, and never runs backward
       RC_ASSERT(clock.calendar(at) == outlook_of(t, {at, 0.3, std::nullopt, false}).completion.mid);
     }
     const Seconds later = (1.0 + any(1e-9, 1.0)) * at;
-    RC_ASSERT(clock.calendar(later) >= clock.calendar(at));
+    RC_ASSERT(clock.calendar(later) >= (1.0 - 1e-13) * clock.calendar(at));  // flat where saves take all the time
     RC_ASSERT(clock.calendar(at) >= clock.work(at));
   }));
 }

@@ -406,11 +406,10 @@ class Oracle {
     goodput::Run run;
     run.mtbf = goodput::job_mtbf(q.per_gpu.mid, real(train_->work.shape.gpus), q.per_job);
     run.save = goodput::checkpoint_time(q.checkpoint, q.store);
-    run.interval = q.interval             ? *q.interval
-                   : q.interval_steps > 0 ? real(q.interval_steps) * step
-                                          : goodput::best_interval(run.save, run.mtbf);
     run.recovery = q.recovery;
     run.work = steps * step + (q.evaluation_every > 0 ? steps / real(q.evaluation_every) : 0.0) * q.evaluation;
+    run.interval = q.interval_steps > 0 ? real(q.interval_steps) / steps * run.work
+                                        : q.interval.value_or(goodput::best_interval(run.save, run.mtbf));
     return goodput::goodput(run).completion.mid / steps;
   }
 
