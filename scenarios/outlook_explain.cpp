@@ -46,22 +46,18 @@ void explain_checkpoint(const TrainScenario& t, const RunOutlook& o, ExplainReco
 
 void explain_end(const RunOutlook& o, ExplainRecorder& r) {
   const goodput::Run& run = o.run;
-  r.line(
-      "completion", "M e^((R + w')/M) (e^((tau + C)/M) - 1) T_s / (tau g l)",
-      "Daly 2006, equation 20, with the lag of asynchronous saves and the hosts away (Erlang 1917)",
-      o.completion.mid.raw(), Shown::run_seconds,
-      {{"T_s", run.work.raw(), Shown::run_seconds, "steps, and pauses for evaluation"},
-       {"M", o.mtbf.mid.raw(), Shown::run_seconds, "mtbf"},
-       {"R", run.recovery.stop().raw(), Shown::run_seconds, "goodput.detection + goodput.restart"},
-       {"tau", run.interval.raw(), Shown::run_seconds, "checkpoint_interval"},
-       {"C", o.stall.raw(), Shown::run_seconds, "checkpoint_stall"},
-       {"w'", run.save.lag(run.interval).raw(), Shown::run_seconds, "a save is whole so long after its stall"},
-       {"g",
-        o.shares.useful + o.evaluation > 0.0
-            ? (o.shares.useful + o.evaluation) / (o.shares.useful + o.evaluation + o.shares.slower)
-            : 1.0,
-        Shown::fraction, "mean rate with hosts missing"},
-       {"l", 1.0 - o.shares.waiting, Shown::fraction, "of the time no host is waited for; less hosts taken back in"}});
+  const goodput::Pace pace = goodput::pace_of(run);
+  r.line("completion", "M e^((R + w')/M) (e^((tau + C)/M) - 1) T_s / (tau g l)",
+         "Daly 2006, equation 20, with the lag of asynchronous saves and the hosts away (Erlang 1917)",
+         o.completion.mid.raw(), Shown::run_seconds,
+         {{"T_s", run.work.raw(), Shown::run_seconds, "steps, and pauses for evaluation"},
+          {"M", o.mtbf.mid.raw(), Shown::run_seconds, "mtbf"},
+          {"R", run.recovery.stop().raw(), Shown::run_seconds, "goodput.detection + goodput.restart"},
+          {"tau", run.interval.raw(), Shown::run_seconds, "checkpoint_interval"},
+          {"C", o.stall.raw(), Shown::run_seconds, "checkpoint_stall"},
+          {"w'", run.save.lag(run.interval).raw(), Shown::run_seconds, "a save is whole so long after its stall"},
+          {"g", pace.rate, Shown::fraction, "mean rate with hosts missing"},
+          {"l", pace.left, Shown::fraction, "of the time that waits for no host and takes none back in"}});
   r.line("goodput", "training / completion", "effective training time ratio", o.ratio.mid, Shown::fraction,
          {{"saving", o.shares.saving, Shown::fraction, "stalls of saves that are kept"},
           {"rework", o.shares.rework, Shown::fraction, "what failures undid"},
@@ -69,10 +65,13 @@ void explain_end(const RunOutlook& o, ExplainRecorder& r) {
           {"slower", o.shares.slower, Shown::fraction, "on fewer hosts"},
           {"waiting", o.shares.waiting, Shown::fraction, "for a host"},
           {"evaluation", o.evaluation, Shown::fraction, "pauses"}});
-  r.line("calendar_high", "T e^sqrt(ln^2(1 + w_step) + ln^2 rate + ln^2 chance)",
+  r.line("calendar_high", "T e^sqrt(ln^2(1 + step) + ln^2 rate + ln^2 chance)",
          "independent errors of the logarithm, 80 % each", o.calendar.high.raw(), Shown::run_seconds,
          {{"T", o.completion.mid.raw(), Shown::run_seconds, "completion"},
-          {"chance", o.completion.high / o.completion.mid, Shown::count, "runs at one rate, high over mean"}});
+          {"step", o.width, Shown::fraction, "80 % of past errors (docs/confidence.md)"},
+          {"rate", o.by_rate.high / o.by_rate.mid, Shown::count,
+           "mean at the high end of the rate over that at its middle"},
+          {"chance", o.completion.high / o.completion.mid, Shown::count, "runs at the middle rate, 90 % over mean"}});
 }
 
 }  // namespace

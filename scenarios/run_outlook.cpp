@@ -130,8 +130,9 @@ RunOutlook outlook_of(const TrainScenario& t, const OutlookRequest& request) {
     o.shares.useful = o.ratio.mid;
     o.evaluation = g.ratio - o.ratio.mid;
     o.completion = g.completion;
-    o.calendar =
-        combined(g.completion, {range.few.completion.mid, g.completion.mid, range.many.completion.mid}, request.width);
+    o.by_rate = {range.few.completion.mid, g.completion.mid, range.many.completion.mid};
+    o.width = request.width;
+    o.calendar = combined(o.completion, o.by_rate, o.width);
     if (request.simulates) {
       o.runs = runs_of(q, o.run, g);
     }

@@ -36,6 +36,8 @@ struct RunOutlook {
   goodput::TimeShares shares;        ///< of the time, at the middle rate; `useful` without evaluation
   double evaluation = 0.0;           ///< share of the time
   Interval<Seconds> completion;      ///< closed form, chance alone: 80 % of runs at the middle rate
+  Interval<Seconds> by_rate;         ///< means at the ends of the rate, the interval between saves as it stands
+  double width = 0.0;                ///< 80 % of the step
   /// Of all that is not known: the step's time, the rate, chance (docs/goodput.md, "When it ends").
   Interval<Seconds> calendar;
   std::optional<goodput::SimulatedRuns> simulated;
