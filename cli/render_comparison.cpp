@@ -103,15 +103,18 @@ void add_training(Table& table, const Comparison& c, std::string name, Say say) 
 
 double dollars_per_second(const ComparedPlan& p) {
   const auto& price = p.plan.scenario.money.price;
-  const TrainScenario* const t = train_of(p);
-  const std::int64_t gpus =
-      t != nullptr ? t->work.shape.gpus : std::get<ServeScenario>(p.plan.scenario.question).work.gpus;
-  return price ? static_cast<double>(gpus) * price->raw() : 0.0;
+  return price ? p.gpus_held * price->raw() : 0.0;
 }
 
 std::string per_dollar(const ComparedPlan& p) {
   const double price = dollars_per_second(p);
-  return price > 0.0 && p.samples_per_second > 0.0 ? format_number(p.samples_per_second / price) : "";
+  return price > 0.0 && p.kept_per_second > 0.0 ? format_number(p.kept_per_second / price) : "";
+}
+
+/// Whether any plan says what fails.
+bool counts_failures(const Comparison& c) {
+  return std::any_of(c.plans.begin(), c.plans.end(),
+                     [](const ComparedPlan& p) { return std::get<TrainPlan>(p.plan.answer).outlook.has_value(); });
 }
 
 std::string training_table(const Comparison& c) {
@@ -130,6 +133,14 @@ std::string training_table(const Comparison& c) {
   add_training(table, c, "duration", [](const TrainScenario& t, const TrainPlan& p) {
     return t.tokens > 0.0 ? format(p.duration.mid) : std::string{};
   });
+  if (counts_failures(c)) {
+    add_training(table, c, "goodput", [](const auto&, const TrainPlan& p) {
+      return p.outlook ? percent(p.outlook->ratio.mid) : std::string{};
+    });
+    add_training(table, c, "with failures", [](const auto&, const TrainPlan& p) {
+      return p.outlook ? format(p.calendar.mid) : std::string{"not counted"};
+    });
+  }
   add_training(table, c, "cost", [](const auto&, const TrainPlan& p) {
     return p.cost.mid > Dollars{} ? format(p.cost.mid) : std::string{};
   });
@@ -310,6 +321,10 @@ void plan_members(JsonWriter& json, const ComparedPlan& p, bool serving) {
     }
     if (t->duration.mid > Seconds{}) {
       json.member("duration_s", t->duration.mid.raw());
+    }
+    if (t->outlook) {
+      json.member("goodput", t->outlook->ratio.mid);
+      json.member("calendar_s", t->calendar.mid.raw());
     }
     if (t->cost.mid > Dollars{}) {
       json.member("cost_usd", t->cost.mid.raw());

@@ -2,6 +2,7 @@
 #include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_advice.hpp>
+#include <headroom/cli/render_outlook.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/json_writer.hpp>
 
@@ -196,6 +197,7 @@ void train_times(JsonWriter& json, const Money& money, const TrainScenario& t, c
       interval(json, "cost_usd", p.cost);
     }
   }
+  outlook_members(json, t, p);
   json.member("binds", std::string_view{p.binds});
   json.key("step_terms_s");
   json.begin_object();

@@ -2,6 +2,7 @@
 // The text of a plan leads with the answer and what binds it; items, assumptions and the confession follow.
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_advice.hpp>
+#include <headroom/cli/render_outlook.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/scenarios/strategy_text.hpp>
 
@@ -127,6 +128,9 @@ std::string train_time_text(const Plan& plan, const TrainScenario& t, const Trai
     answer.row(
         {(t.tokens < 1e12 ? format_number(t.tokens / 1e9) + " G" : format_number(t.tokens / 1e12) + " T") + " tokens",
          interval_text(p.duration)});
+    if (p.outlook) {
+      answer.row({"with failures", interval_text(p.calendar)});
+    }
     answer.row({"GPU-hours", interval_text(p.gpu_hours)});
   }
   if (plan.scenario.money.price) {
@@ -135,7 +139,7 @@ std::string train_time_text(const Plan& plan, const TrainScenario& t, const Trai
     }
     answer.row({"cost per M tokens", interval_text(p.cost_per_million_tokens)});
   }
-  return answer.text() + "binds: " + p.binds + "\n\n" + time_table(p.estimate.time);
+  return answer.text() + "binds: " + p.binds + "\n" + outlook_text(t, p) + "\n" + time_table(p.estimate.time);
 }
 
 std::string price_text(const Plan& plan) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/render_outlook.hpp>
 #include <headroom/cli/render_scaling.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/csv.hpp>
@@ -156,6 +157,10 @@ void point_members(JsonWriter& json, const Point& p, bool priced) {
     interval(json, "cost_per_million_tokens_usd", plan.cost_per_million_tokens);
     json.member("sequences_per_usd", p.samples_per_dollar);
   }
+  if (plan.outlook) {
+    json.member("goodput", plan.outlook->ratio.mid);
+    json.member("calendar_s", plan.calendar.mid.raw());
+  }
 }
 
 void fit_member(JsonWriter& json, std::string_view name, const std::optional<scaling::LawFit>& fit) {
@@ -242,8 +247,8 @@ std::string cures_table(const SpeedupAnswer& a) {
 }  // namespace
 
 std::string scaling_text(const Scenario& scenario, const Curve& curve) {
-  std::string text =
-      head_text(scenario, kind_text(train_of(scenario), curve.request.kind)) + points_table(scenario, curve) + "\n";
+  std::string text = head_text(scenario, kind_text(train_of(scenario), curve.request.kind)) +
+                     points_table(scenario, curve) + outlook_table(curve) + "\n";
   const Point* const smallest = curve.smallest();
   if (smallest == nullptr) {
     const Strategy& s = train_of(scenario).strategy;

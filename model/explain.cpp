@@ -9,7 +9,8 @@ std::string shown_text(double value, Shown as) {
   switch (as) {
     case Shown::count: return value == std::round(value) ? format_count(value) : format_number(value, 4);
     case Shown::fraction: return format_number(100.0 * value) + " %";
-    case Shown::seconds: return format(Seconds{value});
+    case Shown::seconds:
+    case Shown::run_seconds: return format(Seconds{value});
     case Shown::bytes: return format(Bytes{value});
     case Shown::flops: return format(Flops{value});
     case Shown::bytes_per_second: return format(BytesPerSecond{value});

@@ -13,7 +13,17 @@
 namespace headroom {
 
 /// How a recorded number is printed.
-enum class Shown : std::uint8_t { count, fraction, seconds, bytes, flops, bytes_per_second, flops_per_second };
+/// `run_seconds` are of the whole run, and no share of its step.
+enum class Shown : std::uint8_t {
+  count,
+  fraction,
+  seconds,
+  bytes,
+  flops,
+  bytes_per_second,
+  flops_per_second,
+  run_seconds
+};
 [[nodiscard]] std::string shown_text(double value, Shown as);
 
 /// One symbol of a formula with its value and where that comes from.

@@ -194,21 +194,18 @@ void add_differences(Comparison& comparison) {
 
 bool meets(const Plan& plan, const Objectives& o) {
   if (train_of(plan) != nullptr) {
-    return !o.duration || train_answer(plan).duration.mid <= *o.duration;
+    return !o.duration || train_answer(plan).calendar.mid <= *o.duration;
   }
   const ServePlan& p = serve_answer(plan);
   return (!o.ttft || p.ttft.mid <= *o.ttft) && (!o.tpot || p.tpot.mid <= *o.tpot);
 }
 
 Offer offer_of(const ComparedPlan& p, const Objectives& objectives) {
-  const TrainScenario* const t = train_of(p.plan);
-  const std::int64_t gpus =
-      t != nullptr ? t->work.shape.gpus : std::get<ServeScenario>(p.plan.scenario.question).work.gpus;
   Offer offer;
   offer.feasible = p.plan.feasible() && p.samples_per_second > 0.0;
-  offer.per_second = p.samples_per_second;
+  offer.per_second = p.kept_per_second;
   if (p.plan.scenario.money.price) {
-    offer.price = real(gpus) * *p.plan.scenario.money.price;
+    offer.price = p.gpus_held * *p.plan.scenario.money.price;
   }
   offer.meets = meets(p.plan, objectives);
   return offer;
@@ -265,6 +262,11 @@ Comparison compare_plans(std::vector<Scenario> scenarios, const Objectives& obje
     compared.file = scenario.file;
     compared.plan = price_plan(std::move(scenario));
     compared.samples_per_second = rate_of(compared.plan);
+    const TrainScenario* const t = train_of(compared.plan);
+    compared.kept_per_second =
+        compared.samples_per_second * (t != nullptr ? train_answer(compared.plan).useful() : 1.0);
+    compared.gpus_held =
+        t != nullptr ? t->gpus_held() : real(std::get<ServeScenario>(compared.plan.scenario.question).work.gpus);
   }
   comparison.keys = differing(comparison.plans);
   add_differences(comparison);

@@ -15,7 +15,7 @@ namespace headroom {
 
 /// What a plan must meet to be ranked by its price; training knows the first, serving the others.
 struct Objectives {
-  std::optional<Seconds> duration;  ///< of the whole run
+  std::optional<Seconds> duration;  ///< of the whole run, failures and saves among it where they are counted
   std::optional<Seconds> ttft, tpot;
 };
 
@@ -39,6 +39,8 @@ struct ComparedPlan {
   std::string file;
   Plan plan;
   double samples_per_second = 0.0;       ///< sequences of training, output tokens of serving; 0 where none is priced
+  double kept_per_second = 0.0;          ///< of them what failures and saves leave, where they are counted
+  double gpus_held = 1.0;                ///< that are paid for
   std::optional<Difference> difference;  ///< of all but the reference, where it is priced
   /// Ranked below the best by no more than predictions of two such plans have been off by.
   bool near_best = false;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace headroom {
@@ -99,7 +100,7 @@ void advise(const TrainScenario& t, const Plan& plan, TrainPlan& answer) {
   if (asked.sweep && timed) {
     const bool priced = answer.cost.mid > Dollars{};
     answer.advice.sweep = plan_sweep(
-        *asked.sweep, {answer.duration, answer.gpu_hours, priced ? std::optional{answer.cost} : std::nullopt});
+        *asked.sweep, {answer.calendar, answer.gpu_hours, priced ? std::optional{answer.cost} : std::nullopt});
   }
   const double width = timed ? plan.confidence->width : 0.0;
   for (const std::int64_t gpus : asked.elastic) {
@@ -135,10 +136,12 @@ void judge_host(const TrainScenario& t, TrainPlan& answer) {
   answer.way_out = "offload less or to NVMe, use more GPUs or nodes with more host memory";
 }
 
-/// How much is said beside the answer: the record of terms, what would fit where this does not.
+/// How much is said beside the answer: the record of terms, what would fit where this does not, the run played event by
+/// event.
 struct Told {
   bool terms = false;
   bool remedies = true;
+  bool simulation = true;
 };
 
 /// The verdict in words, and what would fit where this does not surely.
@@ -203,8 +206,9 @@ void price_run(
   answer.mfu.high = std::min(answer.mfu.high, 1.0);
   if (t.tokens > 0.0) {
     answer.duration = widened(t.tokens / step_tokens * e.step, width);
-    answer.calendar = answer.duration;
-    answer.gpu_hours = widened(gpus * (answer.calendar.mid / hour), width);
+    answer.calendar = answer.outlook ? answer.outlook->calendar : answer.duration;
+    const auto hours = [&](Seconds calendar) { return t.gpus_held() * (calendar / hour); };
+    answer.gpu_hours = {hours(answer.calendar.low), hours(answer.calendar.mid), hours(answer.calendar.high)};
   }
   if (!money.price) {
     return;
@@ -212,7 +216,63 @@ void price_run(
   answer.cost_per_million_tokens =
       widened(cost_per_million(gpus * *money.price, Hertz{answer.tokens_per_s.mid}), width);
   if (t.tokens > 0.0) {
-    answer.cost = widened(rent(*money.price, gpus, answer.calendar.mid), width);
+    const auto paid = [&](Seconds calendar) { return rent(*money.price, t.gpus_held(), calendar); };
+    answer.cost = {paid(answer.calendar.low), paid(answer.calendar.mid), paid(answer.calendar.high)};
+    const double millions = t.tokens / 1e6;
+    answer.cost_per_million_tokens = {answer.cost.low / millions, answer.cost.mid / millions,
+                                      answer.cost.high / millions};
+  }
+}
+
+/// Rate that the plan keeps on the hosts that are left when one is away, where the run goes on so and the same batch
+/// runs there; else the share of the hosts stands, and why.
+std::optional<double> kept_without_host(const TrainScenario& t, const TrainPlan& answer, Plan& plan) {
+  const goodput::Recovery& r = t.long_run->recovery;
+  if (r.may_miss == 0 || r.kept) {
+    return std::nullopt;
+  }
+  const std::int64_t left = t.work.shape.gpus - t.gpus_per_node;
+  const ElasticCount fewer = replan(t, {answer.strategy, answer.estimate.step, plan.part, plan.without, 0.0}, left);
+  const std::string key = "goodput.kept = ";
+  if (fewer.why_not.empty() && fewer.kept > 0.0) {
+    const double kept = std::min(1.0, fewer.kept);
+    plan.notes.push_back(key + percent(kept) + " (this plan on " + format_count(real(left)) + " GPUs, its batch kept)");
+    return kept;
+  }
+  plan.notes.push_back(key + percent(r.rate(1)) + " (hosts left over all; the batch cannot be kept on " +
+                       format_count(real(left)) + " GPUs: " + fewer.why_not + ")");
+  return std::nullopt;
+}
+
+/// What failures, saves and pauses make of the run, or that nobody counted them.
+void look_ahead(const TrainScenario& t, bool simulates, TrainPlan& answer, Plan& plan) {
+  if (!t.long_run) {
+    if (t.tokens > 0.0) {
+      plan.notes.push_back(uncounted_failures(t.work.shape.gpus));
+    }
+    return;
+  }
+  const std::optional<double> kept = kept_without_host(t, answer, plan);
+  answer.outlook = outlook_of(t, {answer.estimate.step, plan.confidence->width, kept, simulates});
+  if (const std::int64_t spares = t.long_run->recovery.spares; spares > 0) {
+    plan.notes.push_back("spare hosts are paid for: " + format_count(t.gpus_held()) + " GPUs in GPU-hours and cost");
+  }
+  if (t.long_run->start && !answer.outlook->end) {
+    plan.notes.emplace_back("the run ends beyond the year 9999: no date is told");
+  }
+}
+
+/// How the run's numbers came about, behind those of its step.
+void explain_run(const TrainScenario& t, bool asked, const TrainPlan& answer, Plan& plan) {
+  const auto append = [&](std::vector<ExplainEntry> entries) {
+    plan.explain.insert(plan.explain.end(), std::make_move_iterator(entries.begin()),
+                        std::make_move_iterator(entries.end()));
+  };
+  if (asked && t.target) {
+    append(explain_target(*t.target, real(t.work.shape.global_batch) * real(t.work.shape.seq_len)));
+  }
+  if (asked && answer.outlook) {
+    append(explain_outlook(t, *answer.outlook));
   }
 }
 
@@ -281,6 +341,8 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
   if (compiled.timed) {
     note_data(t, answer, compiled, table.step, plan);
     answer.binds = what_binds(e.time);
+    look_ahead(t, told.simulation, answer, plan);
+    explain_run(t, told.terms, answer, plan);
     price_run(t, scenario.money, compiled, plan.confidence->width, answer);
   }
   advise(t, plan, answer);
@@ -325,7 +387,7 @@ Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, 
     plan.own_runs = std::move(own_runs);
   }
   if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {
-    plan.answer = plan_training(scenario, *train, {explain, true}, plan);
+    plan.answer = plan_training(scenario, *train, {explain, true, true}, plan);
   } else {
     plan.answer = plan_serving(std::get<ServeScenario>(scenario.question), scenario.money, explain, part, plan);
   }
@@ -340,7 +402,7 @@ Plan price_plan(Scenario scenario) {
   }
   Plan plan;
   plan.notes = scenario.assumptions;
-  plan.answer = plan_training(scenario, *train, {false, false}, plan);
+  plan.answer = plan_training(scenario, *train, {false, false, false}, plan);
   plan.scenario = std::move(scenario);
   return plan;
 }

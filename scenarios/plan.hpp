@@ -6,6 +6,7 @@
 #include <headroom/scenarios/nearest_runs.hpp>
 #include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/own_runs.hpp>
+#include <headroom/scenarios/run_outlook.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/sensitivity.hpp>
 #include <headroom/scenarios/train_answer.hpp>
@@ -53,10 +54,13 @@ struct TrainPlan {
   Interval<double> model_flops_per_gpu;  ///< FLOP/s
   Interval<Seconds> duration;            ///< of the training alone; zero when no token count was given
   Interval<Seconds> calendar;            ///< that GPUs are held for: the duration and what failures and saves add
-  Interval<double> gpu_hours;            ///< of the calendar time
+  std::optional<RunOutlook> outlook;     ///< where the scenario says what fails
+  Interval<double> gpu_hours;            ///< of the calendar time, spare hosts among them
   Interval<Dollars> cost;                ///< of the calendar time; zero without a price
   Interval<Dollars> cost_per_million_tokens;
   TrainAdvice advice;
+  /// Of the calendar time, what is the training alone; 1 where nothing else is counted.
+  [[nodiscard]] double useful() const noexcept { return calendar.mid > Seconds{} ? duration.mid / calendar.mid : 1.0; }
 };
 
 struct ServePlan {

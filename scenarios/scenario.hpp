@@ -7,6 +7,7 @@
 #include <headroom/model/train/training.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/scenarios/advice/questions.hpp>
+#include <headroom/scenarios/goodput/question.hpp>
 
 #include <memory>
 #include <optional>
@@ -41,7 +42,14 @@ struct TrainScenario {
   Strategy strategy;
   bool micro_batch_open = false;  ///< blank: the fastest legal value that fits
   bool recompute_open = false;
-  TrainQuestions asked;  ///< beside the plan
+  TrainQuestions asked;                       ///< beside the plan
+  std::optional<goodput::Question> long_run;  ///< [goodput]: what failures and saves add
+  std::optional<goodput::Target> target;      ///< [target]: from which `tokens` may follow
+
+  /// That are paid for: those that train and those of spare hosts.
+  [[nodiscard]] double gpus_held() const noexcept {
+    return static_cast<double>(work.shape.gpus) + (long_run ? long_run->spare_gpus(gpus_per_node) : 0.0);
+  }
 };
 
 struct ServeScenario {

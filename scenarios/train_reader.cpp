@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/scenarios/advice/reader.hpp>
 #include <headroom/scenarios/data_feed.hpp>
+#include <headroom/scenarios/goodput/reader.hpp>
+#include <headroom/scenarios/run_outlook.hpp>
 #include <headroom/scenarios/sequence_length.hpp>
 #include <headroom/scenarios/train_reader.hpp>
 
@@ -20,6 +23,7 @@ class TrainingReader {
     read_strategy(train_);
     train_.work.feed = read_data_feed(root_);
     read_software(train_);
+    read_long_run(train_);
     settle_sequence(train_);  // padding depends on sequence parallelism, which the software may settle
   }
 
@@ -47,10 +51,36 @@ class TrainingReader {
     read_offload_target(table, train);
     // Token counts are written as 15e12 or as an integer.
     train.tokens = table.maybe_number("tokens", {1.0, 1e18}).value_or(0.0);
+    read_way_to_loss(train);
     train.asked.batch = read_batch_change(table);
     train.asked.elastic = read_elastic(table);
     train.asked.sweep = read_sweep(root_, train.tokens);
     table.finish();
+  }
+
+  /// Tokens that follow from a target loss.
+  void read_way_to_loss(TrainScenario& train) {
+    const TrainingShape& shape = train.work.shape;
+    train.target = goodput::read_target(root_,
+                                        {&train.architecture, train.work.options.method == Method::full,
+                                         real(shape.global_batch) * real(shape.seq_len), train.tokens},
+                                        assumptions_);
+    if (train.target && diagnostics_.empty()) {
+      train.tokens = train.target->way.tokens;
+    }
+  }
+
+  /// What may stop the run, which hangs on the states that the software keeps.
+  void read_long_run(TrainScenario& train) {
+    if (!root_.has("goodput")) {
+      return;
+    }
+    const CheckpointStates states = diagnostics_.empty() ? checkpoint_states(train) : CheckpointStates{};
+    train.long_run = goodput::read_goodput(
+        root_,
+        {train.work.shape.gpus, train.gpus_per_node, train.tokens > 0.0, states.total, states.of_parameter,
+         host_link_of(train.device, train.host ? &*train.host : nullptr), train.device.id},
+        assumptions_);
   }
 
   /// Where offloaded bytes go: into the host's memory, which must have room, or through it to NVMe.

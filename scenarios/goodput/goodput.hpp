@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom::goodput {
@@ -55,9 +56,14 @@ struct Goodput {
   Interval<Seconds> completion;  ///< mean and 80 % of the runs; that the rate itself is uncertain is not in
 };
 
-/// Everything that is wrong with a run, in words: no mean time between failures, negative times, a checkpoint that
-/// takes longer than the job lives, counts and shares that cannot be.
-[[nodiscard]] std::vector<std::string> run_problems(const Run& run);
+/// One thing that is wrong with a run, in words, and the scenario key of [goodput] that states it.
+struct RunProblem {
+  std::string_view key;
+  std::string text;
+};
+/// All of them: no mean time between failures, negative times, a checkpoint that takes longer than the job lives,
+/// counts and shares that cannot be.
+[[nodiscard]] std::vector<RunProblem> run_problems(const Run& run);
 
 /// Hosts away from a run in the long run: as many repairs at once as there are hosts away, failures at a rate of
 /// swap_share / mtbf while the run runs. States k = 0 .. spares + may_miss + 1 have weights a^k / k!, a =
@@ -69,6 +75,22 @@ struct HostPool {
   Hertz rejoins{};       ///< hosts taken back into a running job
 };
 [[nodiscard]] HostPool host_pool(const Recovery& recovery, Seconds mtbf);
+
+/// What the completion hangs on beside the work. No heap and no exceptions: a search asks it for every strategy.
+struct Pace {
+  Seconds mtbf{}, interval{}, stop{};
+  CheckpointTime save;
+  double rate = 1.0;  ///< mean over the time that is not waiting, of that of all hosts
+  double left = 1.0;  ///< of the time, what neither waits nor takes hosts back in
+
+  /// A run shorter than the interval is saved once, at its end.
+  [[nodiscard]] Seconds spacing(Seconds work) const noexcept { return interval < work ? interval : work; }
+  /// Running time, by WallFactor, over the mean rate and the share of the time that is left for it. Never falls as the
+  /// work grows.
+  [[nodiscard]] Seconds completion(Seconds work) const noexcept;
+};
+/// ConfigError with all of run_problems, or where hosts come back so often that nothing is left.
+[[nodiscard]] Pace pace_of(const Run& run);
 
 /// Closed form. Running time by Daly 2006, equation 20 with the lag of asynchronous saves (WallFactor), over the mean
 /// rate and the share of the time that the host pool leaves. Failures come in that time at 1 / mtbf; e^(-R/M) of it is

@@ -33,6 +33,11 @@ class Stream {
   std::uint64_t state_;
 };
 
+/// Whether a save is whole before the next one begins.
+bool one_at_a_time(const Run& run) noexcept {
+  return run.save.mode == SaveMode::synchronous || run.save.write <= run.interval;
+}
+
 struct Outcome {
   double completion = 0.0;  ///< seconds
   double failures = 0.0;
@@ -46,6 +51,7 @@ class OneRun {
 
   Outcome play() {
     while (durable_ < work_) {
+      stride();
       if (train_to_save() && save() && done_ >= work_) {
         end_write();
       }
@@ -118,6 +124,30 @@ class OneRun {
       take_in();
     }
     next_failure_ += now_ - begun;  // what stands still does not fail
+  }
+
+  /// All saves but the last before something happens, at once: what the steps below would do one by one.
+  void stride() {
+    const CheckpointTime& save = run_.save;
+    const double interval = run_.interval.raw(), stall = save.stall(run_.interval).raw();
+    if (!one_at_a_time(run_)) {
+      return;  // how long a save waits for the one before hangs on what came before
+    }
+    take_in();
+    const double until = missing() > 0 ? std::min(next_failure_, next_return()) : next_failure_;
+    const double done = interval * run_.recovery.rate(missing());
+    const double saves = std::floor(std::min((until - now_) / (interval + stall), (work_ - done_) / done)) - 1.0;
+    if (!(saves >= 2.0)) {
+      return;
+    }
+    now_ += saves * (interval + stall);
+    done_ += saves * done;
+    durable_ = done_;
+    if (save.mode == SaveMode::asynchronous) {
+      durable_ -= done;  // of the last one the write has just begun
+      written_ = done_;
+      write_ends_ = now_ + save.write.raw();
+    }
   }
 
   /// True at the next save, or at the end of the work.
@@ -195,7 +225,8 @@ void check(const Run& run, const SimulationOptions& options, const Goodput& expe
     throw ConfigError{"a simulation of " + std::to_string(options.runs) + " runs: state at least 1"};
   }
   constexpr double most = 2e9;
-  const double events = real(options.runs) * (2.0 * expected.failures + 2.0 * (expected.completion.mid / run.interval));
+  const double saves = one_at_a_time(run) ? 0.0 : expected.completion.mid / run.interval;
+  const double events = real(options.runs) * (4.0 * expected.failures + 2.0 * saves);
   if (events > most) {
     throw ConfigError{"a simulation of " + std::to_string(options.runs) + " runs has about " + format_count(events) +
                       " events, more than " + format_count(most) + ": ask for fewer runs, or take the closed form"};

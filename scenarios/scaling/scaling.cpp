@@ -108,8 +108,23 @@ std::vector<Output> outputs_of(const Curve& curve) {
   return series;
 }
 
+/// The same of what is paid for: what failures and saves leave, of runs of as many tokens.
+std::vector<Output> paid_outputs_of(const Curve& curve, double tokens) {
+  std::vector<Output> series;
+  for (const Point& point : curve.points) {
+    if (point.answered) {
+      const TrainScenario& t = std::get<TrainScenario>(point.plan->scenario.question);
+      const double per_second = real(point.global_batch) / point.train().estimate.step.raw();
+      const double of_run = t.tokens > 0.0 ? tokens / t.tokens : 1.0;  // a larger batch may take more
+      const double held = t.gpus_held() / real(t.work.shape.gpus);
+      series.push_back({point.gpus, of_run * (point.train().useful() / held) * per_second});
+    }
+  }
+  return series;
+}
+
 /// What a point is beside the others: efficiency, what its GPUs added, what a dollar buys.
-void relate_points(Curve& curve, std::span<const Output> series, const Money& money) {
+void relate_points(Curve& curve, std::span<const Output> series, std::span<const Output> paid, const Money& money) {
   const std::vector<double> marginal = marginal_efficiencies(series);
   std::size_t next = 0;
   for (Point& point : curve.points) {
@@ -122,7 +137,7 @@ void relate_points(Curve& curve, std::span<const Output> series, const Money& mo
     const Estimate& e = point.train().estimate;
     point.communication = communication_of(e) / e.step;
     if (money.price) {
-      point.samples_per_dollar = here.per_second / (real(here.gpus) * money.price->raw());
+      point.samples_per_dollar = paid[next].per_second / (real(here.gpus) * money.price->raw());
     }
     ++next;
   }
@@ -193,7 +208,8 @@ Curve scaling_curve(const Scenario& scenario, const Request& request) {
     curve.points.push_back(priced_at(scenario, t, gpus, request.kind));
   }
   const std::vector<Output> series = outputs_of(curve);
-  relate_points(curve, series, scenario.money);
+  const std::vector<Output> paid = paid_outputs_of(curve, t.tokens);
+  relate_points(curve, series, paid, scenario.money);
   const std::vector<Speedup> speedups = speedups_of(series);
   curve.amdahl = fit_amdahl(speedups);
   curve.gustafson = fit_gustafson(speedups);
@@ -201,7 +217,7 @@ Curve scaling_curve(const Scenario& scenario, const Request& request) {
   curve.stop = stopping_count(series, request.least);
   if (scenario.money.price && !series.empty() && (request.budget.run || request.budget.rate)) {
     curve.least_per_dollar = request.least * curve.smallest()->samples_per_dollar;
-    curve.most_useful = most_useful_gpus(series, *scenario.money.price, request.budget,
+    curve.most_useful = most_useful_gpus(paid, *scenario.money.price, request.budget,
                                          t.tokens / real(t.work.shape.seq_len), curve.least_per_dollar);
   }
   return curve;

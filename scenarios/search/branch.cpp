@@ -106,7 +106,7 @@ class LayoutSearch {
     bound.layout.strategy = s;
     bound.step = least.step;
     bound.goal = least.goal;
-    bound.front = coordinates(least.step, Bytes{});
+    bound.front = least_coordinates(least.step, Bytes{});
     bound.kinds = kinds_of_parallelism(s);
     if (!found_.excludes(bound)) {
       return false;
@@ -240,8 +240,8 @@ class LayoutSearch {
     bound.layout.rental = job_.rental;
     bound.layout.strategy = s;
     bound.step = least;
-    bound.goal = job_.value(context_.objective->minimize, least, memory);
-    bound.front = coordinates(least, memory);
+    bound.goal = job_.least(context_.objective->minimize, least, memory);
+    bound.front = least_coordinates(least, memory);
     bound.kinds = kinds_of_parallelism(s);
     bound.zero = zero;
     if (found_.excludes(bound)) {
@@ -255,6 +255,14 @@ class LayoutSearch {
     FrontPoint point{};
     for (std::size_t i = 0; i < context_.front.size(); ++i) {
       point[i] = job_.value(context_.front[i], step, memory);
+    }
+    return point;
+  }
+
+  [[nodiscard]] FrontPoint least_coordinates(Seconds step, Bytes memory) const noexcept {
+    FrontPoint point{};
+    for (std::size_t i = 0; i < context_.front.size(); ++i) {
+      point[i] = job_.least(context_.front[i], step, memory);
     }
     return point;
   }
@@ -363,7 +371,7 @@ LayoutBound bound_layout(const BranchContext& context, const LayerRanks& layout)
     }
   }
   least.goal =
-      context.objective->minimize == Goal::memory ? 0.0 : job.value(context.objective->minimize, least.step, {});
+      context.objective->minimize == Goal::memory ? 0.0 : job.least(context.objective->minimize, least.step, {});
   return least;
 }
 

@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/date.hpp>
 #include <headroom/scenarios/search/objective.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 
 namespace headroom {
 namespace {
 
-std::optional<std::chrono::sys_days> date_of(std::string_view text) noexcept {
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-') {
-    return std::nullopt;
-  }
-  const auto part = [&](std::size_t from, std::size_t length) -> int {
-    int value = -1;
-    const char* end = text.data() + from + length;
-    const auto [rest, error] = std::from_chars(text.data() + from, end, value);
-    return error == std::errc{} && rest == end ? value : -1;
-  };
-  const int year = part(0, 4);
-  const int month = part(5, 2);
-  const int day = part(8, 2);
-  if (year < 0 || month < 1 || day < 1) {
-    return std::nullopt;
-  }
-  const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
-                                         std::chrono::day{static_cast<unsigned>(day)}};
-  return date.ok() ? std::optional{std::chrono::sys_days{date}} : std::nullopt;
-}
-
-bool states(const ConfigValue& root, std::string_view table, std::string_view key) {
+bool states(const ConfigValue& root, std::string_view table, std::string_view key) noexcept {
   const ConfigValue* found = root.find(table);
   return found != nullptr && found->find(key) != nullptr;
 }
@@ -80,7 +59,7 @@ class ObjectiveReader {
 
  private:
   void need_tokens(std::string_view key) {
-    if (!states(root_, "training", "tokens")) {
+    if (!asks_run(root_)) {
       table_.problem(key, quoted(key) + " speaks of the whole run: state training.tokens");
     }
   }
@@ -126,20 +105,27 @@ class ObjectiveReader {
 
   /// "30 d", or a date with the start of the run.
   void read_deadline(Objective& o) {
-    const std::optional<std::string> start = table_.maybe_text("start");
+    const std::optional<std::string> own = table_.maybe_text("start");
     const ConfigValue* value = table_.value("deadline");
-    if (start && !date_of(*start)) {
-      table_.problem("start", "'start' is " + quoted(*start) + ", not a date like \"2027-01-31\"");
+    if (own && !parse_date(*own)) {
+      table_.problem("start", "'start' is " + quoted(*own) + ", not a date like \"2027-01-31\"");
       return;
     }
+    const std::optional<std::string> of_run = start_of_run();
+    if (own && of_run && *own != *of_run) {
+      table_.problem("start", "'start' is " + *own + " and goodput.start is " + *of_run +
+                                  ": a run begins once; state one of them");
+      return;
+    }
+    const std::optional<std::string> start = own ? own : of_run;
     if (value == nullptr) {
-      if (start) {
+      if (own) {
         table_.problem("start", "'start' means something with a date as 'deadline' only");
       }
       return;
     }
     need_tokens("deadline");
-    if (value->kind == ConfigValue::Kind::text && date_of(value->text)) {
+    if (value->kind == ConfigValue::Kind::text && parse_date(value->text)) {
       if (!start) {
         table_.problem("deadline", "a date as 'deadline' needs 'start', the day the run begins");
         return;
@@ -160,6 +146,14 @@ class ObjectiveReader {
     o.deadline_text = value->kind == ConfigValue::Kind::text ? value->text : "";
   }
 
+  /// The day that [goodput] begins on; one that is no date is that table's problem.
+  [[nodiscard]] std::optional<std::string> start_of_run() const {
+    const ConfigValue* goodput = root_.find("goodput");
+    const ConfigValue* start = goodput != nullptr ? goodput->find("start") : nullptr;
+    const bool is_date = start != nullptr && start->kind == ConfigValue::Kind::text && parse_date(start->text);
+    return is_date ? std::optional{start->text} : std::nullopt;
+  }
+
   ConfigTable& table_;
   const ConfigValue& root_;
 };
@@ -167,12 +161,16 @@ class ObjectiveReader {
 }  // namespace
 
 std::optional<double> days_between(std::string_view from, std::string_view to) noexcept {
-  const auto first = date_of(from);
-  const auto last = date_of(to);
+  const auto first = parse_date(from);
+  const auto last = parse_date(to);
   if (!first || !last) {
     return std::nullopt;
   }
   return static_cast<double>((*last - *first).count());
+}
+
+bool asks_run(const ConfigValue& root) noexcept {
+  return states(root, "training", "tokens") || states(root, "target", "loss");
 }
 
 Objective read_objective(ConfigTable* table, const ConfigValue& root) {
@@ -180,7 +178,7 @@ Objective read_objective(ConfigTable* table, const ConfigValue& root) {
   if (table != nullptr) {
     o = ObjectiveReader{*table, root}.run();
   }
-  if (!o.minimize_stated && states(root, "training", "tokens")) {
+  if (!o.minimize_stated && asks_run(root)) {
     o.minimize = Goal::time;
   }
   return o;

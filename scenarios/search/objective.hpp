@@ -43,6 +43,9 @@ struct Objective {
 /// that lies before its start, a budget that is not positive.
 [[nodiscard]] Objective read_objective(ConfigTable* table, const ConfigValue& root);
 
+/// Whether a document speaks of a whole run: training.tokens, or the loss that they follow from.
+[[nodiscard]] bool asks_run(const ConfigValue& root) noexcept;
+
 /// Days from one ISO date to another ("2026-12-01"); nullopt when one is no date.
 [[nodiscard]] std::optional<double> days_between(std::string_view from, std::string_view to) noexcept;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/scenarios/run_outlook.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/train_reader.hpp>
 
@@ -224,6 +225,7 @@ bool length_follows_ranks(const Scenario& scenario) {
 void set_goals(const SearchQuestion& q, SearchJob& job) {
   const TrainScenario& t = job.train();
   const double gpus = real(t.work.shape.gpus);
+  const double held = t.gpus_held();
   const double batch = real(t.work.shape.global_batch);
   const double step_tokens = batch * real(t.work.shape.seq_len);
   job.steps = t.tokens > 0.0 ? t.tokens / step_tokens : 0.0;
@@ -232,9 +234,9 @@ void set_goals(const SearchQuestion& q, SearchJob& job) {
   const auto line = [&](Goal goal) -> GoalLine& { return job.goals[static_cast<std::size_t>(goal)]; };
   line(Goal::step_time) = {1.0, 0.0};
   line(Goal::time) = {job.steps, 0.0};
-  line(Goal::cost) = {job.scenario.money.price ? steps * gpus * job.scenario.money.price->raw() : 0.0, 0.0};
+  line(Goal::cost) = {job.scenario.money.price ? steps * held * job.scenario.money.price->raw() : 0.0, 0.0};
   line(Goal::energy) = {t.device.power.tdp ? steps * gpus * t.device.power.tdp->value.raw() : 0.0, 0.0};
-  line(Goal::gpu_hours) = {1e6 / batch * gpus / hour, 0.0};
+  line(Goal::gpu_hours) = {1e6 / batch * held / hour, 0.0};
   line(Goal::gpus) = {0.0, gpus};
   job.room = (1.0 - q.objective.memory_margin) * job.compiled.capacity;
 }
@@ -309,7 +311,7 @@ std::vector<Goal> front_goals(const SearchQuestion& q) {
   if (!q.objective.pareto.empty()) {
     return q.objective.pareto;
   }
-  const Goal time = find_key(q.base, "training", "tokens") != nullptr ? Goal::time : Goal::step_time;
+  const Goal time = asks_run(q.base) ? Goal::time : Goal::step_time;
   if (!searches_rentals(q)) {
     return {time, Goal::memory};  // time, GPU-hours and dollars are one and the same
   }
@@ -347,6 +349,9 @@ MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
       return made;
     }
     job->compiled = std::move(question.compiled);
+    if (job->train().long_run) {
+      job->clock = clock_of(job->train());
+    }
   } catch (const ConfigError& error) {
     // A scenario that is broken whatever the axes say is the user's to mend.
     if (q.axes.jobs.empty()) {

@@ -2,12 +2,14 @@
 // One job of a search: a scenario with the values of the job axes, compiled, with its goals as lines over the step.
 #pragma once
 
+#include <headroom/scenarios/goodput/run_clock.hpp>
 #include <headroom/scenarios/search/objective.hpp>
 #include <headroom/scenarios/search/strategy_space.hpp>
 #include <headroom/scenarios/train_answer.hpp>
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +39,12 @@ struct SearchQuestion {
 /// "hardware.gpus = 512", one for each job axis.
 [[nodiscard]] std::vector<std::string> assignments_of(const SearchQuestion& question, std::uint64_t job);
 
-/// goal = slope x step + constant, both in SI.
+/// Whether a goal counts what failures and saves add: of a run, not of a step.
+[[nodiscard]] constexpr bool of_calendar(Goal goal) noexcept {
+  return goal == Goal::time || goal == Goal::cost || goal == Goal::energy || goal == Goal::gpu_hours;
+}
+
+/// goal = slope x step + constant, both in SI; the step as its calendar time where that is counted.
 struct GoalLine {
   double slope = 0.0, constant = 0.0;
   [[nodiscard]] constexpr double at(Seconds step) const noexcept { return slope * step.raw() + constant; }
@@ -50,15 +57,26 @@ struct SearchJob {
   Scenario scenario;
   CompiledTraining compiled;
   std::array<GoalLine, goal_count> goals{};
-  Bytes room{};                          ///< what the upper end of the memory may take
-  double steps = 0.0;                    ///< of the whole run; 0: not asked
-  std::unique_ptr<StrategySpace> space;  ///< refers to `scenario`
+  Bytes room{};                            ///< what the upper end of the memory may take
+  double steps = 0.0;                      ///< of the whole run; 0: not asked
+  std::optional<goodput::RunClock> clock;  ///< where the scenario says what fails
+  std::unique_ptr<StrategySpace> space;    ///< refers to `scenario`
 
   [[nodiscard]] const TrainScenario& train() const { return std::get<TrainScenario>(scenario.question); }
   /// Of a goal; `memory` is the upper end.
   [[nodiscard]] double value(Goal goal, Seconds step, Bytes memory) const noexcept {
-    return goal == Goal::memory ? memory.raw() : goals[static_cast<std::size_t>(goal)].at(step);
+    const Seconds taken = counts_failures(goal) ? clock->held(step) : step;
+    return goal == Goal::memory ? memory.raw() : goals[static_cast<std::size_t>(goal)].at(taken);
   }
+  /// What no longer step and no larger memory falls below. The time of a run that mostly saves hardly hangs on its
+  /// step, and its closed form rounds.
+  [[nodiscard]] double least(Goal goal, Seconds step, Bytes memory) const noexcept {
+    constexpr double rounding = 1e-12;
+    return (counts_failures(goal) ? 1.0 - rounding : 1.0) * value(goal, step, memory);
+  }
+
+ private:
+  [[nodiscard]] bool counts_failures(Goal goal) const noexcept { return clock && of_calendar(goal); }
 };
 
 /// A job that cannot be, and why.

@@ -113,6 +113,20 @@ std::vector<std::string> what_emptied(const SearchQuestion& q, const SearchResul
   return text;
 }
 
+/// The plan taken, a scenario of its own. A search goes on without a host at the share of those left, whatever the
+/// strategy, and so does the plan.
+Scenario scenario_taken(const SearchJob& job, const Strategy& strategy) {
+  Scenario scenario = changed(job.scenario, strategy_assignments(strategy));
+  auto& train = std::get<TrainScenario>(scenario.question);
+  if (train.long_run && train.long_run->recovery.may_miss > 0 && !train.long_run->recovery.kept) {
+    goodput::Recovery& recovery = train.long_run->recovery;
+    recovery.kept = recovery.rate(1);
+    scenario.assumptions.push_back("goodput.kept = " + percent(*recovery.kept) +
+                                   " (hosts left over all, what a search takes for every strategy)");
+  }
+  return scenario;
+}
+
 std::string why_recommended(const SearchPlan& answer, const Objective& o) {
   const ListedPlan& best = answer.best.front();
   const std::string goal{goal_names[static_cast<std::size_t>(o.minimize)]};
@@ -220,8 +234,7 @@ SearchPlan explain_search(const SearchQuestion& q, SearchResult result) {
   list(result.found.front(), answer.front);
   answer.why_recommended = why_recommended(answer, q.objective);
   answer.neighbours = find_neighbours(q, own, chosen);
-  std::vector<std::string> strategy = strategy_assignments(chosen.strategy);
-  answer.plan = make_plan(changed(own.scenario, strategy), false, PlanPart::all, q.without);
+  answer.plan = make_plan(scenario_taken(own, chosen.strategy), false, PlanPart::all, q.without);
   answer.result = std::move(result);
   return answer;
 }

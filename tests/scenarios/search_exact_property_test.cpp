@@ -96,11 +96,12 @@ struct Space {
 
 class SpaceMaker {
  public:
-  explicit SpaceMaker(std::uint64_t seed) : draw_{seed} {}
+  explicit SpaceMaker(std::uint64_t seed) : draw_{seed}, fails_{~seed} {}
 
   Space make() {
     scenario();
     strategy_axes();
+    long_run();
     jobs();
     objective();
     return std::move(space_);
@@ -138,6 +139,34 @@ class SpaceMaker {
     }
     if (draw_.chance(10)) {
       common_.emplace_back("training.offload=[\"optimizer\"]");
+    }
+  }
+
+  /// Some runs fail: goals of the run are then of the calendar.
+  void long_run() {
+    if (!fails_.chance(25)) {
+      return;
+    }
+    const auto state = [&](const std::string& key, const std::string& value) {
+      common_.push_back("goodput." + key + "=" + value);
+    };
+    state("mtbf_per_gpu", fails_.one<std::string>({"\"500 h\"", "\"5000 h\"", "\"50000 h\""}));
+    state("checkpoint_store", fails_.one<std::string>({"\"5 GB/s\"", "\"100 GB/s\""}));
+    state("asynchronous", fails_.chance(50) ? "true" : "false");
+    state("detection", "\"5 min\"");
+    state("restart", fails_.one<std::string>({"\"1 min\"", "\"15 min\""}));
+    if (fails_.chance(30)) {
+      state("interval", "\"20 min\"");
+    } else if (fails_.chance(30)) {
+      state("interval_steps", "100");
+    }
+    if (fails_.chance(30)) {
+      state("repair", "\"24 h\"");
+      state("spares", fails_.one<std::string>({"0", "1", "3"}));
+    }
+    if (fails_.chance(30)) {
+      state("evaluation", "\"2 min\"");
+      state("evaluation_every", "200");
     }
   }
 
@@ -255,6 +284,7 @@ class SpaceMaker {
   }
 
   Draw draw_;
+  Draw fails_;  ///< of its own: what may fail changes nothing else of a space
   Space space_;
   Texts common_;
   std::string batch_;
@@ -329,7 +359,8 @@ void same_lists(const Incumbents& a, const Incumbents& b) {
 
 /// What the spaces of a run had in them: a property that holds of nothing holds of no one.
 struct Census {
-  std::uint64_t strategies = 0, priced = 0, no_room = 0, broken = 0, left_out = 0, simpler = 0, limited = 0, empty = 0;
+  std::uint64_t strategies = 0, priced = 0, no_room = 0, broken = 0, left_out = 0, simpler = 0, limited = 0, empty = 0,
+                failing = 0;
 };
 
 void check_space(std::uint64_t seed, Census& census) {
@@ -371,6 +402,9 @@ void check_space(std::uint64_t seed, Census& census) {
   census.left_out += bounded.counts.pruned();
   census.empty += truth.chosen ? 0 : 1;
   census.limited += truth.chosen && (space.question.deadline || space.question.budget) ? 1 : 0;
+  const bool fails = std::any_of(space.search.begin(), space.search.end(),
+                                 [](const std::string& key) { return key.starts_with("goodput."); });
+  census.failing += fails && truth.chosen ? 1 : 0;
   census.simpler += truth.chosen && !(*truth.chosen == truth.best.front()) ? 1 : 0;
 }
 
@@ -397,4 +431,5 @@ TEST_CASE("a search finds what the evaluation of every strategy finds, on 1,000 
   CHECK(census.simpler > 20);
   CHECK(census.limited > 100);
   CHECK(census.empty > 20);
+  CHECK(census.failing > 100);
 }

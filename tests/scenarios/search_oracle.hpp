@@ -3,6 +3,9 @@
 // evaluation a strategy, plain lists. Shares nothing with the search but the model behind it.
 #pragma once
 
+#include <headroom/core/real.hpp>
+#include <headroom/scenarios/goodput/failures.hpp>
+#include <headroom/scenarios/goodput/interval.hpp>
 #include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/search/objective.hpp>
@@ -394,18 +397,37 @@ class Oracle {
     answer_.fits.push_back(p);
   }
 
+  /// Calendar time of a step: the closed form of the run that the scenario states, over its steps.
+  [[nodiscard]] Seconds held(Seconds step, double steps) const {
+    if (!train_->long_run) {
+      return step;
+    }
+    const goodput::Question& q = *train_->long_run;
+    goodput::Run run;
+    run.mtbf = goodput::job_mtbf(q.per_gpu.mid, real(train_->work.shape.gpus), q.per_job);
+    run.save = goodput::checkpoint_time(q.checkpoint, q.store);
+    run.recovery = q.recovery;
+    run.work = steps * step + (q.evaluation_every > 0 ? steps / real(q.evaluation_every) : 0.0) * q.evaluation;
+    run.interval = q.interval_steps > 0 ? real(q.interval_steps) / steps * run.work
+                                        : q.interval.value_or(goodput::best_interval(run.save, run.mtbf));
+    return goodput::goodput(run).completion.mid / steps;
+  }
+
   [[nodiscard]] double value(Goal goal, const Estimate& e) const {
     const TrainingShape& shape = train_->work.shape;
     const auto batch = static_cast<double>(shape.global_batch);
     const auto gpus = static_cast<double>(shape.gpus);
     const double step_tokens = batch * static_cast<double>(shape.seq_len);
     const double steps = (train_->tokens > 0.0 ? train_->tokens : 1e6) / step_tokens;
+    const double clock = held(e.step, steps).raw();
+    const double spares = train_->long_run ? real(train_->long_run->recovery.spares) : 0.0;
+    const double paid = gpus + spares * real(train_->gpus_per_node);
     switch (goal) {
       case Goal::step_time: return e.step.raw();
-      case Goal::time: return (train_->tokens > 0.0 ? steps : 0.0) * e.step.raw();
-      case Goal::cost: return steps * gpus * price_ * e.step.raw();
-      case Goal::energy: return steps * gpus * train_->device.power.tdp->value.raw() * e.step.raw();
-      case Goal::gpu_hours: return 1e6 / batch * gpus / 3600.0 * e.step.raw();
+      case Goal::time: return (train_->tokens > 0.0 ? steps : 0.0) * clock;
+      case Goal::cost: return steps * paid * price_ * clock;
+      case Goal::energy: return steps * gpus * train_->device.power.tdp->value.raw() * clock;
+      case Goal::gpu_hours: return 1e6 / batch * paid / 3600.0 * clock;
       case Goal::gpus: return gpus;
       case Goal::memory: return e.device.high.raw();
     }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/date.hpp>
+
+#include <charconv>
+
+namespace headroom {
+namespace {
+
+/// As many digits behind a zero as it takes.
+std::string digits(unsigned value, std::size_t width) {
+  std::string text = std::to_string(value);
+  return text.size() < width ? std::string(width - text.size(), '0') + text : text;
+}
+
+}  // namespace
+
+std::optional<std::chrono::sys_days> parse_date(std::string_view text) noexcept {
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') {
+    return std::nullopt;
+  }
+  const auto part = [&](std::size_t from, std::size_t length) -> int {
+    int value = -1;
+    const char* end = text.data() + from + length;
+    const auto [rest, error] = std::from_chars(text.data() + from, end, value);
+    return error == std::errc{} && rest == end ? value : -1;
+  };
+  const int year = part(0, 4);
+  const int month = part(5, 2);
+  const int day = part(8, 2);
+  if (year < 0 || month < 1 || day < 1) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
+                                         std::chrono::day{static_cast<unsigned>(day)}};
+  return date.ok() ? std::optional{std::chrono::sys_days{date}} : std::nullopt;
+}
+
+std::string format_date(std::chrono::sys_days day) {
+  const std::chrono::year_month_day date{day};
+  return digits(static_cast<unsigned>(static_cast<int>(date.year())), 4) + "-" +
+         digits(static_cast<unsigned>(date.month()), 2) + "-" + digits(static_cast<unsigned>(date.day()), 2);
+}
+
+std::optional<std::chrono::sys_days> date_after(std::chrono::sys_days start, double days) noexcept {
+  const std::chrono::sys_days last = std::chrono::year{9999} / 12 / 31;
+  const double most = static_cast<double>((last - start).count());
+  if (!(days >= 0.0 && days < most + 1.0)) {
+    return std::nullopt;
+  }
+  return start + std::chrono::days{static_cast<int>(days)};
+}
+
+}  // namespace headroom
