@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom compare`: plans side by side.
 #include <headroom/cli/render_comparison.hpp>
+#include <headroom/cli/report/page.hpp>
 #include <headroom/cli/scenario_options.hpp>
 #include <headroom/cli/search.hpp>
 
@@ -17,7 +18,8 @@ constexpr std::array options{
     Option{"--deadline", OptionKind::one, "TIME", "training: what the whole run may take, e.g. \"90 d\""},
     Option{"--ttft", OptionKind::one, "TIME", "serving: what the first token may take, e.g. \"500 ms\""},
     Option{"--tpot", OptionKind::one, "TIME", "serving: what each further token may take, e.g. \"50 ms\""},
-    Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
+    Option{"--format", OptionKind::one, "text|json|html",
+           "text for people (default), json with raw SI, html: one file with charts"},
 };
 
 /// What is compared: scenarios as they are, of those that search the plan taken.
@@ -68,6 +70,10 @@ Outcome run_compare(const Arguments& arguments) {
   objectives.ttft = quantity_option<Seconds>(arguments, "--ttft", diagnostics);
   objectives.tpot = quantity_option<Seconds>(arguments, "--tpot", diagnostics);
   diagnostics.throw_if_any();
+  const std::string format = arguments.one("--format", "text");
+  if (format == "html") {
+    report::require_charts();
+  }
   const Sources sources = Sources::standard();
   Compared compared = read_all(arguments, sources);
   if (!compared.no_plans.empty()) {
@@ -76,8 +82,10 @@ Outcome run_compare(const Arguments& arguments) {
   const Comparison comparison = compare_plans(std::move(compared.scenarios), objectives);
   const bool any = std::any_of(comparison.plans.begin(), comparison.plans.end(),
                                [](const ComparedPlan& p) { return p.plan.feasible(); });
-  const bool json = arguments.one("--format", "text") == "json";
-  return {json ? comparison_json(comparison) : comparison_text(comparison), compared.said, any ? 0 : 1};
+  return {format == "json"   ? comparison_json(comparison)
+          : format == "html" ? report::page(report::one_document("comparison", comparison_json(comparison)))
+                             : comparison_text(comparison),
+          compared.said, any ? 0 : 1};
 }
 
 constexpr std::string_view examples =

@@ -2,6 +2,7 @@
 // Builds the command line from the verbs' tables and maps failures to exit codes. The only file that sees CLI11.
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/whole_file.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -11,7 +12,6 @@
 #include <csignal>
 #include <cstdio>
 #include <deque>
-#include <fstream>
 
 namespace headroom::cli {
 namespace {
@@ -163,10 +163,8 @@ int deliver(const Outcome& outcome, const std::string& file) {
   if (file.empty()) {
     return print(outcome.out, outcome.code);
   }
-  std::ofstream stream{file, std::ios::binary};
-  stream << outcome.out;
-  stream.close();
-  return stream ? outcome.code : cannot_write(file);
+  write_whole_file(file, outcome.out);
+  return outcome.code;
 }
 
 int run_verb(const Verb& verb, std::vector<std::string> words) {
@@ -200,6 +198,9 @@ int run_verb(const Verb& verb, std::vector<std::string> words) {
   const std::vector<std::string> positionals = parsed.lists.back();
   if (positionals.size() > verb.most_positionals) {
     return fail("unexpected argument " + quoted(positionals[verb.most_positionals]), &verb);
+  }
+  if (!output.empty()) {
+    require_writable(output);  // before the work, not after it
   }
   return deliver(verb.run(parsed.arguments()), output);
 }

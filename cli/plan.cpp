@@ -2,6 +2,8 @@
 // `headroom plan` and `headroom explain`: a scenario file or the quick form, priced.
 #include <headroom/cli/plan_context.hpp>
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/report/evidence.hpp>
+#include <headroom/cli/report/page.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/scenarios/nearest_runs.hpp>
@@ -84,7 +86,8 @@ constexpr std::array options{
     Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"},
     Option{"--checkpoint", OptionKind::one, "FILE", "where a search keeps what it found; it goes on from there"},
     Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"},
-    Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
+    Option{"--format", OptionKind::one, "text|json|html",
+           "text for people (default), json with raw SI, html: one file with charts; see -o"},
 };
 
 /// The assignments that the options stand for, `--set` last so that it wins.
@@ -188,10 +191,11 @@ void refuse_for_networks(const Arguments& arguments) {
   }
 }
 
-Outcome network_outcome(const NetworkPlan& plan, bool json, bool explained) {
-  return {json        ? network_plan_json(plan)
-          : explained ? network_explain_text(plan)
-                      : network_plan_text(plan),
+Outcome network_outcome(const NetworkPlan& plan, const std::string& format, bool explained) {
+  return {format == "json"   ? network_plan_json(plan)
+          : format == "html" ? report::page(report::network_documents(plan))
+          : explained        ? network_explain_text(plan)
+                             : network_plan_text(plan),
           "", plan.feasible() ? 0 : 1};
 }
 
@@ -211,12 +215,15 @@ Outcome answer(const Arguments& arguments, bool explained) {
     }
     const std::string file = files.empty() ? "command line" : files.front();
     const TermSet without = parse_terms(arguments.many("--without"));
-    const bool json = arguments.one("--format", "text") == "json";
+    const std::string format = arguments.one("--format", "text");
+    if (format == "html") {
+      report::require_charts();
+    }
     const NetworkLibrary networks = NetworkLibrary::standard();
     if (asks_for_network(root, sources.models, networks)) {
       refuse_for_networks(arguments);
       NetworkScenario scenario = read_network_scenario(root, file, sources.catalog, networks);
-      return network_outcome(make_network_plan(std::move(scenario), part, explained, without), json, explained);
+      return network_outcome(make_network_plan(std::move(scenario), part, explained, without), format, explained);
     }
     if (asks_for_search(root)) {
       return search_outcome(arguments, root, file, sources, without, explained);
@@ -230,7 +237,11 @@ Outcome answer(const Arguments& arguments, bool explained) {
     if (arguments.has("--trace")) {
       write_trace(arguments.one("--trace"), trace_of(plan));
     }
-    return {json ? plan_json(plan) : explained ? explain_text(plan) : plan_text(plan), "", plan.feasible() ? 0 : 1};
+    return {format == "json"   ? plan_json(plan)
+            : format == "html" ? report::page(report::plan_documents(plan))
+            : explained        ? explain_text(plan)
+                               : plan_text(plan),
+            "", plan.feasible() ? 0 : 1};
   } catch (const ConfigError& error) {
     throw ConfigError{in_option_words(error, arguments)};
   }
@@ -246,6 +257,7 @@ Outcome run_explain(const Arguments& arguments) {
 constexpr std::string_view plan_examples =
     "  headroom plan scenarios/train/llama3-70b-512xh100.toml\n"
     "  headroom plan scenarios/train/llama3-70b-512xh100.toml --set strategy.tp=4 --format json\n"
+    "  headroom plan scenarios/train/llama3-70b-512xh100.toml --format html -o report.html\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch "
     "1024\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 1024 --seq-len 8192 --global-batch 1024 --search "

@@ -125,9 +125,12 @@ void question_json(JsonWriter& json, const NetworkPlan& p) {
   const NetworkScenario& s = p.scenario;
   json.member("schema", "headroom.plan/1");
   json.member("kind", "train");
+  json.member("name", std::string_view{s.network.name});
   json.member("model", std::string_view{s.network.id});
   json.member("gpu", std::string_view{s.device.id});
   json.member("gpus", s.gpus);
+  json.member("precision", name_of(s.precision));
+  json.member("global_batch", s.global_batch);
   json.key("strategy");
   json.compact_next();
   json.begin_object();

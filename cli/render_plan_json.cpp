@@ -246,11 +246,22 @@ void sensitivity_members(JsonWriter& json, const std::vector<Sensitivity>& all, 
   json.end_array();
 }
 
-void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
-  json.member("kind", "train");
+/// What is trained on what.
+void job_members(JsonWriter& json, const TrainScenario& t) {
   json.member("model", std::string_view{t.architecture.id});
   json.member("gpu", std::string_view{t.device.id});
   json.member("gpus", t.work.shape.gpus);
+  json.member("precision", name_of(t.work.precision));
+  json.member("seq_len", t.work.shape.seq_len);
+  json.member("global_batch", t.work.shape.global_batch);
+  if (t.tokens > 0.0) {
+    json.member("tokens", t.tokens);
+  }
+}
+
+void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
+  json.member("kind", "train");
+  job_members(json, t);
   json.key("strategy");
   json.compact_next();
   json.begin_object();
@@ -315,6 +326,10 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   json.member("pp", s.work.layout.pp);
   json.member("ep", s.work.layout.ep);
   json.member("engine", engine_names[static_cast<std::size_t>(s.engine.engine)]);
+  json.member("weights", name_of(s.work.weights));
+  json.member("kv_cache", name_of(s.work.kv));
+  json.member("isl", s.work.isl);
+  json.member("osl", s.work.osl);
   json.member("memory_fraction", s.work.memory_fraction);
   verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
   problem_members(json, p.problems);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/render_roofline.hpp>
+#include <headroom/cli/report/html.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/json_writer.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
@@ -31,6 +33,11 @@ FlopsPerSecond roof(const RooflineReport& report, const RooflineRow& row) {
   return std::min(row.peak, row.intensity() * report.bandwidth);
 }
 
+/// What the op reaches of the roof above it; of passes without work, of the bandwidth.
+double of_roof(const RooflineReport& report, const RooflineRow& row) {
+  return row.work > Flops{} ? row.rate() / roof(report, row) : (row.moved / row.time) / report.bandwidth;
+}
+
 std::vector<std::string> phases(const RooflineReport& report) {
   std::vector<std::string> found;
   for (const RooflineRow& row : report.rows) {
@@ -39,14 +46,6 @@ std::vector<std::string> phases(const RooflineReport& report) {
     }
   }
   return found;
-}
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    safe += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string{c};
-  }
-  return safe;
 }
 
 std::string point(double value) {
@@ -90,7 +89,7 @@ std::string line(double x1, double y1, double x2, double y2, const std::string& 
 }
 
 std::string label(double x, double y, const std::string& text, const std::string& style = "") {
-  return "<text x=\"" + point(x) + "\" y=\"" + point(y) + "\" " + style + ">" + escaped(text) + "</text>\n";
+  return "<text x=\"" + point(x) + "\" y=\"" + point(y) + "\" " + style + ">" + report::escaped(text) + "</text>\n";
 }
 
 /// "100 TFLOP/s" of a whole power of ten.
@@ -170,12 +169,11 @@ std::string roofline_text(const RooflineReport& report) {
         continue;
       }
       const bool works = row.work > Flops{};
-      const double share = works ? row.rate() / roof(report, row) : (row.moved / row.time) / report.bandwidth;
       table.row({row.op, std::to_string(row.layers), format(row.time),
                  percent(static_cast<double>(row.layers) * row.time / all),
                  works ? format_number(row.work.raw() / 1e9) : "-", format(row.moved),
                  works ? format_number(row.intensity().raw()) : "-",
-                 works ? format(row.rate()) : format(row.moved / row.time), percent(share), row.bound});
+                 works ? format(row.rate()) : format(row.moved / row.time), percent(of_roof(report, row)), row.bound});
     }
     text += "\n" + table.text(0) + phase + " of all layers: " + format(all) + "\n";
   }
@@ -185,15 +183,54 @@ std::string roofline_text(const RooflineReport& report) {
   return text;
 }
 
+std::string roofline_json(const RooflineReport& report) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "headroom.roofline/1");
+  json.member("title", std::string_view{report.title});
+  json.member("gpu", std::string_view{report.gpu});
+  json.member("peak_flop_per_s", report.peak.raw());
+  json.member("bandwidth_bytes_per_s", report.bandwidth.raw());
+  json.member("l2_bytes_per_s", report.l2.raw());
+  json.member("ridge_flop_per_byte", (report.peak / report.bandwidth).raw());
+  json.key("rows");
+  json.begin_array();
+  for (const RooflineRow& row : report.rows) {
+    json.compact_next();
+    json.begin_object();
+    json.member("phase", std::string_view{row.phase});
+    json.member("op", std::string_view{row.op});
+    json.member("layers", row.layers);
+    json.member("time_s", row.time.raw());
+    json.member("flop", row.work.raw());
+    json.member("moved_bytes", row.moved.raw());
+    if (row.work > Flops{}) {
+      json.member("flop_per_byte", row.intensity().raw());
+      json.member("flop_per_s", row.rate().raw());
+    }
+    json.member("of_roof", of_roof(report, row));
+    json.member("bound", std::string_view{row.bound});
+    json.end_object();
+  }
+  json.end_array();
+  json.key("notes");
+  json.begin_array();
+  for (const std::string& note : report.notes) {
+    json.text(note);
+  }
+  json.end_array();
+  json.end_object();
+  return json.take();
+}
+
 std::string roofline_csv(const RooflineReport& report) {
   std::string text = "phase,op,layers,time_us,flop,moved_bytes,flop_per_byte,flop_per_s,of_roof,bound\n";
   for (const RooflineRow& row : report.rows) {
     const bool works = row.work > Flops{};
-    const double share = works ? row.rate() / roof(report, row) : (row.moved / row.time) / report.bandwidth;
     text += csv_field(row.phase) + "," + csv_field(row.op) + "," + std::to_string(row.layers) + "," +
             format_number(row.time.raw() * 1e6, 6) + "," + format_number(row.work.raw(), 6) + "," +
             format_number(row.moved.raw(), 6) + "," + (works ? format_number(row.intensity().raw(), 6) : "") + "," +
-            (works ? format_number(row.rate().raw(), 6) : "") + "," + format_number(share, 4) + "," +
+            (works ? format_number(row.rate().raw(), 6) : "") + "," + format_number(of_roof(report, row), 4) + "," +
             csv_field(row.bound) + "\n";
   }
   return text;
@@ -225,7 +262,7 @@ std::string roofline_svg(const RooflineReport& report) {
     const double x = plot.x(row.intensity().raw());
     const double y = plot.y(row.rate().raw());
     svg += "<circle cx=\"" + point(x) + "\" cy=\"" + point(y) + "\" r=\"4\" fill=\"" + colour + "\"><title>" +
-           escaped(row.phase + " " + row.op + ": " + format(row.time) + ", " + format(row.rate())) +
+           report::escaped(row.phase + " " + row.op + ": " + format(row.time) + ", " + format(row.rate())) +
            "</title></circle>\n" + labels.place(x + 6.0, y + 4.0, row.op);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {

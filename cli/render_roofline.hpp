@@ -35,6 +35,8 @@ struct RooflineReport {
 };
 
 [[nodiscard]] std::string roofline_text(const RooflineReport& report);
+/// Schema "headroom.roofline/1": raw SI, the unit in the key.
+[[nodiscard]] std::string roofline_json(const RooflineReport& report);
 [[nodiscard]] std::string roofline_csv(const RooflineReport& report);
 /// One self-contained drawing, log against log: slopes of memory and L2, the flat roof, one point an op with its name.
 [[nodiscard]] std::string roofline_svg(const RooflineReport& report);

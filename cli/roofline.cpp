@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom roofline`: every op of a model's layers against the roofs of a GPU, in training and in serving.
+#include <headroom/cli/layer_roofline.hpp>
 #include <headroom/cli/render_roofline.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/layer_times.hpp>
-#include <headroom/model/cost/roofline.hpp>
+#include <headroom/model/cost/layer_ops.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr std::array options{
            "of weights and products: bf16 (default; fp16 where there is none), fp8, ..."},
     Option{"--cache", OptionKind::one, "bf16|fp8", "KV cache in serving (default bf16)"},
     Option{"--curves", OptionKind::one, "ID", "another SKU's curves with this one's datasheet"},
-    Option{"--format", OptionKind::one, "text|csv|svg", "text (default), csv, svg (a drawing)"},
+    Option{"--format", OptionKind::one, "text|json|csv|svg", "text (default), json with raw SI, csv, svg (a drawing)"},
 };
 
 std::int64_t integer(const Arguments& arguments, std::string_view option, std::int64_t otherwise) {
@@ -80,25 +80,6 @@ LayerQuestion question_of(const Arguments& arguments, LayerPhase phase, const Ge
   return q;
 }
 
-void add_phase(const Architecture& arch, const LayerQuestion& q, const LayerTimer& timer, RooflineReport& report) {
-  const auto add = [&](const LayerOp& op, std::int64_t layers, const std::string& suffix) {
-    const LayerOpTime t = timer.time(op, q.phase);
-    report.rows.push_back({std::string{layer_phase_names[static_cast<std::size_t>(q.phase)]}, op.name + suffix, layers,
-                           op.work, op.moved, t.time, t.peak, std::string{t.bound}});
-  };
-  const std::vector<CountedBlock> blocks = distinct_blocks(arch);
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    // Kinds of layers are told apart by letters where there are several.
-    const std::string suffix = blocks.size() > 1 ? std::string{" "} + static_cast<char>('A' + i % 26) : "";
-    for (const LayerOp& op : layer_ops(arch, blocks[i].block, q)) {
-      add(op, blocks[i].layers, suffix);
-    }
-  }
-  if (q.phase != LayerPhase::backward) {
-    add(head_op(arch, q), 1, "");
-  }
-}
-
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> models = arguments.many("");
   if (models.size() != 1 || !arguments.has("--gpu")) {
@@ -111,29 +92,18 @@ Outcome run(const Arguments& arguments) {
     device.curves = catalog.device(arguments.one("--curves")).id;
   }
   const GemmFormat& format = format_of(arguments, device);
-  const LayerTimer timer{device, format, arguments.one("--cache", "bf16") == "fp8" ? 1.0 : 2.0};
-
-  RooflineReport report;
-  const std::int64_t tp = integer(arguments, "--tp", 1);
-  report.title = arch.name + " on " + device.id + (tp > 1 ? ", one of " + std::to_string(tp) + " ranks" : "") + ", " +
-                 std::string{format.name};
-  report.gpu = device.id;
-  report.peak = device.peak_of(format.rate);
-  report.bandwidth = device.bandwidth();
-  report.l2 = l2_over_memory * device.bandwidth();
+  const double cache_bytes = arguments.one("--cache", "bf16") == "fp8" ? 1.0 : 2.0;
+  std::vector<LayerQuestion> questions;
   for (const LayerPhase phase : phases_of(arguments)) {
-    add_phase(arch, question_of(arguments, phase, format), timer, report);
+    questions.push_back(question_of(arguments, phase, format));
   }
-  for (const std::string& source : timer.sources()) {
-    if (arch.moe || !source.starts_with("experts")) {
-      report.notes.push_back(source);
-    }
-  }
-  report.notes.emplace_back(
-      "no communication between ranks, no gaps between kernels; operands come from memory; L2 is "
-      "taken as 4 times the memory's rate");
+  const RooflineReport report = layer_roofline(arch, device, format, cache_bytes, questions);
   const std::string form = arguments.one("--format", "text");
-  return {form == "csv" ? roofline_csv(report) : form == "svg" ? roofline_svg(report) : roofline_text(report), "", 0};
+  return {form == "csv"    ? roofline_csv(report)
+          : form == "svg"  ? roofline_svg(report)
+          : form == "json" ? roofline_json(report)
+                           : roofline_text(report),
+          "", 0};
 }
 
 constexpr std::string_view examples =

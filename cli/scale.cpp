@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom scale`: a training scenario at a series of GPU counts, or a measured speed-up explained.
 #include <headroom/cli/render_scaling.hpp>
+#include <headroom/cli/report/page.hpp>
 #include <headroom/cli/scenario_options.hpp>
 
 #include <algorithm>
@@ -21,7 +22,8 @@ constexpr std::array options{
     Option{"--at", OptionKind::one, "N", "GPUs of the measured speed-up"},
     Option{"--over", OptionKind::one, "N", "GPUs that it is measured against; default 1"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=4; repeats"},
-    Option{"--format", OptionKind::one, "text|json|csv", "text (default), json with raw SI, csv (a row a count)"},
+    Option{"--format", OptionKind::one, "text|json|csv|html",
+           "text (default), json with raw SI, csv (a row a count), html: one file with charts"},
 };
 
 Scenario read(const Arguments& arguments, const Sources& sources) {
@@ -84,8 +86,8 @@ scaling::MeasuredSpeedup measured_of(const Arguments& arguments) {
       diagnostics.add("", {}, std::string{option} + " belongs to a series; --measured-speedup explains one count");
     }
   }
-  if (arguments.one("--format") == "csv") {
-    diagnostics.add("", {}, "--format csv writes a series; --measured-speedup knows text and json");
+  if (const std::string format = arguments.one("--format"); format == "csv" || format == "html") {
+    diagnostics.add("", {}, "--format " + format + " writes a series; --measured-speedup knows text and json");
   }
   diagnostics.throw_if_any();
   return measured;
@@ -105,12 +107,16 @@ Outcome run_scale(const Arguments& arguments) {
     return explain(arguments, sources);
   }
   const scaling::Request request = request_of(arguments);
+  if (arguments.one("--format") == "html") {
+    report::require_charts();
+  }
   const Scenario scenario = read(arguments, sources);
   const scaling::Curve curve = scaling::scaling_curve(scenario, request);
   const std::string format = arguments.one("--format", "text");
-  return {format == "json"  ? scaling_json(scenario, curve)
-          : format == "csv" ? scaling_csv(curve)
-                            : scaling_text(scenario, curve),
+  return {format == "json"   ? scaling_json(scenario, curve)
+          : format == "csv"  ? scaling_csv(curve)
+          : format == "html" ? report::page(report::one_document("scaling", scaling_json(scenario, curve)))
+                             : scaling_text(scenario, curve),
           "", curve.smallest() == nullptr ? 1 : 0};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/plan_context.hpp>
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/report/evidence.hpp>
+#include <headroom/cli/report/page.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/scenarios/strategy_text.hpp>
@@ -175,8 +177,9 @@ Outcome search_outcome(const Arguments& arguments,
   if (arguments.has("--trace") && answer.plan) {
     write_trace(arguments.one("--trace"), trace_of(*answer.plan));
   }
-  const bool json = arguments.one("--format", "text") == "json";
-  return {json                       ? search_json(answer)
+  const std::string format = arguments.one("--format", "text");
+  return {format == "json"           ? search_json(answer)
+          : format == "html"         ? report::page(report::search_documents(answer))
           : explained && answer.plan ? explained_text(answer)
                                      : search_text(answer, file),
           effort, answer.plan ? 0 : 1};

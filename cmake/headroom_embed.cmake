@@ -1,14 +1,16 @@
 # headroom_embed(TARGET NAMESPACE kind=folder/*.ext ...)
 #
 # Puts data files into TARGET as constant text, with an index of ids and aliases made at build time by the tool
-# headroom_embed (cmake/embed.cpp). Readers include nothing generated: they call headroom::embedded_files().
+# headroom_embed (cmake/embed.cpp). Folders are relative to the caller's, or absolute. Readers include nothing generated:
+# they call headroom::embedded_files().
 function(headroom_embed target symbol)
   set(inputs)
   set(arguments)
   foreach(spec IN LISTS ARGN)
     string(REGEX MATCH "^([^=]+)=(.*)$" _ ${spec})
     set(kind ${CMAKE_MATCH_1})
-    file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${CMAKE_MATCH_2})
+    cmake_path(ABSOLUTE_PATH CMAKE_MATCH_2 BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE pattern)
+    file(GLOB files CONFIGURE_DEPENDS ${pattern})
     list(SORT files)
     list(APPEND inputs ${files})
     list(APPEND arguments --kind ${kind} ${files})

@@ -4,6 +4,7 @@
 #include <headroom/core/whole_file.hpp>
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include "../cli/run_headroom.hpp"
 
@@ -33,4 +34,22 @@ TEST_CASE("what cannot be written is an error and leaves what was there") {
   CHECK(fs::is_empty(scratch.path() / "folder"));
   write_whole_file("/dev/null", "x");
   CHECK(fs::exists("/dev/null"));
+}
+
+TEST_CASE("what certainly cannot be written is known before there is anything to write") {
+  const test::ScratchFolder scratch;
+  const std::string folder = scratch.path().string();
+  CHECK_THROWS_WITH_AS(require_writable(folder + "/no/a.txt"), doctest::Contains("there is no folder"), ConfigError);
+  CHECK_THROWS_WITH_AS(require_writable(folder), doctest::Contains("it is a folder"), ConfigError);
+  require_writable(folder + "/a.txt");
+  CHECK(fs::is_empty(scratch.path()));
+  require_writable("a-file-beside-this-test.txt");
+  CHECK(!fs::exists("a-file-beside-this-test.txt"));
+  require_writable("/dev/null");
+  if (geteuid() != 0) {  // a folder's mode binds everyone else
+    fs::create_directory(scratch.path() / "shut");
+    fs::permissions(scratch.path() / "shut", fs::perms::owner_read | fs::perms::owner_exec);
+    CHECK_THROWS_WITH_AS(require_writable(folder + "/shut/a.txt"), doctest::Contains("may not be written to"),
+                         ConfigError);
+  }
 }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answers of verbs as documents of a page, with what a page shows beside a plan: other numbers of GPUs, the ops of
+// a layer against the roofs, past errors by class.
+#pragma once
+
+#include <headroom/cli/report/place.hpp>
+#include <headroom/scenarios/network_plan.hpp>
+#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/search/search_plan.hpp>
+
+#include <string>
+
+namespace headroom::cli::report {
+
+/// "plan", and as far as they can be worked out "scaling", "roofline", "accuracy"; what cannot be is left out with the
+/// reason.
+[[nodiscard]] Documents plan_documents(const Plan& plan);
+[[nodiscard]] Documents network_documents(const NetworkPlan& plan);
+/// "search", with the same of the plan taken.
+[[nodiscard]] Documents search_documents(const SearchPlan& answer);
+
+/// Schema "headroom.accuracy/1": widths of past errors of every class, and which class is asked for.
+[[nodiscard]] std::string accuracy_json(RunClass asked);
+
+}  // namespace headroom::cli::report

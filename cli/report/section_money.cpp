@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the dollars, the joules and the calendar go.
+#include <headroom/cli/report/sections.hpp>
+
+namespace headroom::cli::report {
+namespace {
+
+/// "source, date" of a number that states them.
+std::string provenance(const Place& number) {
+  std::string text = escaped(number["source"].text());
+  for (const std::string_view member : {"region", "date"}) {
+    const std::string more = escaped(number[member].text());
+    text += more.empty() ? "" : (text.empty() ? "" : ", ") + more;
+  }
+  return text;
+}
+
+std::string bill_table(const Place& money) {
+  HtmlTable table{"bill", {"<where the dollars go", "", "<80 % interval", "of the bill", "<source"}};
+  const Place total = money["total_usd"]["mid"];
+  for (const Place& item : money["bill"].items()) {
+    table.row({escaped(words(item["item"].text())), figure(middle(item["usd"]), Unit::usd),
+               range(item["usd"], Unit::usd), share(middle(item["usd"]), total), provenance(item)});
+  }
+  if (!table.empty() && total.is_number()) {
+    table.row({"the whole bill", figure(total, Unit::usd), range(money["total_usd"], Unit::usd), "", ""}, "sum");
+  }
+  return table.html();
+}
+
+/// When another way to pay is worth it: "useful share 61 %: below it on-demand is cheaper".
+std::string break_even(const Place& alternative) {
+  const Place at = alternative["break_even"];
+  return at["text"].there() ? escaped(at["text"].text())
+                            : figure(at["value"], Unit::number) + escaped(at["unit"].text());
+}
+
+std::string alternatives_table(const Place& money) {
+  HtmlTable table{"other ways to pay",
+                  {"<other ways to pay", "<market", "per GPU", "the run", "<80 % interval", "<breaks even", "<source"}};
+  for (const Place& a : money["alternatives"].items()) {
+    table.row({escaped(a["name"].text()), escaped(a["market"].text()),
+               figure(a["price_usd_per_gpu_s"], Unit::usd_per_hour), figure(middle(a["usd"]), Unit::usd),
+               range(a["usd"], Unit::usd), break_even(a), provenance(a)});
+  }
+  return table.html();
+}
+
+std::string energy_part(const Place& energy) {
+  if (!energy.there()) {
+    return {};
+  }
+  HtmlTable parts{"power by what runs", {"<while", "of the step", "power of a GPU"}};
+  for (const Place& part : energy["parts"].items()) {
+    parts.row({escaped(words(part["kind"].text())), figure(part["share"], Unit::percent),
+               figure(part["power_w"], Unit::watts)});
+  }
+  return "<h3>Energy</h3>\n" + member_table("energy", energy) + details("Power by what runs", parts.html());
+}
+
+}  // namespace
+
+std::string money_section(const Documents& documents) {
+  const Place plan = plan_of(documents);
+  const Place money = plan["money"];
+  const Place& priced = money["price_usd_per_gpu_s"].there() ? money : plan;
+  std::string lead;
+  if (priced["price_usd_per_gpu_s"].there()) {
+    lead = "A GPU at " + figure(priced["price_usd_per_gpu_s"], Unit::usd_per_hour) + " (" +
+           escaped(priced["price_source"].text()) + ").";
+  }
+  std::string body;
+  const std::size_t items = money["bill"].items().size();
+  if (items > 0) {
+    body +=
+        "<div class=\"pair\">" +
+        chart("bill", money, "Bars of the bill's items with their intervals; the table has the numbers", items + 1) +
+        bill_table(money) + "</div>\n";
+  } else if (plan["cost_usd"].there()) {
+    HtmlTable table{"cost", {"<cost", "", "<80 % interval"}};
+    table.row({"GPU-hours", figure(middle(plan["gpu_hours"]), Unit::number), range(plan["gpu_hours"], Unit::number)});
+    table.row({"the run", figure(middle(plan["cost_usd"]), Unit::usd), range(plan["cost_usd"], Unit::usd)});
+    table.row({"a million tokens", figure(middle(plan["cost_per_million_tokens_usd"]), Unit::usd),
+               range(plan["cost_per_million_tokens_usd"], Unit::usd)});
+    body += table.html();
+  }
+  body += alternatives_table(money) + energy_part(plan["energy"]);
+  return section("money", "Money and energy", lead, body);
+}
+
+std::string goodput_section(const Documents& documents) {
+  const Place plan = plan_of(documents);
+  const Place goodput = plan["goodput"];
+  std::string body;
+  if (goodput["shares"].there()) {
+    HtmlTable table{"where the calendar goes", {"<where the calendar goes", "of the time"}};
+    for (const std::string& name : goodput["shares"].members()) {
+      table.row({swatch("g", name) + escaped(words(name)), figure(goodput["shares"][name], Unit::percent)});
+    }
+    body +=
+        chart("calendar", goodput, "Bar of the shares of the calendar: useful work and what is lost", 2) + table.html();
+  }
+  if (goodput.there()) {
+    body += member_table("goodput", goodput) +
+            details("Checkpoints", member_table("checkpoint", goodput["checkpoint"])) +
+            details("Simulated", member_table("simulated", goodput["simulated"]));
+  }
+  const std::string target = member_table("target", plan["target"]);
+  body += target.empty() ? "" : "<h3>Target</h3>\n" + target;
+  return section("goodput", "Goodput and the calendar", "", body);
+}
+
+}  // namespace headroom::cli::report

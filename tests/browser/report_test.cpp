@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of `--format html` in a real browser: drawn from a file, whole on a phone and on paper, light and dark, in
+// words and numbers what the JSON says.
+#include <doctest/doctest.h>
+
+#include "../cli/run_headroom.hpp"
+#include "browser.hpp"
+#include <algorithm>
+#include <array>
+#include <memory>
+
+using namespace headroom::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// One browser for all tests: it takes a second to start.
+Browser& browser() {
+  static const auto one = std::make_unique<Browser>(HEADROOM_CHROMIUM);
+  return *one;
+}
+
+std::string check(const std::string& call) {
+  static const std::string checks = read_text(fs::path{HEADROOM_SOURCE_DIR} / "tests/browser/report_checks.js");
+  browser().evaluate(checks);
+  return browser().evaluate("reportChecks." + call);
+}
+
+struct Page {
+  std::string_view name;
+  std::string_view arguments;
+  std::string_view charts;  ///< that must be drawn, in the page's order
+};
+
+constexpr std::array pages{
+    Page{"train", "plan scenarios/train/llama3-70b-512xh100.toml",
+         "memory waterfall roofline scaling-rate scaling-share accuracy"},
+    Page{"search",
+         "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 64 --seq-len 8192 --global-batch 512 --tokens 1e12 --price "
+         "'2.99 $/h' --search any",
+         "memory waterfall roofline scaling-rate scaling-share accuracy"},
+    Page{"network", "plan scenarios/train/perception-2b-64xa100.toml", "memory waterfall accuracy"},
+    Page{"serve", "plan scenarios/serve/llama3-70b.toml", "memory roofline"},
+    Page{"refused", "plan scenarios/train/llama3-70b-512xh100.toml --set hardware.gpus=1", ""},
+    Page{"memory", "plan scenarios/train/llama3-70b-512xh100.toml --only memory", "memory"},
+    Page{"explained", "explain scenarios/train/llama2-7b-8xa100.toml",
+         "memory waterfall roofline scaling-rate scaling-share accuracy"},
+    Page{"compare",
+         "compare scenarios/train/llama3-70b-512xh100.toml scenarios/train/llama3-70b-256xh200.toml "
+         "--set-each money.prices=nebius-2026-08",
+         "comparison"},
+    Page{"scale", "scale scenarios/train/llama3-70b-512xh100.toml", "scaling-rate scaling-share"},
+};
+
+/// The pages as files, written once.
+const fs::path& folder() {
+  static const ScratchFolder scratch;
+  static const bool written = [] {
+    for (const Page& page : pages) {
+      const std::string file = (scratch.path() / (std::string{page.name} + ".html")).string();
+      const Run run = run_headroom(std::string{page.arguments} + " --format html -o '" + file + "'");
+      REQUIRE_MESSAGE((run.code == 0 || run.code == 1), page.name, ": ", run.err);
+    }
+    return true;
+  }();
+  REQUIRE(written);
+  return scratch.path();
+}
+
+fs::path file_of(const Page& page) {
+  return folder() / (std::string{page.name} + ".html");
+}
+
+constexpr View phone{390, 844, true, false, false};
+constexpr View desk{1280, 900, false, false, false};
+constexpr View night{1280, 900, false, true, false};
+constexpr View phone_at_night{390, 844, true, true, false};
+constexpr View paper{718, 1000, false, true, true};  // A4 less its margins; the reader's desk is dark
+
+}  // namespace
+
+TEST_CASE("pages open from a file without a complaint and without a request") {
+  for (const Page& page : pages) {
+    CAPTURE(page.name);
+    for (const View& view : {phone, desk, night, phone_at_night, paper}) {
+      CAPTURE(view.width);
+      CAPTURE(view.dark);
+      CAPTURE(view.print);
+      browser().open(file_of(page), view);
+      CHECK(check("overflow()") == "");
+      CHECK(check("charts()") == "");
+      CHECK(check("contrast()") == "");
+      CHECK(browser().complaints() == std::vector<std::string>{});
+      CHECK(browser().requests() == std::vector<std::string>{});
+    }
+  }
+}
+
+TEST_CASE("every figure of a page is the JSON's and reads as it") {
+  for (const Page& page : pages) {
+    CAPTURE(page.name);
+    browser().open(file_of(page), desk);
+    CHECK(check("figures()") == "");
+    CHECK(check("cells()") == "");
+    CHECK(check("hover()") == "");
+    CHECK(check("links()") == "");
+    CHECK(check("duplicates()") == "");
+  }
+}
+
+TEST_CASE("pages draw what their documents hold") {
+  for (const Page& page : pages) {
+    CAPTURE(page.name);
+    browser().open(file_of(page), desk);
+    const std::string drawn = check("drawn()");
+    if (page.name == std::string_view{"search"}) {
+      CHECK(drawn.starts_with("pareto "));  // two goals or more: a front
+      CHECK(drawn.ends_with(page.charts));
+    } else {
+      CHECK(drawn == page.charts);
+    }
+  }
+}
+
+TEST_CASE("hovering says which plan, which op, how much") {
+  browser().open(file_of(pages[0]), desk);
+  // The step's own bar is the last of the waterfall: the largest term comes first, 8.51 s of 17.7 s in the README.
+  CHECK(check("hoverOf('waterfall', 0)") == "gemm | 8.51 s");
+  CHECK(check("hoverOf('memory', 0)") == "weights | 4.23 GiB");
+  const std::string op = check("hoverOf('roofline', 2)");
+  for (const std::string part : {"forward", "FLOP per byte", "bound by", "of the roof"}) {
+    CHECK_MESSAGE(op.find(part) != std::string::npos, op);
+  }
+  browser().open(file_of(pages[1]), desk);
+  const std::string taken = check("hoverOf('pareto', 0)");
+  for (const std::string part : {"64 x h100-sxm-80gb", "tp ", "micro batch", "recompute"}) {
+    CHECK_MESSAGE(taken.find(part) != std::string::npos, taken);
+  }
+}
+
+TEST_CASE("charts are drawn within a second") {
+  for (const Page& page : pages) {
+    CAPTURE(page.name);
+    double least = 1e9;  // of several: the machine may be busy with other tests
+    for (int i = 0; i < 5 && least > 1000.0; ++i) {
+      browser().open(file_of(page), desk);
+      least = std::min(least, std::stod(check("drawnAfter()")));
+    }
+    MESSAGE(page.name, ": charts drawn after ", least, " ms");
+    CHECK(least < 1000.0);
+  }
+}
+
+TEST_CASE("dark follows the reader's, paper is light, and nothing stays folded on it") {
+  browser().open(file_of(pages[0]), desk);
+  const std::string light = check("ground()");
+  CHECK(check("closed()") != "0");
+  browser().open(file_of(pages[0]), night);
+  CHECK(check("ground()") != light);
+  browser().open(file_of(pages[0]), paper);
+  CHECK(check("closed()") == "0");
+  CHECK(browser().evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper').trim()") ==
+        "#ffffff");
+  CHECK(browser().evaluate("String(Chart.defaults.color)") == "#5a6572");  // the light page's --muted
+  CHECK(browser().pdf().starts_with("JVBERi0"));                           // "%PDF-" in base64
+}

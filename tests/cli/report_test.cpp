@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of `--format html` as a file: the very JSON inside it, every figure one of its members, nothing from
+// outside. What a browser makes of it: tests/browser.
+#include <headroom/cli/report/html.hpp>
+#include <headroom/cli/report/place.hpp>
+#include <headroom/core/config_value.hpp>
+#include <headroom/core/json_reader.hpp>
+
+#include <doctest/doctest.h>
+
+#include "run_headroom.hpp"
+#include <array>
+#include <charconv>
+#include <map>
+#include <string_view>
+
+using namespace headroom;
+using namespace headroom::test;
+
+namespace {
+
+struct Asked {
+  std::string_view arguments, document;
+  int code = 0;
+};
+
+constexpr std::array questions{
+    Asked{"plan scenarios/train/llama3-70b-512xh100.toml", "plan"},
+    Asked{"explain scenarios/train/llama2-7b-8xa100.toml", "plan"},
+    Asked{"plan scenarios/train/llama3-8b-beside-the-plan.toml", "plan"},
+    Asked{"plan scenarios/train/perception-2b-64xa100.toml", "plan"},
+    Asked{"plan scenarios/train/llama3-70b-512xh100.toml --only memory", "plan"},
+    Asked{"plan scenarios/train/llama3-70b-512xh100.toml --set hardware.gpus=1", "plan", 1},
+    Asked{"plan scenarios/serve/llama3-70b.toml", "plan"},
+    Asked{"plan --model llama3-8b --gpu h100-sxm-80gb --gpus 16 --seq-len 8192 --global-batch 64 --search any",
+          "search"},
+    Asked{"scale scenarios/train/llama3-70b-512xh100.toml", "scaling"},
+    Asked{"compare scenarios/train/llama3-70b-512xh100.toml scenarios/train/llama3-70b-256xh200.toml", "comparison"},
+};
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+/// The text between two marks, from `at` on, which is moved behind the second; empty where there is none.
+std::string between(const std::string& text, std::string_view open, std::string_view close, std::size_t& at) {
+  const std::size_t start = text.find(open, at);
+  if (start == std::string::npos) {
+    at = std::string::npos;
+    return {};
+  }
+  const std::size_t end = text.find(close, start + open.size());
+  at = end + close.size();
+  return text.substr(start + open.size(), end - start - open.size());
+}
+
+/// The documents of a page by name, as the JSON that they were.
+std::map<std::string, std::string> documents_of(const std::string& page) {
+  std::map<std::string, std::string> documents;
+  std::size_t at = 0;
+  for (;;) {
+    const std::string name = between(page, "<script type=\"application/json\" data-document=\"", "\">", at);
+    if (name.empty()) {
+      return documents;
+    }
+    std::size_t start = at - 2;
+    documents[name] = replaced(between(page, "\">", "</script>", start), "\\u003c", "<");
+    at = start;
+  }
+}
+
+/// The page without its scripts.
+std::string markup_of(const std::string& page) {
+  std::string markup;
+  std::size_t at = 0;
+  while (at < page.size()) {
+    const std::size_t open = std::min(page.find("<script", at), page.size());
+    markup += page.substr(at, open - at);
+    const std::size_t close = page.find("</script>", open);
+    at = close == std::string::npos ? page.size() : close + 9;
+  }
+  return markup;
+}
+
+/// The number that "plan#/step_time_s/mid" names.
+double number_at(const std::map<std::string, ConfigValue>& roots, const std::string& pointer) {
+  const std::size_t hash = pointer.find('#');
+  const auto found = roots.find(pointer.substr(0, hash));
+  REQUIRE_MESSAGE(found != roots.end(), pointer);
+  const ConfigValue* value = &found->second;
+  std::istringstream path{pointer.substr(hash + 1)};
+  std::string token;
+  std::getline(path, token, '/');
+  while (std::getline(path, token, '/')) {
+    token = replaced(replaced(token, "~1", "/"), "~0", "~");
+    value = value->kind == ConfigValue::Kind::array ? &value->items.at(std::stoul(token)) : value->find(token);
+    REQUIRE_MESSAGE(value != nullptr, pointer);
+  }
+  return value->kind == ConfigValue::Kind::integer ? static_cast<double>(value->integer) : value->number;
+}
+
+}  // namespace
+
+TEST_CASE("a page holds the very JSON of --format json, and every figure is one of its members") {
+  for (const Asked& asked : questions) {
+    CAPTURE(asked.arguments);
+    const Run html = run_headroom(std::string{asked.arguments} + " --format html");
+    const Run json = run_headroom(std::string{asked.arguments} + " --format json");
+    CHECK(html.code == asked.code);
+    const auto documents = documents_of(html.out);
+    REQUIRE(documents.count(std::string{asked.document}) == 1);
+    CHECK((documents.at(std::string{asked.document}) == json.out));
+    std::map<std::string, ConfigValue> roots;
+    for (const auto& [name, text] : documents) {
+      roots[name] = parse_json(text, name);
+    }
+    std::size_t figures = 0;
+    for (std::size_t at = 0;;) {
+      const std::string value = between(html.out, "<data value=\"", "\"", at);
+      if (at == std::string::npos) {
+        break;
+      }
+      const std::string of = between(html.out, " data-of=\"", "\"", at);
+      const bool ratio = html.out.compare(at, 12, " data-over=\"") == 0;
+      const double whole = ratio ? number_at(roots, between(html.out, " data-over=\"", "\"", at)) : 1.0;
+      CHECK_MESSAGE(std::stod(value) == number_at(roots, of) / whole, of);
+      ++figures;
+    }
+    CHECK(figures >= (asked.code == 0 ? 10 : 1));
+  }
+}
+
+TEST_CASE("a page needs nothing but itself, and is small") {
+  for (const Asked& asked : questions) {
+    CAPTURE(asked.arguments);
+    const std::string page = run_headroom(std::string{asked.arguments} + " --format html").out;
+    CHECK(page.size() < 1500000);
+    CHECK(page.find("default-src 'none'") != std::string::npos);
+    const std::string markup = markup_of(page);
+    for (const std::string_view outside :
+         {"src=", "<link", "<img", "<iframe", "url(", "@import", "href=\"h", "http-equiv=\"refresh"}) {
+      CHECK_MESSAGE(markup.find(outside) == std::string::npos, outside);
+    }
+    CHECK(page.find("Permission is hereby granted") != std::string::npos);  // the library's licence goes with it
+    CHECK(page.ends_with("</html>\n"));
+  }
+}
+
+TEST_CASE("the same question gives the same page, whatever the number of threads") {
+  const std::string search =
+      "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 16 --seq-len 8192 --global-batch 64 --search any --format "
+      "html";
+  CHECK((run_headroom(search + " --threads 1").out == run_headroom(search + " --threads 3").out));
+}
+
+TEST_CASE("a page leads with the answer in words and numbers, before any script") {
+  const std::string page = run_headroom("plan scenarios/train/llama3-70b-512xh100.toml --format html").out;
+  const std::string head = markup_of(page.substr(0, page.find("<section id=\"memory\"")));
+  for (const std::string_view part :
+       {"<h1>Llama 3 70B on 512 H100</h1>", ">Fits<", ">17.7 s</data>", ">13.5 s</data>", ">23.1 s</data>",
+        ">366 days</data>", ">13.5 M$</data>", ">40.7 GiB</data>", ">79.2 GiB</data>"}) {
+    CHECK_MESSAGE(head.find(part) != std::string::npos, part);
+  }
+}
+
+TEST_CASE("no other number of GPUs is drawn beside a step that the series would not have") {
+  const std::string page =
+      run_headroom("plan scenarios/train/llama3-70b-512xh100.toml --without bubble --format html").out;
+  CHECK(documents_of(page).count("scaling") == 0);
+  CHECK(page.find("the plan is priced with terms left out") != std::string::npos);
+}
+
+TEST_CASE("text of a question cannot close the page's elements") {
+  const ScratchFolder scratch;
+  const std::string file = (scratch.path() / "x.toml").string();
+  std::string scenario =
+      read_text(std::filesystem::path{HEADROOM_SOURCE_DIR} / "scenarios/train/llama3-70b-512xh100.toml");
+  scenario = replaced(scenario, "Llama 3 70B on 512 H100", "</script><b>&amp; \\\"x\\\"");
+  std::ofstream{file} << scenario;
+  const Run html = run_headroom("plan '" + file + "' --format html");
+  const Run json = run_headroom("plan '" + file + "' --format json");
+  REQUIRE(html.code == 0);
+  CHECK((documents_of(html.out).at("plan") == json.out));
+  CHECK(html.out.find("<b>") == std::string::npos);
+  CHECK(html.out.find("&lt;/script&gt;&lt;b&gt;&amp;amp; &quot;x&quot;") != std::string::npos);
+}
+
+TEST_CASE("places name their members as RFC 6901 does, and what is absent is nothing") {
+  using namespace headroom::cli::report;
+  const Document document = document_of("d", R"({"a/b": {"~": [1, 2.5, null]}, "t": "x < y"})");
+  const Place root{document};
+  const Place second = root["a/b"]["~"][1];
+  CHECK(second.pointer() == "d#/a~1b/~0/1");
+  CHECK(figure(second, Unit::seconds) == "<data value=\"2.5\" data-of=\"d#/a~1b/~0/1\">2.50 s</data>");
+  CHECK(share(second, root["a/b"]["~"][0]) ==
+        "<data value=\"2.5\" data-of=\"d#/a~1b/~0/1\" data-over=\"d#/a~1b/~0/0\">250 %</data>");
+  CHECK(figure(root["t"], Unit::seconds) == "x &lt; y");
+  CHECK(!root["a/b"]["~"][2].there());
+  CHECK(!root["a/b"]["~"][3]["deeper"].there());
+  CHECK(figure(root["no"]["such"], Unit::bytes).empty());
+  CHECK(unit_of("step_time_s") == Unit::seconds);
+  CHECK(unit_of("price_usd_per_gpu_s") == Unit::usd_per_hour);
+  CHECK(unit_of("storage_needed_bytes_per_s") == Unit::bytes_per_second);
+  CHECK(unit_of("failures") == Unit::number);
+}
