@@ -2,6 +2,7 @@
 // One job of a search: a scenario with the values of the job axes, compiled, with its goals as lines over the step.
 #pragma once
 
+#include <headroom/model/cost/power.hpp>
 #include <headroom/scenarios/search/objective.hpp>
 #include <headroom/scenarios/search/strategy_space.hpp>
 #include <headroom/scenarios/train_answer.hpp>
@@ -49,14 +50,21 @@ struct SearchJob {
   std::vector<std::string> assignments;
   Scenario scenario;
   CompiledTraining compiled;
-  std::array<GoalLine, goal_count> goals{};
-  Bytes room{};                          ///< what the upper end of the memory may take
-  double steps = 0.0;                    ///< of the whole run; 0: not asked
-  std::unique_ptr<StrategySpace> space;  ///< refers to `scenario`
+  std::array<GoalLine, goal_count> goals{};  ///< of energy the least: all of the step at the least power
+  double energy_steps = 0.0;                 ///< times GPUs: what a step's energy of one GPU is multiplied by
+  std::optional<GpuPower> power;             ///< where the catalog has the SKU's
+  Bytes room{};                              ///< what the upper end of the memory may take
+  double steps = 0.0;                        ///< of the whole run; 0: not asked
+  std::unique_ptr<StrategySpace> space;      ///< refers to `scenario`
 
   [[nodiscard]] const TrainScenario& train() const { return std::get<TrainScenario>(scenario.question); }
-  /// Of a goal; `memory` is the upper end.
-  [[nodiscard]] double value(Goal goal, Seconds step, Bytes memory) const noexcept {
+  /// Of a strategy; `memory` is the upper end.
+  [[nodiscard]] double value(Goal goal, const Estimate& e) const noexcept {
+    return goal == Goal::energy && power ? energy_steps * (gpu_energy(e.time, *power) + power->host * e.step).raw()
+                                         : least(goal, e.step, e.device.high);
+  }
+  /// No strategy of at least this step and memory has less.
+  [[nodiscard]] double least(Goal goal, Seconds step, Bytes memory) const noexcept {
     return goal == Goal::memory ? memory.raw() : goals[static_cast<std::size_t>(goal)].at(step);
   }
 };

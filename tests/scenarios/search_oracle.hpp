@@ -3,6 +3,7 @@
 // evaluation a strategy, plain lists. Shares nothing with the search but the model behind it.
 #pragma once
 
+#include <headroom/model/cost/power.hpp>
 #include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/search/objective.hpp>
@@ -394,6 +395,12 @@ class Oracle {
     answer_.fits.push_back(p);
   }
 
+  /// Of a GPU and its share of the host in one step; what gpu_energy() is, its own tests say.
+  [[nodiscard]] double energy(const Estimate& e) const {
+    const GpuPower power = *gpu_power(train_->device, train_->host ? &*train_->host : nullptr, train_->power_cap);
+    return (gpu_energy(e.time, power) + power.host * e.step).raw();
+  }
+
   [[nodiscard]] double value(Goal goal, const Estimate& e) const {
     const TrainingShape& shape = train_->work.shape;
     const auto batch = static_cast<double>(shape.global_batch);
@@ -404,7 +411,7 @@ class Oracle {
       case Goal::step_time: return e.step.raw();
       case Goal::time: return (train_->tokens > 0.0 ? steps : 0.0) * e.step.raw();
       case Goal::cost: return steps * gpus * price_ * e.step.raw();
-      case Goal::energy: return steps * gpus * train_->device.power.tdp->value.raw() * e.step.raw();
+      case Goal::energy: return steps * gpus * energy(e);
       case Goal::gpu_hours: return 1e6 / batch * gpus / 3600.0 * e.step.raw();
       case Goal::gpus: return gpus;
       case Goal::memory: return e.device.high.raw();
