@@ -2,6 +2,7 @@
 // The answer for a network of ops: memory by item and by part, FLOP, traffic; its times stand in
 // render_network_time.cpp.
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/render_money.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/json_writer.hpp>
 
@@ -103,6 +104,7 @@ std::string notes_text(const NetworkPlan& p) {
   for (const std::string& note : p.notes) {
     text += "  " + note + "\n";
   }
+  text += p.times ? energy_text(p.times->energy) + price_text(p.scenario.money) : std::string{};
   return text + (p.times ? network_confidence_text(*p.times) : "") +
          (p.problems.empty()
               ? "\nmemory: no measured row scores op lists; the interval is that of the rough training form, " +

@@ -2,6 +2,7 @@
 // The times of a network of ops: step, rates, utilisation against what was asked for, traffic hidden and exposed.
 #include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/render_money.hpp>
 #include <headroom/cli/table.hpp>
 
 namespace headroom::cli {
@@ -82,8 +83,10 @@ std::string network_times_text(const NetworkPlan& p) {
     }
     answer.row({"cost per M samples", interval_text(t.cost_per_million_samples)});
   }
+  answer.row({"GPU-hours per M samples", format_number(t.gpu_hours_per_million_samples)});
+  energy_row(answer, t.energy, "samples");
   return (p.fits() ? "" : "\nif it did fit:\n") + answer.text() + "binds: " + t.binds + "\n" +
-         (t.target ? t.target->text + "\n" : "") + "\n" + time_table(t.parts.time) + "\n";
+         (t.target ? t.target->text + "\n" : "") + "\n" + time_table(t.parts.time) + bill_text(t.bill) + "\n";
 }
 
 std::string network_confidence_text(const NetworkTimes& t) {
@@ -118,6 +121,9 @@ void network_times_members(JsonWriter& json, const NetworkPlan& p) {
     json.member("utilisation_text", std::string_view{t.target->text});
   }
   run_members(json, p.scenario, t);
+  json.member("gpu_hours_per_million_samples", t.gpu_hours_per_million_samples);
+  money_members(json, p.scenario.money, t.bill);
+  energy_members(json, t.energy, "j_per_million_samples");
   json.member("binds", std::string_view{t.binds});
   parts_members(json, t.parts);
   if (p.scenario.feed) {

@@ -2,6 +2,7 @@
 #include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_advice.hpp>
+#include <headroom/cli/render_money.hpp>
 #include <headroom/cli/render_outlook.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/json_writer.hpp>
@@ -277,6 +278,8 @@ void train(JsonWriter& json, const Plan& plan, const TrainScenario& t, const Tra
   train_memory(json, t, p);
   if (plan.part == PlanPart::all) {
     train_times(json, plan.scenario.money, t, p);
+    money_members(json, plan.scenario.money, p.bill, p.variants);
+    energy_members(json, p.energy, "j_per_million_tokens");
     sensitivity_members(json, plan.sensitivities, p.strategy);
   }
   advice_members(json, p.advice);
@@ -356,6 +359,8 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
     json.member("price_source", std::string_view{plan.scenario.money.source});
     interval(json, "cost_per_million_output_tokens_usd", p.cost_per_million_output_tokens);
   }
+  money_members(json, plan.scenario.money, p.bill);
+  energy_members(json, p.energy, "j_per_million_output_tokens");
   json.member("binds", std::string_view{p.binds});
 }
 

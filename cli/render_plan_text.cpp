@@ -2,6 +2,7 @@
 // The text of a plan leads with the answer and what binds it; items, assumptions and the confession follow.
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_advice.hpp>
+#include <headroom/cli/render_money.hpp>
 #include <headroom/cli/render_outlook.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/scenarios/strategy_text.hpp>
@@ -139,15 +140,8 @@ std::string train_time_text(const Plan& plan, const TrainScenario& t, const Trai
     }
     answer.row({"cost per M tokens", interval_text(p.cost_per_million_tokens)});
   }
+  energy_row(answer, p.energy, "tokens");
   return answer.text() + "binds: " + p.binds + "\n" + outlook_text(t, p) + "\n" + time_table(p.estimate.time);
-}
-
-std::string price_text(const Plan& plan) {
-  if (!plan.scenario.money.price) {
-    return "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list "
-           "prices')\n";
-  }
-  return "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
 }
 
 /// "3 runs of yours on h100-sxm-80gb under megatron-core: ours 8.0 % slow, counted 0.64 of that; ..."
@@ -253,7 +247,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   if (whole) {
     const bool open = p.estimate.verdict == Verdict::may_not_fit;
     text += std::string{p.estimate.verdict == Verdict::feasible ? "" : open ? "\nif it fits:\n" : "\nif it did fit:\n"};
-    text += train_time_text(plan, t, p);
+    text += train_time_text(plan, t, p) + bill_text(p.bill, p.variants);
   }
   text += "\n" + memory_table(p.estimate.memory, capacity);
   text += "peak: " + std::string{peak_moment_names[static_cast<std::size_t>(p.estimate.moment)]} + ", stage " +
@@ -263,7 +257,7 @@ std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan
   text += advice_text(t, p);
   text += notes_text(plan);
   if (whole) {
-    text += price_text(plan) + "\n" + confidence_text(*plan.confidence);
+    text += energy_text(p.energy) + price_text(plan.scenario.money) + "\n" + confidence_text(*plan.confidence);
     text += plan.own_runs ? own_runs_text(*plan.own_runs, *plan.confidence) : "";
     text += plan.nearest ? nearest_text(*plan.nearest) + "\n" : "";
   }

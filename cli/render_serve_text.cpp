@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a serving plan.
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/render_money.hpp>
 #include <headroom/cli/table.hpp>
 
 namespace headroom::cli {
@@ -97,15 +98,10 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   if (plan.scenario.money.price) {
     answer.row({"cost per M output tokens", interval_text(p.cost_per_million_output_tokens)});
   }
-  text += answer.text() + "binds: " + p.binds + "\n\n" + memory + notes_text(plan);
-  if (!plan.scenario.money.price) {
-    text +=
-        "\nno price given: add [money] price = \"... $/h\" or prices = \"ID\" (see 'headroom catalog list prices')\n";
-  } else {
-    text += "  price " + format(*plan.scenario.money.price) + " per GPU (" + plan.scenario.money.source + ")\n";
-  }
-  return text + "\n" + confession + "rough: intervals hold 80 % of past errors of this form; " + plan.interval_source +
-         "\n";
+  energy_row(answer, p.energy, "output tokens");
+  text += answer.text() + "binds: " + p.binds + "\n" + bill_text(p.bill) + "\n" + memory + notes_text(plan);
+  return text + energy_text(p.energy) + price_text(plan.scenario.money) + "\n" + confession +
+         "rough: intervals hold 80 % of past errors of this form; " + plan.interval_source + "\n";
 }
 
 }  // namespace headroom::cli

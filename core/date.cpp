@@ -2,9 +2,18 @@
 #include <headroom/core/date.hpp>
 
 #include <charconv>
+#include <chrono>
 
 namespace headroom {
 namespace {
+
+/// The number that `text` is as a whole; -1 when it is none.
+int number_of(std::string_view text) noexcept {
+  int value = -1;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && rest == end ? value : -1;
+}
 
 /// As many digits behind a zero as it takes.
 std::string digits(unsigned value, std::size_t width) {
@@ -18,21 +27,24 @@ std::optional<std::chrono::sys_days> parse_date(std::string_view text) noexcept 
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') {
     return std::nullopt;
   }
-  const auto part = [&](std::size_t from, std::size_t length) -> int {
-    int value = -1;
-    const char* end = text.data() + from + length;
-    const auto [rest, error] = std::from_chars(text.data() + from, end, value);
-    return error == std::errc{} && rest == end ? value : -1;
-  };
-  const int year = part(0, 4);
-  const int month = part(5, 2);
-  const int day = part(8, 2);
+  const int year = number_of(text.substr(0, 4));
+  const int month = number_of(text.substr(5, 2));
+  const int day = number_of(text.substr(8, 2));
   if (year < 0 || month < 1 || day < 1) {
     return std::nullopt;
   }
   const std::chrono::year_month_day date{std::chrono::year{year}, std::chrono::month{static_cast<unsigned>(month)},
                                          std::chrono::day{static_cast<unsigned>(day)}};
   return date.ok() ? std::optional{std::chrono::sys_days{date}} : std::nullopt;
+}
+
+bool is_date_or_month(std::string_view text) noexcept {
+  constexpr std::size_t month_form = 7;
+  if (text.size() == month_form && text[4] == '-') {
+    const int month = number_of(text.substr(5, 2));
+    return number_of(text.substr(0, 4)) >= 1 && month >= 1 && month <= 12;
+  }
+  return parse_date(text).has_value();
 }
 
 std::string format_date(std::chrono::sys_days day) {

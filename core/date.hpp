@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Days of the calendar as people write them: "2026-12-01".
+// Dates as people write them: "2026-12-01", "2026-08".
 #pragma once
 
 #include <chrono>
@@ -17,5 +17,8 @@ namespace headroom {
 
 /// The day on which so many days from `start` are over; nullopt before it and beyond the year 9999.
 [[nodiscard]] std::optional<std::chrono::sys_days> date_after(std::chrono::sys_days start, double days) noexcept;
+
+/// Whether the text is a month or a day of the calendar: "2026-08" or "2026-08-15".
+[[nodiscard]] bool is_date_or_month(std::string_view text) noexcept;
 
 }  // namespace headroom

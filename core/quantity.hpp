@@ -88,11 +88,14 @@ using FlopsPerSecond = Quantity<-1, 0, 1, 0, 0>;
 using FlopsPerByte = Quantity<0, -1, 1, 0, 0>;
 using DollarsPerSecond = Quantity<-1, 0, 0, 1, 0>;
 using DollarsPerJoule = Quantity<0, 0, 0, 1, -1>;
+using DollarsPerByte = Quantity<0, -1, 0, 1, 0>;
+using DollarsPerByteSecond = Quantity<-1, -1, 0, 1, 0>;
 using Watts = Quantity<-1, 0, 0, 0, 1>;
 
 static_assert(sizeof(Seconds) == sizeof(double) && std::is_trivially_copyable_v<Seconds>);
 
 inline constexpr Seconds hour{3600.0};
 inline constexpr Seconds day{86400.0};
+inline constexpr Seconds common_year{365.0 * 86400.0};  ///< of 8760 hours, twelve months of 730
 
 }  // namespace headroom

@@ -30,6 +30,8 @@ constexpr std::array unit_table{
     Unit{"min",  {1, 0, 0, 0, 0},    60.0,     false, false, false},
     Unit{"h",    {1, 0, 0, 0, 0},    3600.0,   false, false, false},
     Unit{"d",    {1, 0, 0, 0, 0},    86400.0,  false, false, false},
+    Unit{"month", {1, 0, 0, 0, 0},   730.0 * 3600.0,   false, false, false},  // a twelfth of a year, as clouds bill
+    Unit{"y",    {1, 0, 0, 0, 0},    8760.0 * 3600.0,  false, false, false},
     Unit{"$",    {0, 0, 0, 1, 0},    1.0,      true,  false, false},
     Unit{"J",    {0, 0, 0, 0, 1},    1.0,      true,  false, true},
     Unit{"Wh",   {0, 0, 0, 0, 1},    3600.0,   true,  false, false},
@@ -44,12 +46,19 @@ struct Example {
 };
 
 constexpr std::array examples{
-    Example{{0, 1, 0, 0, 0}, "80 GiB"},      Example{{-1, 1, 0, 0, 0}, "400 Gb/s"},
-    Example{{0, 0, 1, 0, 0}, "2 TFLOP"},     Example{{-1, 0, 1, 0, 0}, "989 TFLOP/s"},
-    Example{{1, 0, 0, 0, 0}, "1.5 ms"},      Example{{0, 0, 0, 1, 0}, "1000 $"},
-    Example{{-1, 0, 0, 1, 0}, "2.99 $/h"},   Example{{0, 0, 0, 0, 1}, "3 kWh"},
-    Example{{-1, 0, 0, 0, 1}, "700 W"},      Example{{-1, 0, 0, 0, 0}, "1830 MHz"},
+    Example{{0, 1, 0, 0, 0}, "80 GiB"},
+    Example{{-1, 1, 0, 0, 0}, "400 Gb/s"},
+    Example{{0, 0, 1, 0, 0}, "2 TFLOP"},
+    Example{{-1, 0, 1, 0, 0}, "989 TFLOP/s"},
+    Example{{1, 0, 0, 0, 0}, "1.5 ms"},
+    Example{{0, 0, 0, 1, 0}, "1000 $"},
+    Example{{-1, 0, 0, 1, 0}, "2.99 $/h"},
+    Example{{0, 0, 0, 0, 1}, "3 kWh"},
+    Example{{-1, 0, 0, 0, 1}, "700 W"},
+    Example{{-1, 0, 0, 0, 0}, "1830 MHz"},
     Example{{0, 0, 0, 1, -1}, "0.12 $/kWh"},
+    Example{{0, -1, 0, 1, 0}, "0.09 $/GB"},
+    Example{{-1, -1, 0, 1, 0}, "0.023 $/GB/month"},
 };
 
 constexpr Dimension over(Dimension a, Dimension b) {
@@ -119,7 +128,24 @@ std::optional<Scale> parse_unit(std::string_view text) {
   }
 }
 
+/// Prices are in dollars: another currency is no slip of spelling, and no rate of exchange is invented.
+std::string other_currency(std::string_view unit) {
+  constexpr std::array<std::string_view, 16> currencies{"EUR",    "GBP",    "JPY",    "CNY",   "RMB", "CHF",
+                                                        "INR",    "KRW",    "CAD",    "AUD",   "SEK", "NOK",
+                                                        "\u20ac", "\u00a3", "\u00a5", "\u20b9"};
+  for (const std::string_view currency : currencies) {
+    if (unit.starts_with(currency)) {
+      return "; prices are in dollars: convert from " + std::string{currency} +
+             " at the rate of the price's date and write \"$\"";
+    }
+  }
+  return {};
+}
+
 std::string unit_suggestion(std::string_view unit) {
+  if (const std::string currency = other_currency(unit); !currency.empty()) {
+    return currency;
+  }
   // Common slips first: they are spelled with the right letters in the wrong case or the marketing plural.
   struct Slip {
     std::string_view wrong, right;
@@ -301,6 +327,18 @@ std::string format(Dollars value) {
 
 std::string format(DollarsPerSecond value) {
   return format_number(value.raw() * 3600.0) + " $/h";
+}
+
+std::string format(DollarsPerJoule value) {
+  return format_number(value.raw() * 3.6e6) + " $/kWh";
+}
+
+std::string format(DollarsPerByte value) {
+  return format_number(value.raw() * 1e9) + " $/GB";
+}
+
+std::string format(DollarsPerByteSecond value) {
+  return format_number(value.raw() * 1e9 * common_year.raw() / 12.0) + " $/GB/month";
 }
 
 std::string format(Joules value) {

@@ -60,7 +60,10 @@ struct TextError {
 [[nodiscard]] std::string format(Flops value);
 [[nodiscard]] std::string format(FlopsPerSecond value);
 [[nodiscard]] std::string format(Dollars value);
-[[nodiscard]] std::string format(DollarsPerSecond value);  ///< "$ per hour"
+[[nodiscard]] std::string format(DollarsPerSecond value);      ///< "$ per hour"
+[[nodiscard]] std::string format(DollarsPerJoule value);       ///< "$ per kWh"
+[[nodiscard]] std::string format(DollarsPerByte value);        ///< "$ per GB"
+[[nodiscard]] std::string format(DollarsPerByteSecond value);  ///< "$ per GB and month" of 730 hours
 [[nodiscard]] std::string format(Joules value);
 [[nodiscard]] std::string format(Watts value);
 [[nodiscard]] std::string format(Hertz value);

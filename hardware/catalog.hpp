@@ -83,11 +83,27 @@ struct Cluster {
 enum class Market : std::uint8_t { on_demand, spot, reserved };
 inline constexpr std::array<std::string_view, 3> market_names{"on-demand", "spot", "reserved"};
 
+/// Classes of regions: a provider's own names are too many and too short-lived. "any": the same price everywhere, or a
+/// source that does not say where.
+inline constexpr std::array<std::string_view, 5> region_names{"any", "us", "eu", "asia-pacific", "other"};
+
 struct PriceOffer {
   std::string gpu;
   Market market = Market::on_demand;
-  std::string region;
+  std::string region;               ///< one of region_names
   Sourced<DollarsPerSecond> price;  ///< per GPU
+};
+
+/// Bytes kept, by service: "object-standard".
+struct StorageOffer {
+  std::string service, region;
+  Sourced<DollarsPerByteSecond> price;
+};
+
+/// Bytes that leave the provider: to the internet.
+struct EgressOffer {
+  std::string region;
+  Sourced<DollarsPerByte> price;
 };
 
 struct PriceList {
@@ -95,6 +111,8 @@ struct PriceList {
   std::vector<std::string> aliases;
   std::string provider, date;
   std::vector<PriceOffer> offers;
+  std::vector<StorageOffer> storage;
+  std::vector<EgressOffer> egress;
   std::vector<std::string> unused_sources;
 };
 

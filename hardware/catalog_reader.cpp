@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers of node types, clusters and price lists.
+#include <headroom/core/date.hpp>
 #include <headroom/hardware/catalog_reader.hpp>
 #include <headroom/hardware/node_wiring.hpp>
 #include <headroom/hardware/sourced_reader.hpp>
@@ -106,37 +107,59 @@ ClusterTier read_tier(ConfigTable& table, SourceTags& tags) {
   return tier;
 }
 
-std::optional<PriceOffer> read_offer(ConfigTable& table, SourceTags& tags) {
+std::string region_of(ConfigTable& table) {
+  return std::string{region_names[table.choice("region", region_names)]};
+}
+
+/// A neutral price when it is missing or broken, with the problem told.
+template <class Q>
+Sourced<Q> price_of(ConfigTable& table, SourceTags& tags, const std::string& example) {
+  const std::optional<Sourced<Q>> price = tags.quantity<Q>(table, "price");
+  if (!table.has("price")) {
+    table.problem("price", "missing key 'price' in [" + table.path() + "], e.g. { value = \"" + example +
+                               "\", source = \"TAG\" }");
+  }
+  return price.value_or(Sourced<Q>{});
+}
+
+PriceOffer read_offer(ConfigTable& table, SourceTags& tags) {
   PriceOffer offer;
   offer.gpu = table.text("gpu");
   offer.market = static_cast<Market>(table.choice("market", market_names));
-  offer.region = table.text("region");
-  const std::optional<Sourced<DollarsPerSecond>> price = tags.quantity<DollarsPerSecond>(table, "price");
-  if (!table.has("price")) {
-    table.problem("price", "missing key 'price' in [" + table.path() +
-                               "], e.g. { value = \"2.99 $/h\", source = \"TAG\" }, per GPU");
-  }
+  offer.region = region_of(table);
+  offer.price = price_of<DollarsPerSecond>(table, tags, "2.99 $/h");
   table.finish();
-  if (!price) {
-    return std::nullopt;
-  }
-  offer.price = *price;
   return offer;
 }
 
-/// "2026-08" or "2026-08-15".
-bool is_date(std::string_view text) {
-  constexpr std::string_view form = "dddd-dd-dd";
-  if (text.size() != 7 && text.size() != form.size()) {
-    return false;
+StorageOffer read_storage(ConfigTable& table, SourceTags& tags) {
+  StorageOffer offer;
+  offer.service = table.text("service");
+  offer.region = region_of(table);
+  offer.price = price_of<DollarsPerByteSecond>(table, tags, "0.023 $/GB/month");
+  table.finish();
+  return offer;
+}
+
+EgressOffer read_egress(ConfigTable& table, SourceTags& tags) {
+  EgressOffer offer;
+  offer.region = region_of(table);
+  offer.price = price_of<DollarsPerByte>(table, tags, "0.09 $/GB");
+  table.finish();
+  return offer;
+}
+
+/// An undated price says nothing: prices of GPUs halve within two years.
+std::string read_price_date(ConfigTable& root) {
+  if (!root.has("date")) {
+    root.problem("date", "a price list needs the date of its prices: date = \"2026-08\" or \"2026-08-15\"");
+    return {};
   }
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool digit = text[i] >= '0' && text[i] <= '9';
-    if (form[i] == 'd' ? !digit : text[i] != '-') {
-      return false;
-    }
+  std::string date = root.text("date");
+  if (!date.empty() && !is_date_or_month(date)) {
+    root.problem("date", "'date' is " + quoted(date) + "; it must look like \"2026-08\" or \"2026-08-15\"");
   }
-  return true;
+  return date;
 }
 
 }  // namespace
@@ -186,14 +209,15 @@ PriceList read_prices(const ConfigValue& document, const std::string& file, Diag
   auto prices = with_heading<PriceList>(root, file);
   SourceTags tags{root};
   prices.provider = root.text("provider");
-  prices.date = root.text("date");
-  if (!prices.date.empty() && !is_date(prices.date)) {
-    root.problem("date", "'date' is " + quoted(prices.date) + "; it must look like \"2026-08\" or \"2026-08-15\"");
-  }
+  prices.date = read_price_date(root);
   for (ConfigTable& table : root.tables("offer")) {
-    if (std::optional<PriceOffer> offer = read_offer(table, tags)) {
-      prices.offers.push_back(std::move(*offer));
-    }
+    prices.offers.push_back(read_offer(table, tags));
+  }
+  for (ConfigTable& table : root.tables("storage")) {
+    prices.storage.push_back(read_storage(table, tags));
+  }
+  for (ConfigTable& table : root.tables("egress")) {
+    prices.egress.push_back(read_egress(table, tags));
   }
   prices.unused_sources = tags.unused();
   root.finish();

@@ -44,6 +44,7 @@ void read_memory(ConfigTable table, SourceTags& tags, Device::Memory& memory) {
 
 void read_power(ConfigTable table, SourceTags& tags, Device::Power& power) {
   power.tdp = tags.quantity<Watts>(table, "tdp");
+  power.idle = tags.quantity<Watts>(table, "idle");
   power.of_superchip = table.choice("scope", power_scopes) == 1;
   table.finish();
 }

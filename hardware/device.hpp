@@ -82,6 +82,7 @@ struct Device {
 
   struct Power {
     std::optional<Sourced<Watts>> tdp;
+    std::optional<Sourced<Watts>> idle;  ///< drawn with nothing to do; none: a share of the TDP
     bool of_superchip = false;
   } power;
 

@@ -440,7 +440,41 @@ void tiers_ascend(const Cluster& cluster, const Catalog*, LintReport& report) {
   }
 }
 
+void power_plausible(const Device& device, const Catalog*, LintReport& report) {
+  const Device::Power& power = device.power;
+  if (power.idle && power.tdp && power.idle->value >= 0.5 * power.tdp->value) {
+    report.add({spot(*power.idle)}, "idle power " + format(power.idle->value) + " is half the TDP of " +
+                                        format(power.tdp->value) + " or more");
+  }
+}
+
+void node_power_plausible(const Node& node, const Catalog* catalog, LintReport& report) {
+  if (!node.power || catalog == nullptr || catalog->why_no_device(node.gpu)) {
+    return;
+  }
+  const Device& device = catalog->device(node.gpu);
+  if (!device.power.tdp || device.power.of_superchip) {
+    return;
+  }
+  const Watts gpus = static_cast<double>(node.gpus) * device.power.tdp->value;
+  if (node.power->value < gpus || node.power->value > 3.0 * gpus) {
+    report.add({spot(*node.power)},
+               "node power " + format(node.power->value) + " is not one to three times its GPUs' " + format(gpus));
+  }
+}
+
 void price_plausible(const PriceList& prices, const Catalog*, LintReport& report) {
+  for (const StorageOffer& offer : prices.storage) {
+    const double monthly = offer.price.value.raw() * 1e9 * common_year.raw() / 12.0;
+    if (monthly < 1e-4 || monthly > 1.0) {
+      report.add({spot(offer.price)}, format(offer.price.value) + " is no price of storage");
+    }
+  }
+  for (const EgressOffer& offer : prices.egress) {
+    if (offer.price.value.raw() * 1e9 > 1.0) {
+      report.add({spot(offer.price)}, format(offer.price.value) + " is no price of egress");
+    }
+  }
   for (const PriceOffer& offer : prices.offers) {
     const double hourly = offer.price.value * hour / Dollars{1.0};
     if (hourly < 0.02 || hourly > 20.0) {
@@ -490,7 +524,9 @@ constexpr std::array rows{
     Row{{"nic-line-rate", "a NIC's rate is a line rate of one port in one direction"}, nullptr, nic_line_rate},
     Row{{"tiers-ascend", "each tier of a cluster holds more nodes than the one below it, the outermost all of them"},
         nullptr, nullptr, tiers_ascend},
-    Row{{"price-plausible", "a price per GPU and hour lies in 0.02 to 20 $"},
+    Row{{"power-plausible", "idle power is below half the TDP, a node's rating one to three times its GPUs'"},
+        power_plausible, node_power_plausible},
+    Row{{"price-plausible", "a price per GPU and hour lies in 0.02 to 20 $, per GB and month in 0.0001 to 1 $"},
         nullptr, nullptr, nullptr, price_plausible},
     Row{{"references", "every id that an entry names exists, and no two entries share an id or an alias"},
         nullptr, node_references, cluster_references, price_references},

@@ -5,6 +5,26 @@
 #include <algorithm>
 
 namespace headroom {
+namespace {
+
+/// "power cap 500 W of 700 W: products at 0.83 of their rate, passes over memory at theirs"
+std::string cap_text(const Device& device, Watts cap) {
+  const double clock = matrix_clock(device, cap);
+  return "hardware.power_cap = " + format(cap) + " of " + format(device.power.tdp->value) + ": products at " +
+         format_number(clock) + " of their uncapped rate, passes over memory and links at theirs (docs/money.md)";
+}
+
+}  // namespace
+
+PricedHardware HardwareChoice::priced(bool serves) const {
+  PricedHardware hardware;
+  hardware.gpu = device.id;
+  hardware.serves = serves;
+  if (!device.id.empty()) {
+    hardware.power = gpu_power(device, host ? &*host : nullptr, power_cap);
+  }
+  return hardware;
+}
 
 HardwareChoice read_hardware(ConfigTable& root, const Catalog& catalog, std::vector<std::string>& assumptions) {
   HardwareChoice result;
@@ -40,6 +60,14 @@ HardwareChoice read_hardware(ConfigTable& root, const Catalog& catalog, std::vec
     }
   }
   result.host_memory = table.maybe_quantity<Bytes>("host_memory");
+  if (const auto cap = table.maybe_quantity<Watts>("power_cap"); cap && !result.device.id.empty()) {
+    if (const std::string why = why_no_cap(result.device, *cap); !why.empty()) {
+      table.problem("power_cap", "'power_cap': " + why);
+    } else {
+      result.power_cap = cap;
+      assumptions.push_back(cap_text(result.device, *cap));
+    }
+  }
   table.finish();
   result.domain = std::max<std::int64_t>(1, result.device.scale_up.domain);
   if (node) {

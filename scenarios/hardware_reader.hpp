@@ -4,6 +4,7 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/hardware/catalog.hpp>
+#include <headroom/scenarios/money/reader.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -22,6 +23,9 @@ struct HardwareChoice {
   std::optional<Cluster> cluster;
   std::int64_t gpus_per_node = 1;
   std::optional<Bytes> host_memory;
+  std::optional<Watts> power_cap;  ///< of one GPU
+  /// What the prices and the power of this hardware are of.
+  [[nodiscard]] PricedHardware priced(bool serves) const;
 };
 
 /// Problems go to the diagnostics of `root`; what is taken for a blank key to `assumptions`.

@@ -149,9 +149,6 @@ void add_times(const NetworkScenario& s, bool explain, TermSet without, NetworkP
     return;
   }
   plan.notes.push_back(data_text(s.feed, plan.times->parts.fed));
-  if (s.money.price) {
-    plan.notes.push_back("price " + format(*s.money.price) + " per GPU (" + s.money.source + ")");
-  }
 }
 
 }  // namespace

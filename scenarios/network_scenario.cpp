@@ -2,7 +2,7 @@
 #include <headroom/scenarios/data_feed.hpp>
 #include <headroom/scenarios/hardware_reader.hpp>
 #include <headroom/scenarios/look_up.hpp>
-#include <headroom/scenarios/money_reader.hpp>
+#include <headroom/scenarios/money/reader.hpp>
 #include <headroom/scenarios/network_scenario.hpp>
 
 #include <algorithm>
@@ -39,7 +39,8 @@ class NetworkScenarioReader {
     read_training();
     read_strategy();
     read_feed();
-    scenario_.money = read_money(root_, catalog_, scenario_.device.id);
+    scenario_.money = read_money(root_, catalog_, priced_);
+    scenario_.energy = read_energy(root_, scenario_.money);
     root_.finish();
     diagnostics_.throw_if_any();
     return std::move(scenario_);
@@ -91,6 +92,8 @@ class NetworkScenarioReader {
     if (table.has("host_memory")) {
       table.problem_at_key("host_memory", "nothing of a network of ops is offloaded; leave 'host_memory' out");
     }
+    priced_ = hardware.priced(false);
+    scenario_.power_cap = hardware.power_cap;
     scenario_.gpus = hardware.gpus;
     scenario_.gpus_per_node = hardware.gpus_per_node;
     scenario_.device = std::move(hardware.device);
@@ -224,6 +227,7 @@ class NetworkScenarioReader {
   const NetworkLibrary& networks_;
   NetworkScenario scenario_;
   ConfigValue inline_model_;
+  PricedHardware priced_;
   StateBytes states_;
   std::string optimizer_told_;  ///< what a name, or none, was taken as
 };

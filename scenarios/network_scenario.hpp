@@ -34,6 +34,8 @@ struct NetworkScenario {
   double samples = 0.0;          ///< of the whole run; 0: not asked
   std::optional<double> target;  ///< share of the peak that model FLOP should reach
   Money money;
+  EnergyQuestion energy;
+  std::optional<Watts> power_cap;  ///< of one GPU
   std::int64_t gpus_per_node = 1;
   std::optional<DataFeed> feed;   ///< nothing: data is taken not to bind
   bool micro_batch_open = false;  ///< blank: the largest that fits

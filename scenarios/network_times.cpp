@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/scenarios/money.hpp>
+#include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/network_times.hpp>
 #include <headroom/scenarios/plan.hpp>
 
@@ -20,7 +20,7 @@ NetworkRecipe recipe_of(const NetworkScenario& s, TermSet without) {
   recipe.device = s.device;
   recipe.stack = s.software.time.plain;
   recipe.physics = parameters.physics;
-  recipe.level = parameters.levels.of(s.device);
+  recipe.level = parameters.levels.of(s.device).at_clock(matrix_clock(s.device, s.power_cap));
   recipe.precision = s.precision;
   recipe.training = s.training;
   recipe.global_batch = real(s.global_batch);
@@ -35,6 +35,7 @@ NetworkRecipe recipe_of(const NetworkScenario& s, TermSet without) {
 void price_run(const NetworkScenario& s, double width, NetworkTimes& t) {
   const double gpus = real(s.gpus);
   const double batch = real(s.global_batch);
+  t.gpu_hours_per_million_samples = gpu_hours_per_million(gpus, Hertz{t.samples_per_s.mid});
   if (s.samples > 0.0) {
     t.duration = widened(s.samples / batch * t.step.mid, width);
     t.gpu_hours = widened(gpus * (t.duration.mid / hour), width);
@@ -46,6 +47,22 @@ void price_run(const NetworkScenario& s, double width, NetworkTimes& t) {
   if (s.samples > 0.0) {
     t.cost = widened(rent(*s.money.price, gpus, t.duration.mid), width);
   }
+}
+
+std::optional<PlanEnergy> energy_of_run(const NetworkScenario& s, double width, const NetworkTimes& t) {
+  const std::optional<GpuPower> power = gpu_power(s.device, s.host ? &*s.host : nullptr, s.power_cap);
+  if (!power) {
+    return std::nullopt;
+  }
+  EnergyWork work;
+  work.gpus = real(s.gpus);
+  work.gpus_per_node = real(s.gpus_per_node);
+  work.shares = shares_of(t.parts.time);
+  work.step = t.step.mid;
+  work.run = t.duration.mid;
+  work.rate = Hertz{t.samples_per_s.mid};
+  work.width = width;
+  return energy_of(*power, matrix_clock(s.device, s.power_cap), s.energy, work);
 }
 
 NetworkTimes times_of(const NetworkScenario& s, const NetworkStepTime& parts) {
@@ -67,6 +84,8 @@ NetworkTimes times_of(const NetworkScenario& s, const NetworkStepTime& parts) {
   t.executed = t.utilisation.mid * (1.0 + more);
   t.binds = what_binds(parts.time);
   price_run(s, width, t);
+  t.bill = bill_of(s.money, gpus, t.duration);
+  t.energy = energy_of_run(s, width, t);
   if (s.target) {
     t.target = judge_utilisation(t.utilisation, *s.target, 1.0 / (1.0 + more), t.binds);
   }

@@ -6,6 +6,8 @@
 #include <headroom/model/explain.hpp>
 #include <headroom/model/train/confidence.hpp>
 #include <headroom/model/train/network_step.hpp>
+#include <headroom/scenarios/money/bill.hpp>
+#include <headroom/scenarios/money/energy.hpp>
 #include <headroom/scenarios/network_scenario.hpp>
 
 #include <optional>
@@ -41,6 +43,9 @@ struct NetworkTimes {
   Interval<double> gpu_hours;
   Interval<Dollars> cost;  ///< zero without a price or a run
   Interval<Dollars> cost_per_million_samples;
+  double gpu_hours_per_million_samples = 0.0;
+  Bill bill;                         ///< of a run with a price
+  std::optional<PlanEnergy> energy;  ///< where the catalog has the SKU's power
   std::string binds;
   std::optional<UtilisationTarget> target;
   RunClass run_class = RunClass::dense;

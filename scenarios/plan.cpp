@@ -2,7 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step_trace.hpp>
 #include <headroom/scenarios/data_feed.hpp>
-#include <headroom/scenarios/money.hpp>
+#include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/remedy.hpp>
 #include <headroom/scenarios/serve_plan.hpp>
@@ -276,6 +276,30 @@ void explain_run(const TrainScenario& t, bool asked, const TrainPlan& answer, Pl
   }
 }
 
+/// The bill of the calendar time and other ways to pay it.
+void add_bill(const Scenario& scenario, const TrainScenario& t, TrainPlan& answer) {
+  answer.bill = bill_of(scenario.money, t.gpus_held(), answer.calendar);
+}
+
+/// What the GPUs draw in the step, in the run, and while they are held beside it.
+void add_energy(const EnergyQuestion& question, const TrainScenario& t, double width, TrainPlan& answer) {
+  const std::optional<GpuPower> power = gpu_power(t.device, t.host ? &*t.host : nullptr, t.power_cap);
+  if (!power) {
+    return;
+  }
+  EnergyWork work;
+  work.gpus = real(t.work.shape.gpus);
+  work.gpus_per_node = real(t.gpus_per_node);
+  work.shares = shares_of(answer.estimate.time);
+  work.step = answer.estimate.step;
+  work.run = answer.duration.mid;
+  work.held = std::max(Seconds{}, answer.calendar.mid - answer.duration.mid);
+  work.spare_gpus = t.gpus_held() - work.gpus;
+  work.rate = Hertz{answer.tokens_per_s.mid};
+  work.width = width;
+  answer.energy = energy_of(*power, t.work.clock, question, work);
+}
+
 /// Whether data keeps up, what binds and what would not.
 void note_data(
     const TrainScenario& t, TrainPlan& answer, const CompiledTraining& compiled, const StepTable& table, Plan& plan) {
@@ -286,6 +310,31 @@ void note_data(
     answer.fed = fed;
   }
   plan.notes.push_back(data_text(t.work.feed, fed));
+}
+
+/// The same plan in each narrower recipe that the SKU has, and less of it.
+std::vector<Variant> variants_of(const Scenario& scenario, const TrainScenario& t, const TrainPlan& answer) {
+  VariedPlan varied;
+  varied.step = answer.estimate.step;
+  if (answer.cost.mid > Dollars{}) {
+    varied.cost = answer.cost.mid;
+  }
+  for (std::size_t i = 0; i < training_precision_names.size(); ++i) {
+    if (precision_rows[i].weight_bytes >= row_of(t.work.precision).weight_bytes) {
+      continue;
+    }
+    const std::string precision{training_precision_names[i]};
+    try {
+      const std::array change{"training.precision = \"" + precision + "\""};
+      const Plan other = price_plan(changed(scenario, change));
+      const auto& train = std::get<TrainPlan>(other.answer);
+      if (other.feasible() && other.part == PlanPart::all) {
+        varied.recipes.push_back({precision, train.estimate.step});
+      }
+    } catch (const ConfigError&) {  // NOLINT(bugprone-empty-catch): the SKU or its curves lack the recipe.
+    }
+  }
+  return cheaper_variants(varied);
 }
 
 TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told told, Plan& plan) {
@@ -344,6 +393,11 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
     look_ahead(t, told.simulation, answer, plan);
     explain_run(t, told.terms, answer, plan);
     price_run(t, scenario.money, compiled, plan.confidence->width, answer);
+    add_bill(scenario, t, answer);
+    add_energy(scenario.energy, t, plan.confidence->width, answer);
+    if (told.remedies && scenario.money.what_if) {
+      answer.variants = variants_of(scenario, t, answer);
+    }
   }
   advise(t, plan, answer);
   return answer;
@@ -389,7 +443,8 @@ Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, 
   if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {
     plan.answer = plan_training(scenario, *train, {explain, true, true}, plan);
   } else {
-    plan.answer = plan_serving(std::get<ServeScenario>(scenario.question), scenario.money, explain, part, plan);
+    plan.answer = plan_serving(std::get<ServeScenario>(scenario.question), {scenario.money, scenario.energy}, explain,
+                               part, plan);
   }
   plan.scenario = std::move(scenario);
   return plan;

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <headroom/scenarios/advice/advice.hpp>
+#include <headroom/scenarios/money/bill.hpp>
+#include <headroom/scenarios/money/energy.hpp>
+#include <headroom/scenarios/money/what_if.hpp>
 #include <headroom/scenarios/nearest_runs.hpp>
 #include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/own_runs.hpp>
@@ -58,6 +61,9 @@ struct TrainPlan {
   Interval<double> gpu_hours;            ///< of the calendar time, spare hosts among them
   Interval<Dollars> cost;                ///< of the calendar time; zero without a price
   Interval<Dollars> cost_per_million_tokens;
+  Bill bill;                         ///< of a run with a price
+  std::optional<PlanEnergy> energy;  ///< where the catalog has the SKU's power
+  std::vector<Variant> variants;     ///< cheaper ones, where they are asked for
   TrainAdvice advice;
   /// Of the calendar time, what is the training alone; 1 where nothing else is counted.
   [[nodiscard]] double useful() const noexcept { return calendar.mid > Seconds{} ? duration.mid / calendar.mid : 1.0; }
@@ -78,6 +84,8 @@ struct ServePlan {
   Interval<Seconds> tpot;
   Interval<double> output_tokens_per_s;
   Interval<Dollars> cost_per_million_output_tokens;
+  Bill bill;
+  std::optional<PlanEnergy> energy;
 };
 
 struct Plan {

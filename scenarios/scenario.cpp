@@ -2,7 +2,7 @@
 #include <headroom/model/workload/hf_config.hpp>
 #include <headroom/scenarios/hardware_reader.hpp>
 #include <headroom/scenarios/look_up.hpp>
-#include <headroom/scenarios/money_reader.hpp>
+#include <headroom/scenarios/money/reader.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/train_reader.hpp>
@@ -43,7 +43,8 @@ class ScenarioReader {
     } else {
       read_serve();
     }
-    scenario_.money = read_money(root_, sources_.catalog, gpu_id_);
+    scenario_.money = read_money(root_, sources_.catalog, priced_);
+    scenario_.energy = read_energy(root_, scenario_.money);
     root_.finish();
     diagnostics_.throw_if_any();
     return std::move(scenario_);
@@ -145,7 +146,9 @@ class ScenarioReader {
     TrainScenario train;
     train.architecture = read_model();
     const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions);
-    gpu_id_ = hardware.device.id;
+    priced_ = hardware.priced(false);
+    train.power_cap = hardware.power_cap;
+    train.work.clock = matrix_clock(hardware.device, hardware.power_cap);
     train.device = hardware.device;
     train.domain = hardware.domain;
     train.scale_out = hardware.scale_out;
@@ -163,8 +166,11 @@ class ScenarioReader {
     ServeScenario serve;
     serve.architecture = read_model();
     const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions);
-    gpu_id_ = hardware.device.id;
+    priced_ = hardware.priced(true);
     serve.device = hardware.device;
+    serve.host = hardware.host;
+    serve.power_cap = hardware.power_cap;
+    serve.work.clock = matrix_clock(hardware.device, hardware.power_cap);
     serve.work.gpus = hardware.gpus;
     read_serving(root_, serve, scenario_.assumptions);
     scenario_.question = std::move(serve);
@@ -174,7 +180,7 @@ class ScenarioReader {
   ConfigTable root_;
   const Sources& sources_;
   Scenario scenario_;
-  std::string gpu_id_;
+  PricedHardware priced_;
   ConfigValue inline_model_;
 };
 

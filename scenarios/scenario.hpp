@@ -8,6 +8,7 @@
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/scenarios/advice/questions.hpp>
 #include <headroom/scenarios/goodput/question.hpp>
+#include <headroom/scenarios/money/money.hpp>
 
 #include <memory>
 #include <optional>
@@ -17,12 +18,6 @@
 #include <vector>
 
 namespace headroom {
-
-/// What money questions need; without a price no dollars are printed.
-struct Money {
-  std::optional<DollarsPerSecond> price;  ///< per GPU
-  std::string source;                     ///< "scenario" or the price list's name, market and date
-};
 
 struct TrainScenario {
   Architecture architecture;
@@ -34,6 +29,7 @@ struct TrainScenario {
   std::optional<Cluster> cluster;
   MemoryStack software;
   std::optional<Bytes> host_memory;  ///< of one node, for offloading
+  std::optional<Watts> power_cap;    ///< of one GPU
   std::int64_t gpus_per_node = 1;
   bool offload_to_nvme = false;
   TrainingWorkload work;
@@ -55,6 +51,8 @@ struct TrainScenario {
 struct ServeScenario {
   Architecture architecture;
   Device device;
+  std::optional<Node> host;
+  std::optional<Watts> power_cap;  ///< of one GPU
   ServingStack engine;
   ServingWorkload work;
   bool fraction_open = false;  ///< blank: the engine's default at the tp
@@ -67,6 +65,7 @@ struct Scenario {
   std::string file;
   std::variant<TrainScenario, ServeScenario> question;
   Money money;
+  EnergyQuestion energy;
   /// What the scenario left open and which value was taken: "zero = 1 (default)".
   std::vector<std::string> assumptions;
   // To read it again with changes; the sources must outlive the scenario.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/scenarios/money.hpp>
+#include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/sequence_length.hpp>
 #include <headroom/scenarios/serve_plan.hpp>
 #include <headroom/scenarios/serve_remedy.hpp>
@@ -166,6 +166,26 @@ void price(const ServeScenario& s, const Money& money, double width, ServePlan& 
   }
 }
 
+/// Prefill multiplies; a decode step reads or multiplies, whichever binds it.
+void add_energy(const ServeScenario& s, const EnergyQuestion& question, double width, ServePlan& answer) {
+  const std::optional<GpuPower> power = gpu_power(s.device, s.host ? &*s.host : nullptr, s.power_cap);
+  if (!power) {
+    return;
+  }
+  const ServingEstimate& e = answer.estimate;
+  const double prefill = real(e.batch) / real(s.work.layout.attention_groups()) * e.ttft.raw() / real(s.work.layout.pp);
+  const double decode = real(s.work.osl) * e.tpot.raw();
+  const Draw reads = e.decode_memory_bound ? Draw::memory : Draw::matrix;
+  EnergyWork work;
+  work.gpus = real(s.work.gpus);
+  work.gpus_per_node = s.host ? real(s.host->gpus) : 1.0;
+  work.shares[static_cast<std::size_t>(Draw::matrix)] += prefill / (prefill + decode);
+  work.shares[static_cast<std::size_t>(reads)] += decode / (prefill + decode);
+  work.rate = Hertz{e.output_tokens_per_s};
+  work.width = width;
+  answer.energy = energy_of(*power, s.work.clock, question, work);
+}
+
 /// Verdict, what the pools hold, and what to change when that is too little.
 void judge(const ServeScenario& s, ServePlan& answer, Plan& plan) {
   const ServingEstimate& e = answer.estimate;
@@ -189,7 +209,7 @@ void judge(const ServeScenario& s, ServePlan& answer, Plan& plan) {
 
 }  // namespace
 
-ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explained, PlanPart part, Plan& plan) {
+ServePlan plan_serving(const ServeScenario& s, const Costs& costs, bool explained, PlanPart part, Plan& plan) {
   ServePlan answer;
   answer.memory_source = s.engine.uncertainty_source;
   ExplainRecorder recorder;
@@ -213,7 +233,10 @@ ServePlan plan_serving(const ServeScenario& s, const Money& money, bool explaine
   judge(s, answer, plan);
   if (part == PlanPart::all && e.verdict == Verdict::feasible) {
     note_compute(s, plan);
-    price(s, money, width, answer);
+    price(s, costs.money, width, answer);
+    answer.bill =
+        serving_bill(costs.money, {real(s.work.gpus), real(s.work.isl), real(s.work.osl), e.output_tokens_per_s});
+    add_energy(s, costs.energy, width, answer);
   }
   return answer;
 }

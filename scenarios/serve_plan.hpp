@@ -6,8 +6,12 @@
 
 namespace headroom {
 
-/// Prices `s`; notes, explain entries and the source of the intervals go to `plan`.
+/// Prices `s`; notes, explain entries and the source of the intervals go to `plan`. `costs` live as long as the call.
+struct Costs {
+  const Money& money;
+  const EnergyQuestion& energy;
+};
 [[nodiscard]] ServePlan plan_serving(
-    const ServeScenario& s, const Money& money, bool explained, PlanPart part, Plan& plan);
+    const ServeScenario& s, const Costs& costs, bool explained, PlanPart part, Plan& plan);
 
 }  // namespace headroom

@@ -190,8 +190,8 @@ ServingEstimate serve(const Architecture& arch,
   }
   const Precision gemm = compute_precision(device, w.weights);
   const bool narrow = row_of(gemm).weight_bytes < 2.0;
-  const Rates rates{stack.sustained_rate(device, gemm),
-                    stack.sustained_rate(device, narrow ? sixteen_bit(device) : gemm),
+  const Rates rates{w.clock * stack.sustained_rate(device, gemm),
+                    w.clock * stack.sustained_rate(device, narrow ? sixteen_bit(device) : gemm),
                     stack.bandwidth_share.value * device.bandwidth()};
 
   const ParameterCount parameters = count_parameters(arch);

@@ -26,6 +26,7 @@ struct ServingWorkload {
   std::int64_t max_num_seqs = 256;
   std::int64_t max_num_tokens = 8192;
   std::int64_t max_seq_len = 0;  ///< 0: isl + osl
+  double clock = 1.0;            ///< of products, over that without a power cap
   [[nodiscard]] ServingLimits limits() const noexcept {
     return {memory_fraction, max_num_seqs, max_num_tokens, max_seq_len > 0 ? max_seq_len : isl + osl};
   }

@@ -85,6 +85,14 @@ struct StepLevel {
   double narrow = 1.0;     ///< the same of 8-bit products
   double attention = 1.0;  ///< on the stack's rate of fused attention, where the SKU's own was not measured
   std::string source;
+  /// At a lower clock, as a power cap leaves it: products take 1 / clock, passes over memory what they took. The rate
+  /// of attention is held against that of wide products, so that it follows.
+  [[nodiscard]] StepLevel at_clock(double clock) const {
+    StepLevel slower = *this;
+    slower.wide /= clock;
+    slower.narrow /= clock;
+    return slower;
+  }
 };
 
 /// One table of levels.toml: of a SKU, a generation, or "any". What it does not state it takes from the next wider one.

@@ -212,7 +212,7 @@ CompiledTraining compile(const Architecture& arch,
   recipe.stack = arch.moe ? software.time.moe : software.time.plain;
   recipe.physics = parameters.physics;
   as_asked(work.options, recipe.physics, recipe.stack);
-  recipe.level = parameters.levels.of(device);
+  recipe.level = parameters.levels.of(device).at_clock(work.clock);
   recipe.selective = software.selective;
   recipe.precision = work.precision;
   recipe.options = work.options;

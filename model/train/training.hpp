@@ -25,6 +25,7 @@ struct TrainingWorkload {
   std::int64_t host_gpus = 1;               ///< GPUs that share a host
   std::optional<DataFeed> feed;             ///< nothing: data is taken not to bind
   MeasuredLevel measured;                   ///< of the user's own runs
+  double clock = 1.0;                       ///< of products, over that without a power cap
 };
 
 /// Sources that `explain` prints beside the compiled numbers.

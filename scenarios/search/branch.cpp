@@ -251,10 +251,18 @@ class LayoutSearch {
     return false;
   }
 
-  [[nodiscard]] FrontPoint coordinates(Seconds step, Bytes memory) const noexcept {
+  [[nodiscard]] FrontPoint least_coordinates(Seconds step, Bytes memory) const noexcept {
     FrontPoint point{};
     for (std::size_t i = 0; i < context_.front.size(); ++i) {
-      point[i] = job_.value(context_.front[i], step, memory);
+      point[i] = job_.least(context_.front[i], step, memory);
+    }
+    return point;
+  }
+
+  [[nodiscard]] FrontPoint coordinates(const Estimate& e) const noexcept {
+    FrontPoint point{};
+    for (std::size_t i = 0; i < context_.front.size(); ++i) {
+      point[i] = job_.value(context_.front[i], e);
     }
     return point;
   }
@@ -305,8 +313,8 @@ class LayoutSearch {
     }
     ++counts_.priced;
     Candidate candidate = candidate_of(s, e);
-    candidate.goal = job_.value(context_.objective->minimize, e.step, e.device.high);
-    candidate.front = coordinates(e.step, e.device.high);
+    candidate.goal = job_.value(context_.objective->minimize, e);
+    candidate.front = coordinates(e);
     if (keeps_limits(candidate)) {
       found_.consider(candidate);
     }
@@ -314,13 +322,13 @@ class LayoutSearch {
 
   bool keeps_limits(const Candidate& candidate) {
     const Objective& o = *context_.objective;
-    const double time = job_.value(Goal::time, candidate.step, candidate.memory);
+    const double time = job_.line(Goal::time, candidate.step, candidate.memory);
     if (o.deadline && time > o.deadline->raw()) {
       ++counts_.too_slow;
       found_.fell_short(Limit::deadline, candidate, time);
       return false;
     }
-    const double dollars = job_.value(Goal::cost, candidate.step, candidate.memory);
+    const double dollars = job_.line(Goal::cost, candidate.step, candidate.memory);
     if (o.budget && dollars > o.budget->raw()) {
       ++counts_.too_dear;
       found_.fell_short(Limit::budget, candidate, dollars);

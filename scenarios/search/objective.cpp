@@ -66,7 +66,9 @@ class ObjectiveReader {
   void need_price(std::string_view key) {
     const ConfigValue* search = root_.find("search");
     const bool freed = search != nullptr && search->find("prices") != nullptr;
-    if (!states(root_, "money", "price") && !states(root_, "money", "prices") && !freed) {
+    const bool stated =
+        states(root_, "money", "price") || states(root_, "money", "prices") || states(root_, "money", "owned");
+    if (!stated && !freed) {
       table_.problem(key, quoted(key) + " needs a price: [money] price = \"... $/h\" or prices = \"ID\"");
     }
   }

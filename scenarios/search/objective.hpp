@@ -14,7 +14,7 @@
 
 namespace headroom {
 
-/// Less is better. All but `memory` and `gpus` grow with the step of a job.
+/// Less is better. All but `memory` and `gpus` grow with the step of a job; energy by what the step is spent on.
 enum class Goal : std::uint8_t { step_time, time, cost, energy, gpu_hours, gpus, memory };
 inline constexpr std::array<std::string_view, 7> goal_names{"step-time", "time", "cost",  "energy",
                                                             "gpu-hours", "gpus", "memory"};

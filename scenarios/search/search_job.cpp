@@ -235,7 +235,13 @@ void set_goals(const SearchQuestion& q, SearchJob& job) {
   line(Goal::step_time) = {1.0, 0.0};
   line(Goal::time) = {job.steps, 0.0};
   line(Goal::cost) = {job.scenario.money.price ? steps * held * job.scenario.money.price->raw() : 0.0, 0.0};
-  line(Goal::energy) = {t.device.power.tdp ? steps * gpus * t.device.power.tdp->value.raw() : 0.0, 0.0};
+  job.power = gpu_power(t.device, t.host ? &*t.host : nullptr, t.power_cap);
+  job.energy_steps = steps * gpus;
+  job.spare_share = held / gpus - 1.0;
+  if (job.power) {
+    const Watts least = job.power->least() + job.power->host + job.spare_share * (job.power->idle + job.power->host);
+    line(Goal::energy) = {job.energy_steps * least.raw(), 0.0};
+  }
   line(Goal::gpu_hours) = {1e6 / batch * held / hour, 0.0};
   line(Goal::gpus) = {0.0, gpus};
   job.room = (1.0 - q.objective.memory_margin) * job.compiled.capacity;
@@ -254,7 +260,7 @@ std::string what_lacks(const SearchQuestion& q, const SearchJob& job) {
   if ((wants(Goal::cost) || q.objective.budget) && !job.scenario.money.price) {
     return "no price for " + t.device.id;
   }
-  if (wants(Goal::energy) && !t.device.power.tdp) {
+  if (wants(Goal::energy) && !job.power) {
     return "the catalog has no power of " + t.device.id;
   }
   return {};

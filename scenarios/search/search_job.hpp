@@ -2,6 +2,7 @@
 // One job of a search: a scenario with the values of the job axes, compiled, with its goals as lines over the step.
 #pragma once
 
+#include <headroom/model/cost/power.hpp>
 #include <headroom/scenarios/goodput/run_clock.hpp>
 #include <headroom/scenarios/search/objective.hpp>
 #include <headroom/scenarios/search/strategy_space.hpp>
@@ -56,15 +57,22 @@ struct SearchJob {
   std::vector<std::string> assignments;
   Scenario scenario;
   CompiledTraining compiled;
-  std::array<GoalLine, goal_count> goals{};
-  Bytes room{};                            ///< what the upper end of the memory may take
-  double steps = 0.0;                      ///< of the whole run; 0: not asked
-  std::optional<goodput::RunClock> clock;  ///< where the scenario says what fails
-  std::unique_ptr<StrategySpace> space;    ///< refers to `scenario`
+  std::array<GoalLine, goal_count> goals{};  ///< of energy the least: all of the time at the least power
+  double energy_steps = 0.0;                 ///< times GPUs: what a step's energy of one GPU is multiplied by
+  double spare_share = 0.0;                  ///< GPUs that stand by over those that train
+  std::optional<GpuPower> power;             ///< where the catalog has the SKU's
+  Bytes room{};                              ///< what the upper end of the memory may take
+  double steps = 0.0;                        ///< of the whole run; 0: not asked
+  std::optional<goodput::RunClock> clock;    ///< where the scenario says what fails
+  std::unique_ptr<StrategySpace> space;      ///< refers to `scenario`
 
   [[nodiscard]] const TrainScenario& train() const { return std::get<TrainScenario>(scenario.question); }
-  /// Of a goal; `memory` is the upper end.
-  [[nodiscard]] double value(Goal goal, Seconds step, Bytes memory) const noexcept {
+  /// Of a strategy.
+  [[nodiscard]] double value(Goal goal, const Estimate& e) const noexcept {
+    return goal == Goal::energy && power ? energy_steps * energy(e).raw() : line(goal, e.step, e.device.high);
+  }
+  /// What hangs on step and memory alone, `memory` its upper end: every goal but energy, and of energy the least.
+  [[nodiscard]] double line(Goal goal, Seconds step, Bytes memory) const noexcept {
     const Seconds taken = counts_failures(goal) ? clock->held(step) : step;
     return goal == Goal::memory ? memory.raw() : goals[static_cast<std::size_t>(goal)].at(taken);
   }
@@ -72,11 +80,19 @@ struct SearchJob {
   /// step, and its closed form rounds.
   [[nodiscard]] double least(Goal goal, Seconds step, Bytes memory) const noexcept {
     constexpr double rounding = 1e-12;
-    return (counts_failures(goal) ? 1.0 - rounding : 1.0) * value(goal, step, memory);
+    return (counts_failures(goal) ? 1.0 - rounding : 1.0) * line(goal, step, memory);
   }
 
  private:
   [[nodiscard]] bool counts_failures(Goal goal) const noexcept { return clock && of_calendar(goal); }
+  /// Of one GPU with its share of the host and of the spares, in a step: what it is held for beside the step it waits
+  /// through, as energy_of has it.
+  [[nodiscard]] Joules energy(const Estimate& e) const noexcept {
+    const Seconds held = clock ? clock->held(e.step) : e.step;
+    return gpu_energy(e.time, *power) + power->host * e.step +
+           (power->of(Draw::waiting) + power->host) * (held - e.step) +
+           spare_share * ((power->idle + power->host) * held);
+  }
 };
 
 /// A job that cannot be, and why.

@@ -48,7 +48,7 @@ ListedPlan listed(const SearchJob& job, const Candidate& candidate) {
   plan.time = e.time;
   plan.memory = e.device;
   for (std::size_t goal = 0; goal < goal_count; ++goal) {
-    plan.goals.push_back(job.value(static_cast<Goal>(goal), candidate.step, candidate.memory));
+    plan.goals.push_back(job.value(static_cast<Goal>(goal), e));
   }
   return plan;
 }
@@ -141,7 +141,7 @@ std::string why_recommended(const SearchPlan& answer, const Objective& o) {
 void compare_with(const SearchJob& own, const SearchJob& job, Goal goal, const ListedPlan& to, ListedPlan& plan) {
   plan.behind = to.candidate.goal > 0.0 ? plan.candidate.goal / to.candidate.goal - 1.0 : 0.0;
   plan.why = difference_by_term(plan.time, to.time);
-  // Errors are of the step, and of every goal that grows with it.
+  // Errors are of the step, and of every goal that grows with it; energy's beyond are the same of both.
   const bool of_step = goal != Goal::gpus && goal != Goal::memory;
   const double ratio = of_step ? 1.0 + plan.behind : plan.candidate.step / to.candidate.step;
   plan.indistinguishable = within_errors(own, job, ratio);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/core/real.hpp>
+#include <headroom/model/cost/power.hpp>
 #include <headroom/scenarios/goodput/failures.hpp>
 #include <headroom/scenarios/goodput/interval.hpp>
 #include <headroom/scenarios/offload.hpp>
@@ -413,6 +414,15 @@ class Oracle {
     return goodput::goodput(run).completion.mid / steps;
   }
 
+  /// Of a GPU with its share of the host and the spares, in a step and in what it is held for beside it; what
+  /// gpu_energy() is, its own tests say.
+  [[nodiscard]] double energy(const Estimate& e, double held, double spares) const {
+    const GpuPower power = *gpu_power(train_->device, train_->host ? &*train_->host : nullptr, train_->power_cap);
+    const double host = power.host.raw();
+    const double waits = (power.of(Draw::waiting).raw() + host) * (held - e.step.raw());
+    return gpu_energy(e.time, power).raw() + host * e.step.raw() + waits + spares * (power.idle.raw() + host) * held;
+  }
+
   [[nodiscard]] double value(Goal goal, const Estimate& e) const {
     const TrainingShape& shape = train_->work.shape;
     const auto batch = static_cast<double>(shape.global_batch);
@@ -426,7 +436,7 @@ class Oracle {
       case Goal::step_time: return e.step.raw();
       case Goal::time: return (train_->tokens > 0.0 ? steps : 0.0) * clock;
       case Goal::cost: return steps * paid * price_ * clock;
-      case Goal::energy: return steps * gpus * train_->device.power.tdp->value.raw() * clock;
+      case Goal::energy: return steps * gpus * energy(e, clock, paid / gpus - 1.0);
       case Goal::gpu_hours: return 1e6 / batch * paid / 3600.0 * clock;
       case Goal::gpus: return gpus;
       case Goal::memory: return e.device.high.raw();

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/scenarios/money/offer.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+std::string word(Market market) {
+  return std::string{market_names[static_cast<std::size_t>(market)]};
+}
+
+/// "us 3.50 $/h, eu 3.20 $/h"
+std::string listed(const std::vector<const PriceOffer*>& offers) {
+  std::string text;
+  for (const PriceOffer* offer : offers) {
+    text += (text.empty() ? "" : ", ") + offer->region + " " + format(offer->price.value);
+  }
+  return text;
+}
+
+/// What else the list sells of the SKU: "on-demand (any), spot (eu)".
+std::string sold(const PriceList& list, const Catalog& catalog, const std::string& gpu) {
+  std::string text;
+  for (const PriceOffer& offer : list.offers) {
+    if (catalog.device(offer.gpu).id == gpu) {
+      text += (text.empty() ? "; it has " : ", ") + word(offer.market) + " (" + offer.region + ")";
+    }
+  }
+  return text.empty() ? "; see 'headroom catalog list prices'" : text;
+}
+
+GpuPrice price_of(const PriceList& list, const PriceOffer& offer, std::string_view region) {
+  GpuPrice price;
+  price.price = offer.price.value;
+  price.name = list.name;
+  price.date = list.date;
+  price.market = word(offer.market);
+  price.region = region;
+  price.source =
+      list.name + ", " + price.market + (region == "any" ? "" : ", " + std::string{region}) + ", " + list.date;
+  return price;
+}
+
+}  // namespace
+
+FoundOffer find_offer(
+    const PriceList& list, const Catalog& catalog, const std::string& gpu, Market market, std::string_view region) {
+  std::vector<const PriceOffer*> offers;
+  for (const PriceOffer& offer : list.offers) {
+    if (offer.market == market && catalog.device(offer.gpu).id == gpu) {
+      offers.push_back(&offer);
+    }
+  }
+  const auto of_region = [&](std::string_view name) -> const PriceOffer* {
+    const auto found =
+        std::find_if(offers.begin(), offers.end(), [&](const PriceOffer* offer) { return offer->region == name; });
+    return found == offers.end() ? nullptr : *found;
+  };
+  FoundOffer result;
+  if (offers.empty()) {
+    result.why = "price list '" + list.id + "' has no " + word(market) + " offer for " + gpu + sold(list, catalog, gpu);
+    return result;
+  }
+  const PriceOffer* const stated = region.empty() ? nullptr : of_region(region);
+  if (const PriceOffer* const found = stated != nullptr ? stated : of_region("any")) {
+    result.price = price_of(list, *found, found->region);
+    return result;
+  }
+  if (!region.empty()) {
+    result.why = "price list '" + list.id + "' has no " + word(market) + " offer for " + gpu + " in region " +
+                 quoted(region) + "; it has " + listed(offers);
+    return result;
+  }
+  const bool alike = std::all_of(offers.begin(), offers.end(), [&](const PriceOffer* offer) {
+    return offer->price.value == offers.front()->price.value;
+  });
+  if (!alike) {
+    result.lacks_region = true;
+    result.why = "price list '" + list.id + "' has several " + word(market) + " offers for " + gpu + ": " +
+                 listed(offers) + "; state 'region'";
+    return result;
+  }
+  result.price = price_of(list, *offers.front(), offers.size() == 1 ? std::string_view{offers.front()->region} : "any");
+  return result;
+}
+
+}  // namespace headroom
