@@ -28,7 +28,7 @@ struct Question {
   std::optional<std::chrono::sys_days> start;
   std::uint64_t seed = 1;
   std::optional<std::int64_t> runs;  ///< of the simulation; blank: as many as are soon done
-  std::string file;                  ///< of the table, for problems that only the step's time shows
+  std::string file;  ///< of the table, or of steps between saves: for problems that only the step's time shows
   Position at;
 
   /// Hosts that are held for the run beside those that train.

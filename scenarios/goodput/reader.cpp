@@ -184,6 +184,10 @@ class GoodputReader {
 
   void read_interval() {
     const ConfigValue* value = table_.value("interval");
+    if (const ConfigValue* in_steps = table_.value("interval_steps")) {
+      question_.at = in_steps->at;  // what only the step's time shows is wrong with these
+      question_.file = in_steps->file ? *in_steps->file : question_.file;
+    }
     const auto steps = table_.maybe_integer("interval_steps", {1, 1'000'000'000});
     question_.interval_steps = steps.value_or(0);
     const bool best = value != nullptr && value->kind == ConfigValue::Kind::text && value->text == "best";
