@@ -19,7 +19,7 @@ void listed(JsonWriter& json, const ListedPlan& p) {
   strategy_members(json, p.candidate.strategy);
   json.end_object();
   for (std::size_t goal = 0; goal < goal_count; ++goal) {
-    if (p.goals[goal] > 0.0) {
+    if (p.goals[goal] > 0.0 && static_cast<Goal>(goal) != Goal::gpus) {  // which stand above
       json.member(goal_keys[goal], p.goals[goal]);
     }
   }

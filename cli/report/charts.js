@@ -16,24 +16,23 @@ const charts = {
           data: [member(`${at}/memory_terms_bytes/${term}`) / factor],
           backgroundColor: termColour("m", term),
           borderColor: css("--paper"),
-          borderWidth: { right: 1 },
-          barPercentage: 1,
-          categoryPercentage: 0.8,
+          borderWidth: { top: 1 },
+          barThickness: 96,
         })),
       },
       options: {
-        indexAxis: "y",
-        layout: { padding: { top: 20 } },
+        layout: { padding: { top: 4 } },
         scales: {
-          x: { stacked: true, max: 1.02 * Math.max(capacity, interval ? interval.high : 0) / factor,
-               ticks: { includeBounds: false }, title: axisTitle(unit + " of the fullest GPU"), grid: { color: css("--faint") } },
-          y: { stacked: true, display: false },
+          x: { stacked: true, display: false },
+          y: { stacked: true, max: 1.06 * Math.max(capacity, interval ? interval.high : 0) / factor, ticks: { includeBounds: false },
+               title: axisTitle(unit + " of the fullest GPU"), grid: { color: css("--faint") } },
         },
         plugins: {
+          stackNames: { shown: true },
           tooltip: { callbacks: { title: (items) => items[0].dataset.label,
                                   label: (item) => shown(item.dataset.pointer) } },
           marks: {
-            lines: [{ at: capacity / factor, label: "capacity " + shown(at + "/capacity_bytes") }],
+            lines: [{ at: capacity / factor, label: "capacity" }],
             whiskers: interval ? [{ row: 0, low: interval.low / factor, high: interval.high / factor }] : [],
           },
         },
@@ -101,7 +100,7 @@ const charts = {
     const rows = member(at + "/rows").map((row, i) => ({ ...row, pointer: `${at}/rows/${i}` })).filter((r) => r.flop > 0);
     const phases = [...new Set(rows.map((row) => row.phase))];
     const colours = [css("--accent"), css("--t-tp_comm"), css("--m-activations"), css("--t-offload")];
-    const left = 10 ** Math.floor(Math.log10(Math.min(...rows.map((row) => row.flop_per_byte))));
+    const left = 10 ** Math.floor(Math.log10(Math.min(peak / bandwidth / 4, ...rows.map((row) => row.flop_per_byte))));
     const right = 10 ** Math.ceil(Math.log10(Math.max(2 * peak / bandwidth, ...rows.map((row) => row.flop_per_byte))));
     const bottom = 10 ** Math.floor(Math.log10(Math.min(...rows.map((row) => row.flop_per_s))));
     const roof = (rate) => [{ x: left, y: left * rate }, { x: peak / rate, y: peak }, { x: right, y: peak }];
@@ -126,7 +125,7 @@ const charts = {
                ticks: { callback: powersOfTen(si) } },
         },
         plugins: {
-          legend: { display: true, labels: { filter: (item) => item.datasetIndex >= lines.length, usePointStyle: true } },
+          legend: { display: true, labels: { filter: (item) => item.datasetIndex >= lines.length } },
           pointNames: { of: named },
           tooltip: { callbacks: {
             title: ([item]) => `${item.raw.row.op}, ${item.raw.row.phase}`,
@@ -172,7 +171,7 @@ const charts = {
         scales: { x: { title: title(x, xUnit), grid: { color: css("--faint") } },
                   y: { title: title(y, yUnit), grid: { color: css("--faint") } } },
         plugins: {
-          legend: { display: true, labels: { usePointStyle: true } },
+          legend: { display: true },
           tooltip: { callbacks: { title: ([item]) => `${item.raw.plan.gpus} x ${item.raw.plan.gpu}`, label: hover } },
         },
       },
@@ -201,7 +200,7 @@ const charts = {
         scales: { x: gpuAxis(points),
                   y: { type: "logarithmic", title: axisTitle("tokens/s"), grid: { color: css("--faint") }, ticks: { callback: someLogTicks(si) } } },
         plugins: {
-          legend: { display: true, labels: { filter: (item) => item.text !== "low", usePointStyle: true } },
+          legend: { display: true, labels: { filter: (item) => item.text !== "low" } },
           tooltip: { callbacks: { title: ([item]) => `${shown(item.raw.pointer + "/gpus")} GPUs`,
                                   label: (item) => [`${shown(item.raw.pointer + "/tokens_per_s/mid")} tokens/s`,
                                                     `step ${shown(item.raw.pointer + "/step_time_s/mid")} (${shownRange(item.raw.pointer + "/step_time_s")})`] } },
@@ -224,7 +223,7 @@ const charts = {
       options: {
         scales: { x: gpuAxis(points), y: { min: 0, suggestedMax: 100, title: axisTitle("%"), grid: { color: css("--faint") } } },
         plugins: {
-          legend: { display: true, labels: { usePointStyle: true } },
+          legend: { display: true },
           tooltip: { callbacks: { title: ([item]) => `${shown(item.raw.count + "/gpus")} GPUs`,
                                   label: (item) => `${item.dataset.label} ${shown(item.raw.pointer)}` } },
         },
@@ -243,7 +242,7 @@ const charts = {
     const farthest = Math.max(1 + nearly, ...runs.map(({ run }) => Math.max(1 + run.step_error, 1 / (1 + run.step_error)))) * 1.08;
     const config = barChart(bars, "", { bands: [band(nearly, 0.1), band(most, 0.12), band(half, 0.16)], lines: [{ at: 1 }] });
     Object.assign(config.options.scales.x, {
-      type: "logarithmic", min: 1 / farthest, max: farthest, title: axisTitle("predicted / measured time; bands hold 50, 80 and 90 % of past errors"),
+      type: "logarithmic", min: 1 / farthest, max: farthest, title: axisTitle("predicted / measured time"),
       ticks: { callback: (value) => digits(value), maxRotation: 0 }, afterBuildTicks: (axis) => {
         axis.ticks = [0.25, 0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 4].filter((v) => v >= 1 / farthest && v <= farthest).map((value) => ({ value }));
       } });
@@ -268,9 +267,10 @@ const charts = {
       },
       options: {
         indexAxis: "y",
-        scales: { x: { stacked: true, title: axisTitle(`${unit} of a step beside the reference's`), grid: { color: css("--faint") } },
+        scales: { x: { stacked: true, title: axisTitle(`step less the reference's, ${unit}`), grid: { color: css("--faint") } },
                   y: { stacked: true, grid: { display: false } } },
-        plugins: { tooltip: { callbacks: { label: (item) => `${item.dataset.label} ${digits(item.raw)} ${unit}` } } },
+        plugins: { legend: { display: true },
+                   tooltip: { callbacks: { label: (item) => `${item.dataset.label} ${digits(item.raw)} ${unit}` } } },
       },
     };
   },
@@ -302,7 +302,7 @@ const answeredPoints = (at) =>
 
 function gpuAxis(points) {
   return { type: "logarithmic", min: points[0].gpus / 1.15, max: points[points.length - 1].gpus * 1.15, title: axisTitle("GPUs"),
-           grid: { color: css("--faint") }, ticks: { callback: (value) => value, maxRotation: 0 },
+           grid: { color: css("--faint") }, ticks: { callback: (value) => value, maxRotation: 0, autoSkipPadding: 10 },
            afterBuildTicks: (axis) => { axis.ticks = points.map((point) => ({ value: point.gpus })); } };
 }
 

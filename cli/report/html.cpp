@@ -91,8 +91,11 @@ std::string words(std::string_view name) {
 }
 
 std::string figure(const Place& place, Unit unit) {
-  return place.is_number() ? data_element(place.number(), place.pointer(), "", figure_text(place.number(), unit))
-                           : escaped(place.text());
+  if (!place.is_number()) {
+    return escaped(place.text());
+  }
+  const Unit written = unit == Unit::number && place.is_integer() ? Unit::count : unit;
+  return data_element(place.number(), place.pointer(), "", figure_text(place.number(), written));
 }
 
 std::string share(const Place& part, const Place& whole) {
@@ -183,9 +186,10 @@ std::string details(const std::string& summary, const std::string& html) {
                       : "<details><summary>" + escaped(summary) + "</summary>\n" + html + "</details>\n";
 }
 
-std::string swatch(std::string_view family, std::string_view term) {
-  const std::string name = "--" + std::string{family} + "-";
-  return "<i class=\"swatch\" style=\"background:var(" + name + escaped(term) + ",var(" + name + "other))\"></i>";
+std::string term(std::string_view family, std::string_view name) {
+  const std::string colour = "--" + std::string{family} + "-";
+  return "<span class=\"term\"><i style=\"background:var(" + colour + escaped(name) + ",var(" + colour +
+         "other))\"></i>" + escaped(words(name)) + "</span>";
 }
 
 }  // namespace headroom::cli::report

@@ -14,7 +14,7 @@ namespace headroom::cli::report {
 
 /// How a number of a document is written; documents are in raw SI.
 enum class Unit : std::uint8_t {
-  number,   ///< three digits
+  number,   ///< three digits; integers in full
   count,    ///< in full
   percent,  ///< of a fraction
   change,   ///< the same with its sign
@@ -95,7 +95,7 @@ class HtmlTable {
 [[nodiscard]] std::string paragraph(std::string_view kind, const std::string& html);
 /// What is shown when it is opened, and in print.
 [[nodiscard]] std::string details(const std::string& summary, const std::string& html);
-/// A dot in the colour of a term: `family` is "m" (memory) or "t" (time).
-[[nodiscard]] std::string swatch(std::string_view family, std::string_view term);
+/// The name of a term behind a dot in its colour: `family` is "m" (memory), "t" (time) or "g" (the calendar).
+[[nodiscard]] std::string term(std::string_view family, std::string_view name);
 
 }  // namespace headroom::cli::report

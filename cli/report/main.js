@@ -8,7 +8,7 @@ function draw() {
     if (drawn.has(canvas)) drawn.get(canvas).destroy();
     const config = charts[canvas.dataset.chart](canvas.dataset.at);
     if (config) {
-      config.plugins = [marks, pointNames];
+      config.plugins = [marks, pointNames, stackNames];
       drawn.set(canvas, new Chart(canvas, config));
     } else {
       canvas.parentElement.hidden = true;

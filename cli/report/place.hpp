@@ -39,6 +39,9 @@ class Place {
   /// Absent members and nulls are not there.
   [[nodiscard]] bool there() const noexcept { return value_ != nullptr && value_->kind != ConfigValue::Kind::null; }
   [[nodiscard]] bool is_number() const noexcept;
+  [[nodiscard]] bool is_integer() const noexcept {
+    return value_ != nullptr && value_->kind == ConfigValue::Kind::integer;
+  }
   [[nodiscard]] bool is_text() const noexcept { return value_ != nullptr && value_->kind == ConfigValue::Kind::text; }
   /// Items of an array; none of what is no array.
   [[nodiscard]] std::vector<Place> items() const;

@@ -187,10 +187,10 @@ std::vector<std::string> question_words(const Place& plan) {
   words.push_back(plan["optimizer"].text());
   if (plan["engine"].there()) {
     words.push_back(plan["engine"].text());
-    words.push_back(named("tp", plan["tp"], Unit::count));
-    words.push_back(named("pp", plan["pp"], Unit::count));
-    words.push_back(named("ep", plan["ep"], Unit::count));
-    words.push_back(named("replicas", plan["replicas"], Unit::count));
+    for (const std::string_view ranks : {"tp", "pp", "ep", "replicas"}) {
+      const bool several = plan[ranks].is_number() && plan[ranks].number() > 1.0;
+      words.push_back(several ? named(ranks, plan[ranks], Unit::count) : std::string{});
+    }
     words.push_back(named("requests in flight", plan["asked_sequences"], Unit::count));
     words.push_back(named("tokens in", plan["isl"], Unit::count));
     words.push_back(named("tokens out", plan["osl"], Unit::count));
@@ -234,7 +234,7 @@ std::string title_text(const Documents& documents) {
   }
   const Place& asked = plan["model"].there() ? plan : root;
   return asked["model"].there() ? asked["model"].text() + " on " + asked["gpus"].text() + " x " + asked["gpu"].text()
-                                : "Headroom";
+                                : "Plans side by side";
 }
 
 std::string heading(const Documents& documents) {
@@ -262,7 +262,11 @@ std::string answer_section(const Documents& documents) {
   if (!limits.empty()) {
     text += "<p class=\"verdict no\">No plan keeps every limit</p>\n" + limits;
   }
-  text += cards_and_rows(plan);
+  const std::string numbers = cards_and_rows(plan);
+  if (const std::string name = plan["verdict"].text(); !numbers.empty() && !name.empty() && name != "feasible") {
+    text += paragraph("note", name == "may_not_fit" ? "If it fits:" : "If it did fit:");
+  }
+  text += numbers;
   if (plan["binds"].there()) {
     text += paragraph("note", "Binds: " + escaped(plan["binds"].text()));
   }

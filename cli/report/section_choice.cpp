@@ -112,8 +112,8 @@ std::string compared_table(const Place& compared) {
                                Column{"duration_s", "whole run", Unit::seconds},
                                Column{"cost_usd", "cost", Unit::usd}};
   HtmlTable table{"plans side by side",
-                  {"<<scenario", "<<verdict", "memory per GPU", "step", "tokens/s", "TTFT", "TPOT", "whole run", "cost",
-                   "throughput over the reference", "<"}};
+                  {"<<scenario", "<verdict", "memory per GPU", "step", "tokens/s", "TTFT", "TPOT", "whole run", "cost",
+                   "throughput / reference", "<"}};
   for (const Place& plan : compared["plans"].items()) {
     std::vector<std::string> cells{escaped(plan["file"].text()), escaped(plan["verdict"].text())};
     for (const Column& column : columns) {
@@ -201,7 +201,7 @@ std::string comparison_section(const Documents& documents) {
   }
   return section("comparison", "Plans side by side", "",
                  chart("comparison", compared, "Bars of the terms of each plan's step against the reference's",
-                       compared["plans"].items().size() + 1) +
+                       compared["plans"].items().size() + 2) +
                      compared_table(compared) + differs.html());
 }
 

@@ -73,9 +73,8 @@ std::string money_section(const Documents& documents) {
   const std::size_t items = money["bill"].items().size();
   if (items > 0) {
     body +=
-        "<div class=\"pair\">" +
         chart("bill", money, "Bars of the bill's items with their intervals; the table has the numbers", items + 1) +
-        bill_table(money) + "</div>\n";
+        bill_table(money);
   } else if (plan["cost_usd"].there()) {
     HtmlTable table{"cost", {"<cost", "", "<80 % interval"}};
     table.row({"GPU-hours", figure(middle(plan["gpu_hours"]), Unit::number), range(plan["gpu_hours"], Unit::number)});
@@ -95,7 +94,7 @@ std::string goodput_section(const Documents& documents) {
   if (goodput["shares"].there()) {
     HtmlTable table{"where the calendar goes", {"<where the calendar goes", "of the time"}};
     for (const std::string& name : goodput["shares"].members()) {
-      table.row({swatch("g", name) + escaped(words(name)), figure(goodput["shares"][name], Unit::percent)});
+      table.row({term("g", name), figure(goodput["shares"][name], Unit::percent)});
     }
     body +=
         chart("calendar", goodput, "Bar of the shares of the calendar: useful work and what is lost", 2) + table.html();

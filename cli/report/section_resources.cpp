@@ -9,10 +9,6 @@
 namespace headroom::cli::report {
 namespace {
 
-std::string term_name(std::string_view family, const std::string& name) {
-  return swatch(family, name) + escaped(words(name));
-}
-
 /// The KV cache of a serving plan.
 std::string cache_table(const Place& plan) {
   struct Row {
@@ -52,11 +48,13 @@ std::string memory_table(const Place& plan) {
       total("reserved", plan["memory_reserved_bytes"]);
     }
     if (terms[name].is_number() && terms[name].number() > 0.0) {
-      table.row({term_name("m", name), figure(terms[name], Unit::bytes), share(terms[name], capacity)});
+      table.row({term("m", name), figure(terms[name], Unit::bytes), share(terms[name], capacity)});
     }
   }
   total("device", plan["memory_bytes"]["mid"]);
-  table.row({"80 % interval", range(plan["memory_bytes"], Unit::bytes), ""}, "sum");
+  if (const std::string ends = range(plan["memory_bytes"], Unit::bytes); !ends.empty()) {
+    table.row({"80 % interval", ends, ""}, "sum");
+  }
   table.row({"capacity", figure(capacity, Unit::bytes), ""}, "sum");
   return table.html();
 }
@@ -81,7 +79,7 @@ std::string time_table(const Place& plan) {
   for (const std::string& name : terms.members()) {
     constexpr double visible = 1e-6;  // of the step
     if (terms[name].is_number() && std::abs(terms[name].number() / step.number()) > visible) {
-      table.row({term_name("t", name), figure(terms[name], Unit::seconds), share(terms[name], step)});
+      table.row({term("t", name), figure(terms[name], Unit::seconds), share(terms[name], step)});
     }
   }
   table.row({"step", figure(step, Unit::seconds), ""}, "sum");
@@ -117,11 +115,13 @@ std::string memory_section(const Documents& documents) {
   if (terms == 0) {
     return {};
   }
-  const std::string picture = chart(
-      "memory", plan, "Bar of what a GPU's memory holds, by term, against its capacity; the table has the numbers", 2);
-  const std::string tables = memory_table(plan) + cache_table(plan);
-  const std::string offloaded = details("What is kept off the device", member_table("offloaded", plan["offloaded"]));
-  return section("memory", "Memory", peak_text(plan), picture + tables + offloaded);
+  const std::string picture =
+      chart("memory", plan,
+            "Stack of what a GPU's memory holds, by term, against its capacity; the table has the numbers", terms + 3);
+  return section("memory", "Memory", peak_text(plan),
+                 "<div class=\"pair\">" + picture + "<div>" + memory_table(plan) + cache_table(plan) +
+                     "</div></div>\n" +
+                     details("What is kept off the device", member_table("offloaded", plan["offloaded"])));
 }
 
 std::string time_section(const Documents& documents) {

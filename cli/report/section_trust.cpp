@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far to trust the numbers: past errors of the class, runs like this one, how terms came about, and sources.
 #include <headroom/cli/report/sections.hpp>
-#include <headroom/cli/verb.hpp>
 
 #include <cmath>
 
@@ -95,7 +94,8 @@ std::string accuracy_section(const Documents& documents) {
   }
   const std::string lead = "80 % of this class of prediction lay within " + figure(basis["width_80"], Unit::percent) +
                            " of what was measured: " + figure(basis["rows"], Unit::count) + " rows of " +
-                           figure(basis["sources"], Unit::count) + " sources.";
+                           figure(basis["sources"], Unit::count) +
+                           " sources. The bands hold 50, 80 and 90 % of those errors.";
   const std::string outside = text_list(basis["outside_measured"]);
   return section(
       "accuracy", "How far off this has been", lead,
@@ -138,11 +138,11 @@ std::string sources_section(const Documents& documents) {
   for (const Place& note : documents.find("roofline")["notes"].items()) {
     sources += source_row("ops of a layer", note.text());
   }
-  sources += source_row("computed by", std::string{version()});
   for (const std::string& what : documents.left_out) {
     sources += source_row("not shown", what);
   }
-  return section("sources", "Assumptions and sources", "", body + "<h3>Sources</h3>\n<dl>\n" + sources + "</dl>\n");
+  body += sources.empty() ? sources : "<h3>Sources</h3>\n<dl>\n" + sources + "</dl>\n";
+  return section("sources", "Assumptions and sources", "", body);
 }
 
 }  // namespace headroom::cli::report

@@ -17,13 +17,14 @@ function applyTheme() {
   Chart.defaults.animation = false;
   Chart.defaults.maintainAspectRatio = false;
   Chart.defaults.plugins.legend.display = false;
+  Object.assign(Chart.defaults.plugins.legend.labels, { usePointStyle: true, boxWidth: 7, boxHeight: 7 });
   Object.assign(Chart.defaults.plugins.tooltip, {
     backgroundColor: css("--paper"), titleColor: css("--ink"), bodyColor: css("--ink"), borderColor: css("--line"),
     borderWidth: 1, padding: 10, displayColors: false, titleFont: { weight: "600" },
   });
 }
 
-/** Intervals, limits and bands. A row counts the bars from above. */
+/** Bands behind the bars, limits and intervals over them; a row counts the bars from above or from the left. */
 const marks = {
   id: "marks",
   beforeDatasetsDraw(chart, _, options) {
@@ -37,35 +38,47 @@ const marks = {
   },
   afterDatasetsDraw(chart, _, options) {
     const { ctx, chartArea: area, scales } = chart;
+    const lying = chart.options.indexAxis === "y";
+    const [values, rows] = lying ? [scales.x, scales.y] : [scales.y, scales.x];
+    // Along the values, then across them, whichever way the bars lie.
+    const stroke = (from, to) => {
+      ctx.moveTo(...(lying ? from : from.reverse()));
+      ctx.lineTo(...(lying ? to : to.reverse()));
+    };
     ctx.save();
     ctx.strokeStyle = ctx.fillStyle = css("--mark");
     ctx.lineWidth = 1.5;
     ctx.font = `12px ${Chart.defaults.font.family}`;
+    ctx.beginPath();
     for (const line of options.lines || []) {
-      const x = scales.x.getPixelForValue(line.at);
-      ctx.setLineDash(line.dashed ? [4, 3] : []);
-      ctx.beginPath();
-      ctx.moveTo(x, area.top - 2);
-      ctx.lineTo(x, area.bottom);
-      ctx.stroke();
-      if (line.label) {
-        const width = ctx.measureText(line.label).width;
-        ctx.fillText(line.label, Math.min(Math.max(x - width / 2, area.left), area.right - width), area.top - 7);
-      }
+      const at = values.getPixelForValue(line.at);
+      stroke([at, lying ? area.top : area.left], [at, lying ? area.bottom : area.right]);
+      if (line.label) ctx.fillText(line.label, area.left + 6, at - 6);
     }
-    ctx.setLineDash([]);
     for (const { row, low, high } of options.whiskers || []) {
-      const y = scales.y.getPixelForValue(row);
-      const [left, right] = [low, high].map((value) => scales.x.getPixelForValue(value));
-      ctx.beginPath();
-      ctx.moveTo(left, y);
-      ctx.lineTo(right, y);
-      for (const x of [left, right]) {
-        ctx.moveTo(x, y - 5);
-        ctx.lineTo(x, y + 5);
-      }
-      ctx.stroke();
+      const middle = rows.getPixelForValue(row);
+      const ends = [low, high].map((value) => values.getPixelForValue(value));
+      stroke([ends[0], middle], [ends[1], middle]);
+      for (const end of ends) stroke([end, middle - 6], [end, middle + 6]);
     }
+    ctx.stroke();
+    ctx.restore();
+  },
+};
+
+/** What each part of a standing stack is, beside those that are high enough for a line of text. */
+const stackNames = {
+  id: "stackNames",
+  afterDatasetsDraw(chart, _, options) {
+    if (!options.shown) return;
+    const { ctx } = chart;
+    ctx.save();
+    ctx.font = `12px ${Chart.defaults.font.family}`;
+    ctx.fillStyle = css("--muted");
+    chart.data.datasets.forEach((dataset, index) => {
+      const bar = chart.getDatasetMeta(index).data[0];
+      if (Math.abs(bar.base - bar.y) >= 12) ctx.fillText(dataset.label, bar.x + bar.width / 2 + 8, (bar.y + bar.base) / 2 + 4);
+    });
     ctx.restore();
   },
 };

@@ -59,9 +59,13 @@
       for (const canvas of canvases) {
         if (canvas.parentElement.hidden) continue;
         const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-        let inked = 0;
-        for (let i = 3; i < pixels.length; i += 4) inked += pixels[i] > 0 ? 1 : 0;
-        if (inked < 0.01 * canvas.width * canvas.height) wrong.push(`${canvas.dataset.chart} is blank: ${inked} pixels`);
+        // Axes and words are grey; bars, lines and points are not.
+        let coloured = 0;
+        for (let i = 0; i < pixels.length; i += 4) {
+          const [r, g, b] = pixels.slice(i, i + 3);
+          coloured += pixels[i + 3] > 0 && Math.max(r, g, b) - Math.min(r, g, b) > 40 ? 1 : 0;
+        }
+        if (coloured < 100) wrong.push(`${canvas.dataset.chart} is empty: ${coloured} coloured pixels`);
         if (!canvas.getAttribute("aria-label")) wrong.push(`${canvas.dataset.chart} says nothing`);
       }
       return wrong.join("\n");

@@ -184,7 +184,7 @@ TEST_CASE("text of a question cannot close the page's elements") {
   const Run json = run_headroom("plan '" + file + "' --format json");
   REQUIRE(html.code == 0);
   CHECK((documents_of(html.out).at("plan") == json.out));
-  CHECK(html.out.find("<b>") == std::string::npos);
+  CHECK(markup_of(html.out).find("<b>") == std::string::npos);
   CHECK(html.out.find("&lt;/script&gt;&lt;b&gt;&amp;amp; &quot;x&quot;") != std::string::npos);
 }
 
