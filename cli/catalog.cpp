@@ -299,6 +299,14 @@ constexpr std::string_view examples =
     "  headroom catalog lint\n"
     "  headroom catalog import ./Llama-3.1-8B/config.json > ~/.config/headroom/models/my-llama.toml\n";
 
+std::vector<PositionalWord> words() {
+  return {{"list", "gpus|nodes|clusters|prices|models|networks|formats"},
+          {"show", "ID"},
+          {"diff", "ID"},
+          {"lint", ""},
+          {"import", "config.json"}};
+}
+
 }  // namespace
 
 const Verb catalog_verb{"catalog",
@@ -307,6 +315,7 @@ const Verb catalog_verb{"catalog",
                         3,
                         options,
                         examples,
-                        run};
+                        run,
+                        words};
 
 }  // namespace headroom::cli

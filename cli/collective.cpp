@@ -237,6 +237,16 @@ constexpr std::string_view examples =
     "  headroom collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --measured-busbw \"12 GB/s\"\n"
     "  headroom collective nccl_mine.csv --kind nccl --gpu h200-sxm-141gb\n";
 
+std::vector<PositionalWord> words() {
+  std::vector<PositionalWord> result;
+  for (const std::string_view name : collective_names) {
+    std::string typed{name};
+    std::replace(typed.begin(), typed.end(), '_', '-');
+    result.push_back({std::move(typed), ""});
+  }
+  return result;
+}
+
 }  // namespace
 
 const Verb collective_verb{"collective",
@@ -245,6 +255,7 @@ const Verb collective_verb{"collective",
                            10000,
                            options,
                            examples,
-                           run};
+                           run,
+                           words};
 
 }  // namespace headroom::cli

@@ -334,6 +334,10 @@ constexpr std::string_view examples =
     "  headroom fabric show --topo topo.txt --gpu h100-sxm-80gb --like dgx-h100\n"
     "  headroom fabric show dgx-1v --format dot | dot -Tsvg > dgx-1v.svg\n";
 
+std::vector<PositionalWord> words() {
+  return {{"show", "NODE"}};
+}
+
 }  // namespace
 
 const Verb fabric_verb{"fabric",
@@ -342,6 +346,7 @@ const Verb fabric_verb{"fabric",
                        2,
                        options,
                        examples,
-                       run};
+                       run,
+                       words};
 
 }  // namespace headroom::cli

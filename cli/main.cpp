@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -19,27 +18,13 @@ namespace {
 constexpr int usage_error = 2;
 constexpr std::string_view output_option = "--output";  ///< every verb's, unless its own table says what it means
 
-constexpr std::array<const Verb*, 15> verbs{&plan_verb,   &explain_verb,    &compare_verb,  &scale_verb,  &export_verb,
-                                            &import_verb, &validate_verb,   &catalog_verb,  &fabric_verb, &fit_verb,
-                                            &op_verb,     &collective_verb, &roofline_verb, &replay_verb, &probe_verb};
-
-constexpr std::string_view front_page = "headroom: what a GPU workload will need and do, before any GPU is rented\n\n";
-
 std::string overview() {
-  std::string text{front_page};
-  text += "usage: headroom VERB [OPTIONS]\n\n";
-  for (const Verb* verb : verbs) {
+  std::string text = "headroom: " + std::string{program_summary} + "\n\nusage: headroom VERB [OPTIONS]\n\n";
+  for (const Verb* verb : all_verbs()) {
     text +=
         "  " + std::string{verb->name} + std::string(12 - verb->name.size(), ' ') + std::string{verb->summary} + "\n";
   }
-  text +=
-      "\nexamples:\n"
-      "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch "
-      "1024\n"
-      "  headroom explain scenarios/train/llama3-70b-512xh100.toml\n"
-      "  headroom validate\n\n"
-      "see 'headroom VERB --help'\n";
-  return text;
+  return text + "\nexamples:\n" + std::string{program_examples} + "\nsee 'headroom VERB --help'\n";
 }
 
 /// The values one verb's options are parsed into. Deques keep addresses stable while CLI11 holds them.
@@ -218,7 +203,7 @@ int run(int argc, char** argv) {
     return print(std::string{version()} + "\n");
   }
   std::vector<std::string_view> names;
-  for (const Verb* verb : verbs) {
+  for (const Verb* verb : all_verbs()) {
     names.push_back(verb->name);
     if (words.front() == verb->name) {
       words.erase(words.begin());

@@ -196,6 +196,14 @@ constexpr std::string_view examples =
     "  headroom op optimizer --gpu h100-sxm-80gb --parameters 1000000000\n"
     "  headroom op gemm_mine.csv --kind gemm --gpu h200-sxm-141gb\n";
 
+std::vector<PositionalWord> words() {
+  std::vector<PositionalWord> result;
+  for (const OpKind& kind : all_kinds()) {
+    result.push_back({std::string{kind.name}, ""});
+  }
+  return result;
+}
+
 }  // namespace
 
 const Verb op_verb{"op",
@@ -204,6 +212,7 @@ const Verb op_verb{"op",
                    10000,
                    options,
                    examples,
-                   run};
+                   run,
+                   words};
 
 }  // namespace headroom::cli

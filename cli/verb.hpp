@@ -47,6 +47,13 @@ struct Outcome {
   int code = 0;  ///< 0 answered, 1 infeasible or outside its budget, 2 usage or input, 3 device missing
 };
 
+/// A word that a positional of a verb may be beside a file, and what may follow it. Nothing is checked against these:
+/// manual pages list them and shells complete them.
+struct PositionalWord {
+  std::string word;       ///< "list"
+  std::string_view next;  ///< as Option::value: choices, or the name of a value; empty: nothing follows
+};
+
 struct Verb {
   std::string_view name;
   std::string_view summary;
@@ -55,6 +62,7 @@ struct Verb {
   std::span<const Option> options;
   std::string_view examples;  ///< copy-paste lines
   Outcome (*run)(const Arguments& arguments);
+  std::vector<PositionalWord> (*words)() = nullptr;
 };
 
 extern const Verb plan_verb;
@@ -72,6 +80,17 @@ extern const Verb replay_verb;
 extern const Verb probe_verb;
 extern const Verb export_verb;
 extern const Verb import_verb;
+
+/// All of them, in the order in which they are told.
+[[nodiscard]] std::span<const Verb* const> all_verbs() noexcept;
+
+/// The program in a line, and its first examples.
+inline constexpr std::string_view program_summary = "what a GPU workload will need and do, before any GPU is rented";
+inline constexpr std::string_view program_examples =
+    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 512 --tp 8 --pp 4 --seq-len 8192 --global-batch "
+    "1024\n"
+    "  headroom explain scenarios/train/llama3-70b-512xh100.toml\n"
+    "  headroom validate\n";
 
 /// "Headroom 0.1.0".
 [[nodiscard]] std::string_view version() noexcept;

@@ -1,4 +1,5 @@
-# Installs the floors with their headers, the binary, and a package that find_package(headroom) finds.
+# Installs the binary with its pages, and the floors with their headers and a package that find_package(headroom) finds.
+# Components are what the Debian packages are made of (headroom_package.cmake): runtime, development, probes.
 include(CMakePackageConfigHelpers)
 
 add_library(headroom_all INTERFACE)
@@ -8,10 +9,12 @@ target_link_libraries(headroom_all INTERFACE headroom_calibrate)
 
 get_property(floors GLOBAL PROPERTY HEADROOM_FLOORS)
 list(REMOVE_ITEM floors headroom_verbs)  # the verbs belong to the binary
-install(TARGETS ${floors} EXPORT headroomTargets ARCHIVE FILE_SET HEADERS)
+install(TARGETS ${floors} EXPORT headroomTargets
+        ARCHIVE COMPONENT development
+        FILE_SET HEADERS COMPONENT development)
 install(TARGETS headroom_all EXPORT headroomTargets)
-install(TARGETS headroom_cli RUNTIME)
-install(EXPORT headroomTargets NAMESPACE headroom:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headroom)
+install(EXPORT headroomTargets NAMESPACE headroom:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headroom
+        COMPONENT development)
 
 # A static library asks its consumers for what it links.
 file(WRITE ${PROJECT_BINARY_DIR}/headroomConfig.cmake
@@ -19,5 +22,14 @@ file(WRITE ${PROJECT_BINARY_DIR}/headroomConfig.cmake
      "include(\"\${CMAKE_CURRENT_LIST_DIR}/headroomTargets.cmake\")\n")
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/headroomConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/headroomConfig.cmake ${PROJECT_BINARY_DIR}/headroomConfigVersion.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headroom)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headroom COMPONENT development)
+
+install(TARGETS headroom_cli RUNTIME COMPONENT runtime)
+set(pages ${PROJECT_BINARY_DIR}/cli/pages/share)
+install(DIRECTORY ${pages}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT runtime)
+install(DIRECTORY ${pages}/bash-completion ${pages}/zsh ${pages}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}
+        COMPONENT runtime)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY scenarios/train scenarios/serve scenarios/traces
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples/scenarios COMPONENT runtime)
