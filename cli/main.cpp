@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the command line from the verbs' tables and maps failures to exit codes. The only file that sees CLI11.
+#include <headroom/cli/process.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/whole_file.hpp>
@@ -96,11 +97,6 @@ std::string full_help(CLI::App& app, const Verb& verb) {
     text += "\nexamples:\n" + std::string{verb.examples};
   }
   return text;
-}
-
-[[noreturn]] void leave(int code) {
-  std::fflush(nullptr);
-  std::_Exit(code);
 }
 
 int fail(const std::string& message, const Verb* verb) {
@@ -223,6 +219,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   int code = 0;
   try {
+    headroom::cli::join_ranks(argc, argv);
     code = headroom::cli::run(argc, argv);
   } catch (const headroom::ConfigError& error) {
     for (const headroom::Diagnostic& diagnostic : error.diagnostics()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/plan_context.hpp>
+#include <headroom/cli/process.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/report/evidence.hpp>
 #include <headroom/cli/report/page.hpp>
@@ -25,21 +26,26 @@ void on_interrupt(int /*signal*/) {
   interrupted.store(true);
 }
 
-/// The handler stands while a search runs: a second interrupt ends the program as ever.
+/// The handler stands while a search runs: a second interrupt ends the program as ever. Batch systems announce the end
+/// of a job's time by SIGTERM, as mpirun does.
 class InterruptGuard {
  public:
   InterruptGuard() {
     struct sigaction action {};
     action.sa_handler = on_interrupt;
     action.sa_flags = SA_RESETHAND;
-    sigaction(SIGINT, &action, &before_);
+    sigaction(SIGINT, &action, &interrupt_);
+    sigaction(SIGTERM, &action, &term_);
   }
-  ~InterruptGuard() { sigaction(SIGINT, &before_, nullptr); }
+  ~InterruptGuard() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGTERM, &term_, nullptr);
+  }
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  struct sigaction before_ {};
+  struct sigaction interrupt_ {}, term_ {};
 };
 
 /// "job 3 of 48, 61 % of it: 1.2 M evaluated, 8.3 M left out, 2.1 M/s, 4 s left"
@@ -89,12 +95,14 @@ std::string effort_text(const SearchResult& r) {
          " (" + format(r.preparing) +
          " of it compiling and bounding): " + format_count(static_cast<double>(r.counts.evaluated())) + " evaluated, " +
          format_number(static_cast<double>(r.counts.all()) / std::max(1e-9, searching.raw()) / 1e6, 2) +
-         " M/s decided" + (r.resumed ? ", resumed from the checkpoint" : "") + "\n";
+         " M/s decided" + (r.ranks > 1 ? ", on " + std::to_string(r.ranks) + " ranks" : "") + (r.resumed ? ", resumed from the checkpoint" : "") + "\n";
 }
 
 /// Progress on a terminal's stderr; an interrupt ends the search with what was found so far.
 SearchPlan answered(const SearchQuestion& question, SearchOptions options, std::string& effort) {
   options.stop = &interrupted;
+  options.ranks = ranks_at_hand();
+  options.tell = [](const std::string& what) { std::fputs(("headroom: " + what + "\n").c_str(), stderr); };
   const bool terminal = isatty(STDERR_FILENO) == 1;
   if (terminal) {
     options.progress = [](const SearchProgress& p) { std::fprintf(stderr, "\r\033[K%s", progress_line(p).c_str()); };
@@ -111,11 +119,21 @@ SearchPlan answered(const SearchQuestion& question, SearchOptions options, std::
   return explain_search(question, std::move(result));
 }
 
+Ranks* at_hand = nullptr;
+
 std::string explained_text(const SearchPlan& answer) {
   return taken_text(answer) + "\n" + explain_text(*answer.plan);
 }
 
 }  // namespace
+
+Ranks* ranks_at_hand() noexcept {
+  return at_hand;
+}
+
+void set_ranks_at_hand(Ranks* ranks) noexcept {
+  at_hand = ranks;
+}
 
 std::string search_assignment(const std::string& axis) {
   return "search." + (axis == "any" ? std::string{"strategy=any"} : axis);

@@ -1,5 +1,6 @@
 # Installs the binary with its pages, and the floors with their headers and a package that find_package(headroom) finds.
-# Components are what the Debian packages are made of (headroom_package.cmake): runtime, development, probes.
+# Components are what the Debian packages are made of (headroom_package.cmake): runtime, development, probes,
+# mpi.
 include(CMakePackageConfigHelpers)
 
 add_library(headroom_all INTERFACE)

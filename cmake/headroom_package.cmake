@@ -1,5 +1,5 @@
-# Debian packages by CPack, one a component: headroom (runtime), headroom-probes (probes, where they are built) and
-# libheadroom-dev (development). Build them with: cmake --workflow --preset deb
+# Debian packages by CPack, one a component: headroom (runtime), headroom-probes and headroom-mpi (probes and mpi, where
+# they are built) and libheadroom-dev (development). Build them with: cmake --workflow --preset deb
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME headroom)
 set(CPACK_PACKAGE_VENDOR "Headroom")
@@ -11,6 +11,9 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL runtime development)
 if(TARGET headroom_probes)
   list(APPEND CPACK_COMPONENTS_ALL probes)
+endif()
+if(TARGET headroom_mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
 endif()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -56,5 +59,12 @@ set(CPACK_DEBIAN_PROBES_DESCRIPTION "plan GPU workloads: measure the GPU at hand
  It needs NVIDIA's driver and cuBLASLt of the CUDA toolkit it was built with,
  which Debian does not have.")
 set(CPACK_DEBIAN_PROBES_PACKAGE_DEPENDS "headroom (= ${PROJECT_VERSION}), libc6, libgcc-s1, libstdc++6")
+
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME headroom-mpi)
+set(CPACK_DEBIAN_MPI_DESCRIPTION "plan GPU workloads: the search on several machines
+ The program headroom as ranks of an MPI job: sweeps over models, clusters and
+ prices are handed out rank by rank and give what one machine gives.")
+set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS openmpi-bin)
 
 include(CPack)

@@ -61,6 +61,7 @@ struct JobAxisRow {
 };
 /// In the order in which jobs are made, the first outermost.
 constexpr std::array job_rows{
+    JobAxisRow{"model", "model", false, false},
     JobAxisRow{"gpu", "hardware.gpu", false, true},
     JobAxisRow{"node", "hardware.node", false, true},
     JobAxisRow{"cluster", "hardware.cluster", false, false},
@@ -153,8 +154,9 @@ class AxesReader {
   }
 
   void refuse_stated(std::string_view axis, std::string_view table, std::string_view key) {
-    if (stated(table, key)) {
-      search_.problem_at_key(axis, quoted(std::string{table} + "." + std::string{key}) +
+    const bool at_root = table.empty();
+    if (at_root ? root_.find(key) != nullptr : stated(table, key)) {
+      search_.problem_at_key(axis, quoted((at_root ? "" : std::string{table} + ".") + std::string{key}) +
                                        " is fixed by the scenario and freed by [search]: drop one of the two");
     }
   }
@@ -242,7 +244,8 @@ class AxesReader {
     axis.key = row.key;
     axis.any = is_any(value);
     const std::size_t dot = row.key.find('.');
-    refuse_stated(row.name, row.key.substr(0, dot), row.key.substr(dot + 1));
+    const bool at_root = dot == std::string_view::npos;
+    refuse_stated(row.name, at_root ? "" : row.key.substr(0, dot), at_root ? row.key : row.key.substr(dot + 1));
     if (axis.any && !row.any) {
       search_.problem(row.name, quoted(row.name) + " needs a list: \"any\" is not known for it");
     } else if (!axis.any && row.number) {

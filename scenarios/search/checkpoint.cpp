@@ -9,7 +9,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::string_view magic = "headroom search checkpoint 2";
+constexpr std::string_view magic = "headroom search checkpoint 3";
 
 void add(std::uint64_t& sum, std::string_view text) {
   sum = fingerprint(sum, text.data(), text.size());
@@ -32,134 +32,18 @@ void add(std::uint64_t& sum, const ConfigValue& value) {
   }
 }
 
-// Doubles as hexadecimal: they read back bit for bit.
-std::string hex(double value) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%a", value);
-  return text.data();
-}
-
-void write_strategy(std::ostream& out, const Strategy& s) {
-  for (const std::int64_t field : {std::int64_t{s.tp},
-                                   std::int64_t{s.pp},
-                                   std::int64_t{s.vpp},
-                                   std::int64_t{s.cp},
-                                   std::int64_t{s.ep},
-                                   std::int64_t{s.etp},
-                                   std::int64_t{s.dp},
-                                   std::int64_t{s.micro_batch},
-                                   std::int64_t{s.shard_ranks},
-                                   std::int64_t{s.zero},
-                                   static_cast<std::int64_t>(s.recompute),
-                                   std::int64_t{s.recompute_block},
-                                   static_cast<std::int64_t>(s.schedule),
-                                   static_cast<std::int64_t>(s.cp_form),
-                                   std::int64_t{s.first_stage_layers},
-                                   std::int64_t{s.last_stage_layers},
-                                   std::int64_t{s.sequence_parallel},
-                                   std::int64_t{s.cuda_graphs},
-                                   std::int64_t{s.overlap_experts},
-                                   std::int64_t{s.etp_open},
-                                   static_cast<std::int64_t>(s.order)}) {
-    out << ' ' << field;
-  }
-}
-
-void write_candidate(std::ostream& out, const Candidate& c) {
-  out << ' ' << c.job << ' ' << hex(c.step.raw()) << ' ' << hex(c.memory.raw()) << ' ' << hex(c.goal);
-  for (const double x : c.front) {
-    out << ' ' << hex(x);
-  }
-  write_strategy(out, c.strategy);
-}
-
-/// Reads what write_candidate wrote; `good()` tells whether all of it was there.
-class Fields {
- public:
-  explicit Fields(std::istream& in) : in_{in} {}
-  [[nodiscard]] double real_number() {
-    std::string word;
-    double value = 0.0;
-    good_ = good_ && in_ >> word && std::sscanf(word.c_str(), "%la", &value) == 1;
-    return value;
-  }
-  template <class Integer>
-  void integer(Integer& field) {
-    std::int64_t value = 0;
-    good_ = good_ && static_cast<bool>(in_ >> value);
-    field = static_cast<Integer>(value);
-  }
-  [[nodiscard]] bool good() const noexcept { return good_; }
-
- private:
-  std::istream& in_;
-  bool good_ = true;
-};
-
-Strategy read_strategy(Fields& in) {
-  Strategy s;
-  in.integer(s.tp);
-  in.integer(s.pp);
-  in.integer(s.vpp);
-  in.integer(s.cp);
-  in.integer(s.ep);
-  in.integer(s.etp);
-  in.integer(s.dp);
-  in.integer(s.micro_batch);
-  in.integer(s.shard_ranks);
-  in.integer(s.zero);
-  in.integer(s.recompute);
-  in.integer(s.recompute_block);
-  in.integer(s.schedule);
-  in.integer(s.cp_form);
-  in.integer(s.first_stage_layers);
-  in.integer(s.last_stage_layers);
-  in.integer(s.sequence_parallel);
-  in.integer(s.cuda_graphs);
-  in.integer(s.overlap_experts);
-  in.integer(s.etp_open);
-  in.integer(s.order);
-  return s;
-}
-
-Candidate read_candidate(Fields& in) {
-  Candidate c;
-  in.integer(c.job);
-  c.step = Seconds{in.real_number()};
-  c.memory = Bytes{in.real_number()};
-  c.goal = in.real_number();
-  for (double& x : c.front) {
-    x = in.real_number();
-  }
-  c.strategy = read_strategy(in);
-  return c;
-}
-
+/// Sections, each headed by the jobs it is of, and their findings.
 std::string text_of(std::uint64_t question, const SearchState& s) {
   std::ostringstream out;
-  out << magic << "\nsearch " << question << "\nat " << s.job << ' ' << s.layouts << ' ' << s.numbers << "\ncounts "
-      << s.counts.priced << ' ' << s.counts.no_room << ' ' << s.counts.broken << ' ' << s.counts.bound_time << ' '
-      << s.counts.bound_memory << ' ' << s.counts.too_slow << ' ' << s.counts.too_dear << '\n';
-  for (const Candidate& candidate : s.candidates) {
-    out << "plan";
-    write_candidate(out, candidate);
-    out << '\n';
+  out << magic << "\nsearch " << question << "\nmerged " << s.merged_jobs << '\n';
+  write_findings(out, s.merged);
+  for (const auto& [turn, findings] : s.done) {
+    out << "done " << turn << '\n';
+    write_findings(out, findings);
   }
-  for (std::size_t i = 0; i < limit_count; ++i) {
-    if (s.closest[i].candidate) {
-      out << "short " << i << ' ' << hex(s.closest[i].value);
-      write_candidate(out, *s.closest[i].candidate);
-      out << '\n';
-    }
-  }
-  if (s.broken.candidate) {
-    out << "broken " << static_cast<int>(s.broken.rule.verdict) << ' ' << hex(s.broken.rule.broke) << ' '
-        << hex(s.broken.rule.limit);
-    write_candidate(out, *s.broken.candidate);
-    out << '\n';
-  }
-  for (const DroppedJob& dropped : s.dropped) {
-    out << "dropped " << dropped.job << ' ' << dropped.why << '\n';
+  for (const auto& [turn, progress] : s.begun) {
+    out << "begun " << turn << ' ' << progress.layouts << ' ' << progress.numbers << '\n';
+    write_findings(out, progress.findings);
   }
   return out.str();
 }
@@ -175,43 +59,49 @@ std::string last_line(std::string_view text) {
   throw ConfigError{"--checkpoint " + quoted(file) + " " + why};
 }
 
-/// One line behind its first word. False when it is none.
-bool read_line(const std::string& word, std::istringstream& line, SearchState& s) {
-  Fields in{line};
-  if (word == "at") {
-    line >> s.job >> s.layouts >> s.numbers;
-    return !line.fail();
-  }
-  if (word == "counts") {
-    SearchCounts& c = s.counts;
-    line >> c.priced >> c.no_room >> c.broken >> c.bound_time >> c.bound_memory >> c.too_slow >> c.too_dear;
-    return !line.fail();
-  }
-  if (word == "plan") {
-    s.candidates.push_back(read_candidate(in));
-  } else if (word == "short") {
-    std::size_t limit = limit_count;
-    in.integer(limit);
-    if (limit >= limit_count) {
-      return false;
+/// Reads a checkpoint's lines; findings belong to the section above them.
+class StateReader {
+ public:
+  /// One line behind its first word. False when it is none.
+  bool line(const std::string& word, std::istream& rest) {
+    std::uint64_t turn = 0;
+    if (word == "search") {
+      return static_cast<bool>(rest >> question_);
     }
-    s.closest[limit].value = in.real_number();
-    s.closest[limit].candidate = read_candidate(in);
-  } else if (word == "broken") {
-    in.integer(s.broken.rule.verdict);
-    s.broken.rule.broke = in.real_number();
-    s.broken.rule.limit = in.real_number();
-    s.broken.candidate = read_candidate(in);
-  } else if (word == "dropped") {
-    DroppedJob dropped;
-    in.integer(dropped.job);
-    std::getline(line >> std::ws, dropped.why);
-    s.dropped.push_back(dropped);
-  } else {
-    return false;
+    if (word == "merged") {
+      section_ = &state_.merged;
+      return static_cast<bool>(rest >> state_.merged_jobs);
+    }
+    if (word == "done") {
+      rest >> turn;
+      section_ = &state_.done[turn];
+      return static_cast<bool>(rest);
+    }
+    if (word == "begun") {
+      rest >> turn;
+      JobProgress& progress = state_.begun[turn];
+      section_ = &progress.findings;
+      return static_cast<bool>(rest >> progress.layouts >> progress.numbers);
+    }
+    return section_ != nullptr && read_finding(word, rest, *section_);
   }
-  return in.good();
-}
+  [[nodiscard]] std::uint64_t question() const noexcept { return question_; }
+  [[nodiscard]] SearchState take(const SearchQuestion& question) {
+    complete(state_.merged, question);
+    for (auto& [turn, findings] : state_.done) {
+      complete(findings, question);
+    }
+    for (auto& [turn, progress] : state_.begun) {
+      complete(progress.findings, question);
+    }
+    return std::move(state_);
+  }
+
+ private:
+  SearchState state_;
+  Findings* section_ = nullptr;  ///< maps keep the addresses of what they hold
+  std::uint64_t question_ = 0;
+};
 
 }  // namespace
 
@@ -273,7 +163,7 @@ void write_checkpoint(const std::string& file, std::uint64_t question, const Sea
   }
 }
 
-std::optional<SearchState> read_checkpoint(const std::string& file, std::uint64_t question) {
+std::optional<SearchState> read_checkpoint(const std::string& file, const SearchQuestion& question) {
   std::error_code status;
   if (!std::filesystem::exists(file, status)) {
     return std::nullopt;
@@ -290,22 +180,25 @@ std::optional<SearchState> read_checkpoint(const std::string& file, std::uint64_
     refuse(file, "is damaged; remove it to search anew");
   }
   std::istringstream text{whole.substr(magic.size() + 1, end - magic.size())};
-  SearchState state;
-  std::uint64_t written_for = 0;
+  StateReader reader;
   std::string line;
   for (int number = 2; std::getline(text, line); ++number) {
     std::istringstream words{line};
     std::string word;
     words >> word;
-    const bool read = word == "search" ? static_cast<bool>(words >> written_for) : read_line(word, words, state);
-    if (!read) {
+    if (!reader.line(word, words)) {
       refuse(file, "is damaged at line " + std::to_string(number) + "; remove it to search anew");
     }
-    if (word == "search" && written_for != question) {
+    if (word == "search" && reader.question() != fingerprint(question)) {
       refuse(file, "is of another search (other scenario, axes or objective); name another file or remove it");
     }
   }
-  return state;
+  return reader.take(question);
+}
+
+std::string other_numbers(const std::string& file) {
+  return "--checkpoint " + quoted(file) +
+         " was written with other numbers of the model or the catalog; remove it to search anew";
 }
 
 }  // namespace headroom

@@ -2,25 +2,22 @@
 // A search on disk: what was found and how far it came, written whole or not at all.
 #pragma once
 
-#include <headroom/scenarios/search/branch.hpp>
+#include <headroom/scenarios/search/job_search.hpp>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace headroom {
 
-/// The state between two rounds.
+/// What is known of a search: its first jobs merged into one, and apart from them jobs that are done and jobs that are
+/// on their way, which later jobs start from or go on from. Jobs by their turns.
 struct SearchState {
-  std::uint64_t job = 0;      ///< at hand
-  std::uint64_t layouts = 0;  ///< of it, in the order of their bounds, that are done
-  std::uint64_t numbers = 0;  ///< fingerprint of its bounds: other numbers, other search
-  SearchCounts counts;
-  std::vector<Candidate> candidates;
-  std::array<Closest, limit_count> closest;
-  BrokenExample broken;
-  std::vector<DroppedJob> dropped;
+  std::uint64_t merged_jobs = 0;
+  Findings merged;
+  std::map<std::uint64_t, Findings> done;
+  std::map<std::uint64_t, JobProgress> begun;
 };
 
 /// What tells one search from another: document, axes, objective and the program's version.
@@ -32,6 +29,8 @@ inline constexpr std::uint64_t empty_fingerprint = 14695981039346656037ULL;
 /// Replaces the file in one step. ConfigError when it cannot be written.
 void write_checkpoint(const std::string& file, std::uint64_t question, const SearchState& state);
 /// nullopt when there is no such file. ConfigError when it is none, damaged, or of another search.
-[[nodiscard]] std::optional<SearchState> read_checkpoint(const std::string& file, std::uint64_t question);
+[[nodiscard]] std::optional<SearchState> read_checkpoint(const std::string& file, const SearchQuestion& question);
+/// Why a checkpoint is refused whose numbers the model no longer gives.
+[[nodiscard]] std::string other_numbers(const std::string& file);
 
 }  // namespace headroom

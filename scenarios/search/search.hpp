@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search over all jobs: layouts in the order of their bounds, in rounds that do not depend on the number of
-// threads.
+// The search over all jobs: layouts in the order of their bounds, in rounds that depend neither on the number of
+// threads nor on that of the ranks.
 #pragma once
 
 #include <headroom/scenarios/search/branch.hpp>
+#include <headroom/scenarios/search/ranks.hpp>
 
 #include <atomic>
 #include <functional>
@@ -21,11 +22,13 @@ struct SearchProgress {
 };
 
 struct SearchOptions {
-  unsigned threads = 0;                                 ///< 0: as many as the machine has
+  unsigned threads = 0;                                 ///< of each rank; 0: as many as the machine has
   bool bounded = true;                                  ///< false: every strategy is evaluated
   std::string checkpoint;                               ///< file; empty: none
   const std::atomic<bool>* stop = nullptr;              ///< ends the search after the round at hand
   std::function<void(const SearchProgress&)> progress;  ///< twice a second at most
+  Ranks* ranks = nullptr;                               ///< who searches beside this process; null: nobody
+  std::function<void(const std::string&)> tell;         ///< of ranks that are lost or cannot take part
 };
 
 struct SearchResult {
@@ -39,10 +42,12 @@ struct SearchResult {
   std::vector<Goal> front;
   ListedBy by = ListedBy::layout;
   // What it took; not part of the answer
-  Seconds elapsed{}, preparing{};  ///< all of it; of it reading, compiling and bounding
+  Seconds elapsed{}, preparing{};  ///< all of it; of it reading, compiling and bounding, known of one rank alone
+  int ranks = 1;                   ///< that took part to the end
 };
 
-/// Exact: the same lists as the evaluation of every strategy, and the same bytes whatever the number of threads.
+/// Exact: the same lists as the evaluation of every strategy, and the same bytes whatever the number of threads and
+/// ranks.
 /// ConfigError when the scenario is broken, or a checkpoint is of another search.
 [[nodiscard]] SearchResult run_search(const SearchQuestion& question, const SearchOptions& options);
 

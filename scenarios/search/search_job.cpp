@@ -76,6 +76,7 @@ class QuestionReader {
 
   SearchQuestion run() {
     SearchQuestion q;
+    q.document = root_;
     q.base = root_;
     q.file = file_;
     q.sources = &sources_;
@@ -129,7 +130,9 @@ class QuestionReader {
   }
 
   void look_up(std::string_view axis, const std::string& name) {
-    if (axis == "gpu") {
+    if (axis == "model") {
+      (void)sources_.models.find(name);
+    } else if (axis == "gpu") {
       (void)sources_.catalog.device(name);
     } else if (axis == "node") {
       (void)sources_.catalog.node(name);
@@ -210,9 +213,9 @@ class QuestionReader {
   Diagnostics diagnostics_;
 };
 
-/// Whether an axis says what is rented; the others change what runs on it.
+/// Whether an axis says what is trained or what is rented; the others change how it runs.
 bool names_rental(const JobAxis& axis) noexcept {
-  return axis.name == "gpu" || axis.name == "node" || axis.name == "cluster" || axis.name == "gpus" ||
+  return axis.name == "model" || axis.name == "gpu" || axis.name == "node" || axis.name == "cluster" || axis.name == "gpus" ||
          axis.name == "prices" || axis.name == "market";
 }
 

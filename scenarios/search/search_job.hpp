@@ -18,7 +18,8 @@ namespace headroom {
 
 /// A search as its scenario states it.
 struct SearchQuestion {
-  ConfigValue base;  ///< the document without [search] and [objective]
+  ConfigValue document;  ///< as it was read
+  ConfigValue base;      ///< without [search] and [objective]
   std::string file;
   const Sources* sources = nullptr;  ///< must outlive the question
   FreedAxes axes;
@@ -33,8 +34,8 @@ struct SearchQuestion {
 
 /// Jobs are the product of the job axes, the first outermost.
 [[nodiscard]] std::uint64_t job_count(const SearchQuestion& question) noexcept;
-/// Whether what is rented is searched, and which rental a job is: the product of those of its axes that name SKU,
-/// number or price.
+/// Whether the model or what is rented is searched, and which rental a job is: the product of those of its axes that
+/// name model, SKU, number or price.
 [[nodiscard]] bool searches_rentals(const SearchQuestion& question) noexcept;
 [[nodiscard]] std::uint32_t rental_of(const SearchQuestion& question, std::uint64_t job) noexcept;
 /// "hardware.gpus = 512", one for each job axis.

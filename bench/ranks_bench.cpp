@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sweep would take on more ranks than there are here: every job searched alone and timed, what rank 0 does for
+// one timed as well, and the events of handing them out to n ranks.
+#include <headroom/scenarios/search/hand_out.hpp>
+#include <headroom/scenarios/search/ledger.hpp>
+#include <headroom/scenarios/search/rank_messages.hpp>
+#include <headroom/scenarios/search/search_plan.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using namespace headroom;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Between the end of a unit and the next at the same rank: the longest that rank and rank 0 leave their messages
+/// unlooked at (0.5 ms and 0.2 ms), and the way of both, which a network adds.
+constexpr Seconds polling{7e-4};
+
+Seconds since(Clock::time_point start) {
+  return Seconds{std::chrono::duration<double>(Clock::now() - start).count()};
+}
+
+struct Measured {
+  std::vector<Seconds> units;
+  Seconds compiling{};  ///< of the units
+  Seconds bounding{};
+  HandOutCosts costs{Seconds{}, Seconds{}, polling};
+};
+
+Measured measure(const std::string& file, const Sources& sources) {
+  Measured m;
+  const Clock::time_point began = Clock::now();
+  const SearchQuestion question = read_search(scenario_tree(file, {}), file, sources);
+  const SearchSetting setting = setting_of(question, true, 1);
+  SearchLedger ledger{setting, ""};
+  m.costs.serial = since(began);
+  Seconds handing{};
+  for (std::uint64_t turn = 0; turn < ledger.jobs(); ++turn) {
+    Clock::time_point at = Clock::now();
+    SearchUnit unit;
+    unit.turn = turn;
+    const std::string message = message_of(unit, start_text(ledger.start_of(turn)));
+    handing += since(at);
+
+    at = Clock::now();
+    Incumbents start = no_incumbents(setting);
+    const SearchUnit read = read_unit(message, question, start);
+    JobWatch watch;
+    watch.prepared = [&](const JobSearch&) { m.bounding += since(at); };
+    SearchedJob searched = search_job(setting, ledger.job_of(read.turn), start, read.earlier, watch);
+    const std::string result = message_of(UnitResult{0, 0, true, std::move(searched.progress), {}});
+    m.units.push_back(since(at));
+    {
+      at = Clock::now();
+      const JobSearch compiled{setting, ledger.job_of(turn)};
+      m.compiling += since(at);
+    }
+
+    at = Clock::now();
+    ledger.take(turn, read_result(result, question).progress.findings);
+    handing += since(at);
+  }
+  const Clock::time_point ended = Clock::now();
+  const SearchPlan answer = explain_search(question, ledger.result(true));
+  m.costs.serial += since(ended);
+  m.costs.each = (1.0 / static_cast<double>(m.units.size())) * handing;
+  std::printf("%llu strategies, %llu evaluated, least goal %.6g\n",
+              static_cast<unsigned long long>(answer.result.counts.all()),
+              static_cast<unsigned long long>(answer.result.counts.evaluated()),
+              answer.result.found.found() ? answer.recommended.candidate.goal : 0.0);
+  return m;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fputs("usage: ranks_bench SCENARIO.toml [TIMES-AS-MANY-JOBS ...]\n", stderr);
+    return 2;
+  }
+  const Sources sources = Sources::standard();
+  const Measured m = measure(argv[1], sources);
+  Seconds work{};
+  for (const Seconds unit : m.units) {
+    work += unit;
+  }
+  std::vector<Seconds> sorted = m.units;
+  std::sort(sorted.begin(), sorted.end());
+  std::printf("%zu jobs, %.2f s: median %.0f ms, largest %.0f ms; %.0f %% of it until the first round, %.1f %% compiling\n",
+              m.units.size(), work.raw(), 1e3 * sorted[sorted.size() / 2].raw(), 1e3 * sorted.back().raw(),
+              100.0 * (m.bounding / work), 100.0 * (m.compiling / work));
+  std::printf("rank 0: %.3f s before and after, %.3f ms a job; %.1f ms between jobs\n\n", m.costs.serial.raw(),
+              1e3 * m.costs.each.raw(), 1e3 * m.costs.latency.raw());
+  std::vector<int> times{1};
+  for (int i = 2; i < argc; ++i) {
+    times.push_back(std::max(1, std::atoi(argv[i])));
+  }
+  for (const int copies : times) {
+    std::vector<Seconds> units;
+    for (int i = 0; i < copies; ++i) {
+      units.insert(units.end(), m.units.begin(), m.units.end());
+    }
+    const double one = simulated_hand_out(units, m.costs, 1).raw();
+    std::printf("%zu whole jobs, longest chain %.2f s\n%8s %10s %9s %11s %22s\n", units.size(), longest_chain(units).raw(), "ranks",
+                "seconds", "speed-up", "efficiency", "bounds");
+    for (const std::uint64_t ranks : {1U, 2U, 4U, 8U, 16U, 32U, 64U, 128U, 256U, 512U, 1000U, 4000U}) {
+      const double took = simulated_hand_out(units, m.costs, ranks).raw();
+      const HandOutBounds bounds = hand_out_bounds(units, m.costs, ranks);
+      std::printf("%8llu %10.2f %9.1f %9.0f %% %10.2f - %9.2f\n", static_cast<unsigned long long>(ranks), took, one / took,
+                  100.0 * one / took / static_cast<double>(ranks), bounds.least.raw(), bounds.most.raw());
+    }
+  }
+}

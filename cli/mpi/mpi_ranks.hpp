@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks of an MPI job. Open MPI knows no rank that dies while others go on (no ULFM before 5.0), so that who is alive is
+// told here: each rank says so once a second, and processes of one host are looked for besides.
+#pragma once
+
+#include <headroom/scenarios/search/ranks.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace headroom::cli {
+
+class MpiRanks : public Ranks {
+ public:
+  /// MPI_Init. ConfigError when the library cannot serve several threads.
+  MpiRanks(int& argc, char**& argv);
+  ~MpiRanks() override;
+
+  [[nodiscard]] int own() const noexcept { return own_; }
+  [[nodiscard]] int count() const override { return static_cast<int>(peers_.size()); }
+  void send(int to, std::string text) override;
+  [[nodiscard]] std::optional<RankMessage> receive(Seconds wait) override;
+  [[nodiscard]] std::vector<int> lost() override;
+  [[nodiscard]] std::string name_of(int rank) const override;
+
+  /// Parts from the others and ends MPI: together with them, or, once one is lost, without asking any.
+  void finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Peer {
+    bool lost = false, told = false;
+    bool seen = false;  ///< as a process of this host
+    std::int64_t pid = 0;
+    std::string host;
+    Clock::time_point heard = Clock::now();
+    std::string begun;  ///< a message of which pieces are still to come
+  };
+  struct Sending;
+
+  void post(int to, int tag, std::string bytes);
+  void forget_sent();
+  void beat();
+  void hear_beats();
+  void look_for_lost();
+  [[nodiscard]] std::optional<RankMessage> next_message();
+  void keep_beating();
+  void part_from_others();
+  void part_from_rank0();
+
+  int own_ = 0;
+  std::string host_;
+  mutable std::mutex mutex_;  ///< MPI is called by one thread at a time
+  std::vector<Peer> peers_;
+  std::list<Sending> sending_;
+  bool together_ = true;  ///< ends with MPI_Finalize
+  bool ending_ = false;
+  std::condition_variable end_;
+  std::thread beats_;
+};
+
+}  // namespace headroom::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom-mpi`: rank 0 is the command line, the others serve it.
+#include <headroom/cli/mpi/mpi_ranks.hpp>
+#include <headroom/cli/process.hpp>
+#include <headroom/scenarios/search/search_ranks.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace headroom::cli {
+namespace {
+
+MpiRanks* joined = nullptr;
+
+/// Open MPI ends the whole job with the first process that dies unless it was started not to.
+void tell_if_not_recovering() {
+  const char* by_mpirun = std::getenv("OMPI_COMM_WORLD_SIZE");
+  const char* recovers = std::getenv("OMPI_MCA_orte_enable_recovery");
+  if (by_mpirun != nullptr && recovers == nullptr) {
+    std::fputs(
+        "headroom: a rank that dies will take all others with it; 'mpirun --enable-recovery' lets them go on, and "
+        "--checkpoint keeps what was found\n",
+        stderr);
+  }
+}
+
+}  // namespace
+
+void join_ranks(int& argc, char**& argv) {
+  joined = new MpiRanks{argc, argv};  // until the process ends
+  if (joined->own() == 0) {
+    if (joined->count() > 1) {
+      tell_if_not_recovering();
+      set_ranks_at_hand(joined);
+    }
+    return;
+  }
+  const Sources sources = Sources::standard();
+  serve_ranks(*joined, sources);
+  leave(0);
+}
+
+void leave(int code) {
+  std::fflush(nullptr);
+  if (joined != nullptr) {
+    joined->finish();
+  }
+  std::_Exit(code);
+}
+
+}  // namespace headroom::cli

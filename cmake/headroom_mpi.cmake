@@ -1,0 +1,30 @@
+# HEADROOM_MPI = AUTO | ON | OFF: headroom-mpi, the search on several ranks. Sets HEADROOM_HAVE_MPI; one status line says
+# why or why not.
+set(mpi_default OFF)
+if(PROJECT_IS_TOP_LEVEL)
+  set(mpi_default AUTO)
+endif()
+set(HEADROOM_MPI ${mpi_default} CACHE STRING "Build headroom-mpi: AUTO (when an MPI is found), ON or OFF")
+set_property(CACHE HEADROOM_MPI PROPERTY STRINGS AUTO ON OFF)
+set(HEADROOM_HAVE_MPI OFF)
+
+if(HEADROOM_MPI STREQUAL "OFF")
+  message(STATUS "MPI: OFF (HEADROOM_MPI is OFF)")
+  return()
+endif()
+
+# The C interface: FindMPI asks for a C compiler to find it.
+include(CheckLanguage)
+check_language(C)
+if(CMAKE_C_COMPILER)
+  enable_language(C)
+  find_package(MPI QUIET COMPONENTS C)
+endif()
+if(TARGET MPI::MPI_C)
+  set(HEADROOM_HAVE_MPI ON)
+  message(STATUS "MPI: ON (${MPI_C_LIBRARIES})")
+elseif(HEADROOM_MPI STREQUAL "ON")
+  message(FATAL_ERROR "HEADROOM_MPI is ON, but no MPI was found; install libopenmpi-dev and openmpi-bin")
+else()
+  message(STATUS "MPI: OFF (no MPI was found)")
+endif()
