@@ -128,12 +128,11 @@ class OneRun {
 
   /// All saves but the last before something happens, at once: what the steps below would do one by one.
   void stride() {
-    const CheckpointTime& save = run_.save;
-    const double interval = run_.interval.raw(), stall = save.stall(run_.interval).raw();
     if (!one_at_a_time(run_)) {
       return;  // how long a save waits for the one before hangs on what came before
     }
     take_in();
+    const double interval = run_.interval.raw(), stall = run_.save.stall(run_.interval).raw();
     const double until = missing() > 0 ? std::min(next_failure_, next_return()) : next_failure_;
     const double done = interval * run_.recovery.rate(missing());
     const double saves = std::floor(std::min((until - now_) / (interval + stall), (work_ - done_) / done)) - 1.0;
@@ -142,12 +141,8 @@ class OneRun {
     }
     now_ += saves * (interval + stall);
     done_ += saves * done;
-    durable_ = done_;
-    if (save.mode == SaveMode::asynchronous) {
-      durable_ -= done;  // of the last one the write has just begun
-      written_ = done_;
-      write_ends_ = now_ + save.write.raw();
-    }
+    durable_ = done_;  // or will be, within the whole cycle that is left
+    write_ends_ = never;
   }
 
   /// True at the next save, or at the end of the work.
