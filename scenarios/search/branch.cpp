@@ -267,14 +267,6 @@ class LayoutSearch {
     return point;
   }
 
-  [[nodiscard]] FrontPoint least_coordinates(Seconds step, Bytes memory) const noexcept {
-    FrontPoint point{};
-    for (std::size_t i = 0; i < context_.front.size(); ++i) {
-      point[i] = job_.least(context_.front[i], step, memory);
-    }
-    return point;
-  }
-
   [[nodiscard]] Candidate candidate_of(const Strategy& s, const Estimate& e) const noexcept {
     Candidate candidate;
     candidate.job = job_.index;
