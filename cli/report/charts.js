@@ -152,8 +152,7 @@ const charts = {
     const points = (list) => list.filter((entry) => all.some((other) => other.pointer === entry.pointer))
       .map(({ plan, pointer }) => ({ x: plan[x[0]] / xFactor, y: plan[y[0]] / yFactor, plan, pointer }));
     const hover = ({ raw: { plan, pointer } }) => [
-      ...wrapped(Object.entries(plan.strategy).filter(([name, value]) => value !== false && !(value === 1 && /^(vpp|cp|ep|etp)$/.test(name)))
-        .map(([name, value]) => words(name) + (value === true ? "" : " " + value)).join(", ")),
+      ...wrapped(strategyWords(plan.strategy)),
       `${x[2]}: ${shown(`${pointer}/${x[0]}`)}`, `${y[2]}: ${shown(`${pointer}/${y[0]}`)}`,
       ...(plan.indistinguishable ? ["within past errors of the plan taken"] : [])];
     const title = (goal, unit) => axisTitle(goal[2] + (unit ? ", " + unit : ""));

@@ -38,6 +38,14 @@ function digits(value) {
 
 const words = (name) => name.replace(/_/g, " ");
 
+/** What of a strategy's members is not as usual, as the tables write it. */
+function strategyWords(strategy) {
+  const names = { zero: "ZeRO", micro_batch: "micro-batch" };
+  return Object.entries(strategy)
+    .filter(([name, value]) => value !== false && !(value === 1 && ["vpp", "cp", "ep", "etp"].includes(name)))
+    .map(([name, value]) => (names[name] || words(name)) + (value === true ? "" : " " + value)).join(", ");
+}
+
 /** The unit of an axis and what to divide by: the largest whose maximum is at least one. */
 function scaleFor(ladder, most) {
   return ladder.find(([factor]) => Math.abs(most) >= factor) || ladder[ladder.length - 1];

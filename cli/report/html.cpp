@@ -60,6 +60,8 @@ Unit unit_of(std::string_view name) {
                                Ending{"_s", Unit::seconds},
                                Ending{"_j", Unit::joules},
                                Ending{"j_per_million_tokens", Unit::joules},
+                               Ending{"j_per_million_output_tokens", Unit::joules},
+                               Ending{"j_per_million_samples", Unit::joules},
                                Ending{"_w", Unit::watts},
                                Ending{"_w_per_gpu", Unit::watts},
                                Ending{"share", Unit::percent},
@@ -88,6 +90,33 @@ std::string words(std::string_view name) {
   std::string text{name};
   std::replace(text.begin(), text.end(), '_', ' ');
   return text;
+}
+
+std::string label_of(std::string_view member) {
+  using Pair = std::pair<std::string_view, std::string_view>;
+  constexpr std::array spellings{Pair{"gpu", "GPU"},   Pair{"gpus", "GPUs"}, Pair{"pue", "PUE"},
+                                 Pair{"mtbf", "MTBF"}, Pair{"nvme", "NVMe"}, Pair{"kv", "KV"}};
+  constexpr std::array<std::string_view, 4> units{"s", "j", "w", "usd"};
+  constexpr std::string_view rate = "_bytes_per_s";
+  std::string label;
+  for (std::string_view rest = member.substr(0, member.size() - (member.ends_with(rate) ? rate.size() : 0));
+       !rest.empty();) {
+    const std::size_t end = std::min(rest.find('_'), rest.size());
+    std::string word{rest.substr(0, end)};
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const bool unit = std::find(units.begin(), units.end(), word) != units.end();
+    if (unit && !label.empty()) {
+      // "tokens_per_s" is a rate: there the second is part of the name.
+      word = label.ends_with(" per") ? word : std::string{};
+    } else if (word == "j") {
+      word = "energy";
+    }
+    for (const auto& [name, spelling] : spellings) {
+      word = word == name ? std::string{spelling} : word;
+    }
+    label += (label.empty() || word.empty() ? "" : " ") + word;
+  }
+  return label;
 }
 
 std::string figure(const Place& place, Unit unit) {
@@ -187,9 +216,13 @@ std::string details(const std::string& summary, const std::string& html) {
 }
 
 std::string term(std::string_view family, std::string_view name) {
-  const std::string colour = "--" + std::string{family} + "-";
-  return "<span class=\"term\"><i style=\"background:var(" + colour + escaped(name) + ",var(" + colour +
-         "other))\"></i>" + escaped(words(name)) + "</span>";
+  const std::string other = "var(--" + std::string{family} + "-other)";
+  const bool nameable = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  });
+  const std::string colour =
+      nameable ? "var(--" + std::string{family} + "-" + std::string{name} + "," + other + ")" : other;
+  return "<span class=\"term\"><i style=\"background:" + colour + "\"></i>" + escaped(words(name)) + "</span>";
 }
 
 }  // namespace headroom::cli::report

@@ -40,6 +40,9 @@ enum class Unit : std::uint8_t {
 /// "tp comm" of "tp_comm".
 [[nodiscard]] std::string words(std::string_view name);
 
+/// A member's name in words, without the unit that its value is shown with: "GPU power" of "gpu_power_w".
+[[nodiscard]] std::string label_of(std::string_view member);
+
 /// `<data value="17.703" data-of="plan#/step_time_s/mid">17.7 s</data>`: the value as the document has it, and which
 /// member it is. Text members as they are; nothing for what is not there.
 [[nodiscard]] std::string figure(const Place& place, Unit unit);

@@ -27,7 +27,7 @@ constexpr std::array headlines{
     Headline{"", "output_tokens_per_s", "output tokens/s", Unit::number},
     Headline{"", "cost_per_million_output_tokens_usd", "cost per million output tokens", Unit::usd},
     Headline{"", "memory_bytes", "memory per GPU", Unit::bytes},
-    Headline{"goodput", "completion_s", "time to train, failures included", Unit::seconds},
+    Headline{"goodput", "completion_s", "calendar time, failures included", Unit::seconds},
     Headline{"", "tokens_per_s", "tokens/s", Unit::number},
     Headline{"", "samples_per_s", "samples/s", Unit::number},
     Headline{"", "mfu", "model FLOP utilisation", Unit::percent},

@@ -80,13 +80,14 @@ std::string point_row_verdict(const Place& point) {
 std::string points_table(const Place& points) {
   HtmlTable table{"other numbers of GPUs",
                   {"GPUs", "step", "<80 % interval", "tokens/s", "per GPU", "efficiency", "exposed communication",
-                   "marginal efficiency", "$ per M tokens", "<<"}};
+                   "marginal efficiency", "$ per M tokens", "goodput", "calendar", "<<"}};
   for (const Place& p : points.items()) {
     table.row({figure(p["gpus"], Unit::count), figure(p["step_time_s"]["mid"], Unit::seconds),
                range(p["step_time_s"], Unit::seconds), figure(p["tokens_per_s"]["mid"], Unit::number),
                figure(p["tokens_per_s_per_gpu"]["mid"], Unit::number), figure(p["efficiency"], Unit::percent),
                figure(p["exposed_communication_share"], Unit::percent), figure(p["marginal_efficiency"], Unit::percent),
-               figure(p["cost_per_million_tokens_usd"]["mid"], Unit::usd), point_row_verdict(p)});
+               figure(p["cost_per_million_tokens_usd"]["mid"], Unit::usd), figure(p["goodput"], Unit::percent),
+               figure(p["calendar_s"], Unit::seconds), point_row_verdict(p)});
   }
   return table.html();
 }

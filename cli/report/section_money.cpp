@@ -37,11 +37,33 @@ std::string break_even(const Place& alternative) {
 
 std::string alternatives_table(const Place& money) {
   HtmlTable table{"other ways to pay",
-                  {"<other ways to pay", "<market", "per GPU", "the run", "<80 % interval", "<breaks even", "<source"}};
+                  {"<other ways to pay", "<market", "per GPU", "per M output tokens", "the run", "<80 % interval",
+                   "<<breaks even", "<<source"}};
   for (const Place& a : money["alternatives"].items()) {
     table.row({escaped(a["name"].text()), escaped(a["market"].text()),
-               figure(a["price_usd_per_gpu_s"], Unit::usd_per_hour), figure(middle(a["usd"]), Unit::usd),
+               figure(a["price_usd_per_gpu_s"], Unit::usd_per_hour),
+               figure(a["usd_per_million_output_tokens"], Unit::usd), figure(middle(a["usd"]), Unit::usd),
                range(a["usd"], Unit::usd), break_even(a), provenance(a)});
+  }
+  return table.html();
+}
+
+/// What a GPU-hour of hardware of one's own is made of.
+std::string price_parts(const Place& money) {
+  HtmlTable table{"a GPU-hour", {"<a GPU-hour", ""}};
+  const Place parts = money["price_parts_usd_per_gpu_s"];
+  for (const std::string& name : parts.members()) {
+    table.row({escaped(words(name)), figure(parts[name], Unit::usd_per_hour)});
+  }
+  return table.html();
+}
+
+std::string what_if_table(const Place& variants) {
+  HtmlTable table{"what if",
+                  {"<what if", "FLOP, of the plan's", "time, of the plan's", "cost", "<<on what that rests"}};
+  for (const Place& v : variants.items()) {
+    table.row({escaped(v["what"].text()), figure(v["flops"], Unit::percent), figure(v["time"], Unit::percent),
+               figure(v["usd"], Unit::usd), escaped(v["basis"].text())});
   }
   return table.html();
 }
@@ -83,7 +105,8 @@ std::string money_section(const Documents& documents) {
                range(plan["cost_per_million_tokens_usd"], Unit::usd)});
     body += table.html();
   }
-  body += alternatives_table(money) + energy_part(plan["energy"]);
+  body +=
+      price_parts(money) + alternatives_table(money) + what_if_table(money["what_if"]) + energy_part(plan["energy"]);
   return section("money", "Money and energy", lead, body);
 }
 
@@ -96,14 +119,11 @@ std::string goodput_section(const Documents& documents) {
     for (const std::string& name : goodput["shares"].members()) {
       table.row({term("g", name), figure(goodput["shares"][name], Unit::percent)});
     }
-    body +=
-        chart("calendar", goodput, "Bar of the shares of the calendar: useful work and what is lost", 2) + table.html();
+    body += chart("calendar", goodput, "Bar of the shares of the calendar: useful work and what is lost", 2) +
+            "<div class=\"pair even\">" + table.html() + member_table("goodput", goodput) + "</div>\n";
   }
-  if (goodput.there()) {
-    body += member_table("goodput", goodput) +
-            details("Checkpoints", member_table("checkpoint", goodput["checkpoint"])) +
-            details("Simulated", member_table("simulated", goodput["simulated"]));
-  }
+  body += details("Checkpoints", member_table("checkpoint", goodput["checkpoint"])) +
+          details("Simulated", member_table("simulated", goodput["simulated"]));
   const std::string target = member_table("target", plan["target"]);
   body += target.empty() ? "" : "<h3>Target</h3>\n" + target;
   return section("goodput", "Goodput and the calendar", "", body);

@@ -79,7 +79,7 @@ std::string member_table(const std::string& label, const Place& object) {
     const Place value = object[name];
     const Place mid = middle(value);
     if (mid.is_number() || mid.is_text() || !mid.text().empty()) {
-      table.row({escaped(words(name)), figure(mid, unit_of(name)), range(value, unit_of(name))});
+      table.row({escaped(label_of(name)), figure(mid, unit_of(name)), range(value, unit_of(name))});
     }
   }
   return table.html();

@@ -32,10 +32,10 @@
       }
       return figures.length === 0 ? "no figures" : wrong.slice(0, 5).join("\n");
     },
-    /** Numbers of tables are figures. */
+    /** Numbers of tables are figures; dates are text. */
     cells() {
       return [...document.querySelectorAll("main td.n")].filter((cell) => cell.textContent.trim() && !cell.querySelector("data"))
-        .map((cell) => cell.textContent).filter((text) => /[0-9]/.test(text)).slice(0, 5).join("\n");
+        .map((cell) => cell.textContent).filter((text) => /[0-9]/.test(text) && !/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(text)).slice(0, 5).join("\n");
     },
     /** Nothing sticks out of the page but what scrolls in a frame of its own. */
     overflow() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages of `--format html` in a real browser: drawn from a file, whole on a phone and on paper, light and dark, in
 // words and numbers what the JSON says.
+#include <headroom/cli/report/page.hpp>
+
 #include <doctest/doctest.h>
 
 #include "../cli/run_headroom.hpp"
@@ -36,8 +38,8 @@ std::string joined(const std::vector<std::string>& lines) {
 
 struct Page {
   std::string_view name;
-  std::string_view arguments;
-  std::string_view charts;  ///< that must be drawn, in the page's order
+  std::string_view arguments;  ///< empty: of whole_search.json, which has every part that a plan may have
+  std::string_view charts;     ///< that must be drawn, in the page's order
 };
 
 constexpr std::array pages{
@@ -58,7 +60,16 @@ constexpr std::array pages{
          "--set-each money.prices=nebius-2026-08",
          "comparison"},
     Page{"scale", "scale scenarios/train/llama3-70b-512xh100.toml", "scaling-rate scaling-share"},
+    Page{"whole", "", "pareto memory waterfall bill calendar accuracy"},
 };
+
+std::string whole_page() {
+  namespace report = headroom::cli::report;
+  report::Documents documents =
+      report::one_document("search", read_text(fs::path{HEADROOM_SOURCE_DIR} / "tests/browser/whole_search.json"));
+  documents.all.push_back(report::document_of("accuracy", R"({"class": "dense", "classes": []})"));
+  return report::page(documents);
+}
 
 /// The pages as files, written once.
 const fs::path& folder() {
@@ -66,6 +77,10 @@ const fs::path& folder() {
   static const bool written = [] {
     for (const Page& page : pages) {
       const std::string file = (scratch.path() / (std::string{page.name} + ".html")).string();
+      if (page.arguments.empty()) {
+        std::ofstream{file} << whole_page();
+        continue;
+      }
       const Run run = run_headroom(std::string{page.arguments} + " --format html -o '" + file + "'");
       REQUIRE_MESSAGE((run.code == 0 || run.code == 1), page.name, ": ", run.err);
     }
@@ -139,9 +154,15 @@ TEST_CASE("hovering says which plan, which op, how much") {
   for (const std::string part : {"forward", "FLOP per byte", "bound by", "of the roof"}) {
     CHECK_MESSAGE(op.find(part) != std::string::npos, op);
   }
+  browser().open(file_of(pages.back()), desk);
+  CHECK(check("hoverOf('bill', 0)") == "GPUs | 14.8 M$ | 11.4 M$ to 19.2 M$");
+  CHECK(check("hoverOf('calendar', 0)") == "useful | 90.0 %");
+  CHECK(check("hoverOf('pareto', 2)") ==
+        "2048 x some-gpu | tp 8, pp 4, dp 64, ZeRO 1, micro-batch 1, | recompute none, sequence parallel | whole run: "
+        "120 days | cost: 19.0 M$");
   browser().open(file_of(pages[1]), desk);
   const std::string taken = check("hoverOf('pareto', 0)");
-  for (const std::string part : {"64 x h100-sxm-80gb", "tp ", "micro batch", "recompute"}) {
+  for (const std::string part : {"64 x h100-sxm-80gb", "tp ", "micro-batch", "recompute"}) {
     CHECK_MESSAGE(taken.find(part) != std::string::npos, taken);
   }
 }

@@ -205,4 +205,9 @@ TEST_CASE("places name their members as RFC 6901 does, and what is absent is not
   CHECK(unit_of("price_usd_per_gpu_s") == Unit::usd_per_hour);
   CHECK(unit_of("storage_needed_bytes_per_s") == Unit::bytes_per_second);
   CHECK(unit_of("failures") == Unit::number);
+  CHECK(label_of("gpu_power_w") == "GPU power");
+  CHECK(label_of("host_power_w_per_gpu") == "host power per GPU");
+  CHECK(label_of("output_tokens_per_s") == "output tokens per s");
+  CHECK(label_of("j_per_million_tokens") == "energy per million tokens");
+  CHECK(label_of("storage_needed_bytes_per_s") == "storage needed");
 }
