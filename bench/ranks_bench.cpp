@@ -93,9 +93,10 @@ int main(int argc, char** argv) {
   }
   std::vector<Seconds> sorted = m.units;
   std::sort(sorted.begin(), sorted.end());
-  std::printf("%zu jobs, %.2f s: median %.0f ms, largest %.0f ms; %.0f %% of it until the first round, %.1f %% compiling\n",
-              m.units.size(), work.raw(), 1e3 * sorted[sorted.size() / 2].raw(), 1e3 * sorted.back().raw(),
-              100.0 * (m.bounding / work), 100.0 * (m.compiling / work));
+  std::printf(
+      "%zu jobs, %.2f s: median %.0f ms, largest %.0f ms; %.0f %% of it until the first round, %.1f %% compiling\n",
+      m.units.size(), work.raw(), 1e3 * sorted[sorted.size() / 2].raw(), 1e3 * sorted.back().raw(),
+      100.0 * (m.bounding / work), 100.0 * (m.compiling / work));
   std::printf("rank 0: %.3f s before and after, %.3f ms a job; %.1f ms between jobs\n\n", m.costs.serial.raw(),
               1e3 * m.costs.each.raw(), 1e3 * m.costs.latency.raw());
   std::vector<int> times{1};
@@ -108,13 +109,13 @@ int main(int argc, char** argv) {
       units.insert(units.end(), m.units.begin(), m.units.end());
     }
     const double one = simulated_hand_out(units, m.costs, 1).raw();
-    std::printf("%zu whole jobs, longest chain %.2f s\n%8s %10s %9s %11s %22s\n", units.size(), longest_chain(units).raw(), "ranks",
-                "seconds", "speed-up", "efficiency", "bounds");
+    std::printf("%zu whole jobs, longest chain %.2f s\n%8s %10s %9s %11s %22s\n", units.size(),
+                longest_chain(units).raw(), "ranks", "seconds", "speed-up", "efficiency", "bounds");
     for (const std::uint64_t ranks : {1U, 2U, 4U, 8U, 16U, 32U, 64U, 128U, 256U, 512U, 1000U, 4000U}) {
       const double took = simulated_hand_out(units, m.costs, ranks).raw();
       const HandOutBounds bounds = hand_out_bounds(units, m.costs, ranks);
-      std::printf("%8llu %10.2f %9.1f %9.0f %% %10.2f - %9.2f\n", static_cast<unsigned long long>(ranks), took, one / took,
-                  100.0 * one / took / static_cast<double>(ranks), bounds.least.raw(), bounds.most.raw());
+      std::printf("%8llu %10.2f %9.1f %9.0f %% %10.2f - %9.2f\n", static_cast<unsigned long long>(ranks), took,
+                  one / took, 100.0 * one / took / static_cast<double>(ranks), bounds.least.raw(), bounds.most.raw());
     }
   }
 }

@@ -45,7 +45,8 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  struct sigaction interrupt_ {}, term_ {};
+  struct sigaction interrupt_ {
+  }, term_{};
 };
 
 /// "job 3 of 48, 61 % of it: 1.2 M evaluated, 8.3 M left out, 2.1 M/s, 4 s left"
@@ -95,7 +96,8 @@ std::string effort_text(const SearchResult& r) {
          " (" + format(r.preparing) +
          " of it compiling and bounding): " + format_count(static_cast<double>(r.counts.evaluated())) + " evaluated, " +
          format_number(static_cast<double>(r.counts.all()) / std::max(1e-9, searching.raw()) / 1e6, 2) +
-         " M/s decided" + (r.ranks > 1 ? ", on " + std::to_string(r.ranks) + " ranks" : "") + (r.resumed ? ", resumed from the checkpoint" : "") + "\n";
+         " M/s decided" + (r.ranks > 1 ? ", on " + std::to_string(r.ranks) + " ranks" : "") +
+         (r.resumed ? ", resumed from the checkpoint" : "") + "\n";
 }
 
 /// Progress on a terminal's stderr; an interrupt ends the search with what was found so far.

@@ -41,8 +41,8 @@ constexpr std::string_view bye = "bye";
 constexpr std::string_view end_together = "end together";
 constexpr std::string_view end_at_once = "end at once";
 
-/// What a rank says of itself.
-struct Beat {
+/// Who a rank is.
+struct Identity {
   std::int64_t pid = 0;
   std::array<char, 64> host{};
 };
@@ -51,6 +51,13 @@ std::string host_name() {
   std::array<char, 64> name{};
   gethostname(name.data(), name.size() - 1);
   return name.data();
+}
+
+Identity own_identity(const std::string& host) {
+  Identity own;
+  own.pid = getpid();
+  host.copy(own.host.data(), own.host.size() - 1);
+  return own;
 }
 
 bool process_is_there(std::int64_t pid) {
@@ -76,6 +83,18 @@ MpiRanks::MpiRanks(int& argc, char**& argv) : host_{host_name()} {
   MPI_Comm_rank(MPI_COMM_WORLD, &own_);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   peers_.resize(static_cast<std::size_t>(ranks));
+  // Who is who from the start, so that a rank that dies before its first word is missed at once.
+  const Identity own = own_identity(host_);
+  std::vector<Identity> all(peers_.size());
+  MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD);
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
+    Peer& peer = peers_[rank];
+    peer.pid = all[rank].pid;
+    peer.host = all[rank].host.data();
+    // In a container of its own a process of this host name would be looked for in vain.
+    peer.seen = peer.host == host_ && process_is_there(peer.pid);
+    peer.heard = Clock::now();
+  }
   beats_ = std::thread{[this] { keep_beating(); }};
 }
 
@@ -93,8 +112,8 @@ void MpiRanks::send(int to, std::string text) {
 }
 
 std::optional<RankMessage> MpiRanks::receive(Seconds wait) {
-  const Clock::time_point until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                                     std::chrono::duration<double>(wait.raw()));
+  const Clock::time_point until =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(wait.raw()));
   std::chrono::microseconds rest{20};
   for (;;) {
     {
@@ -186,14 +205,9 @@ void MpiRanks::keep_beating() {
 
 /// Rank 0 and the others tell each other that they are there.
 void MpiRanks::beat() {
-  Beat beat;
-  beat.pid = getpid();
-  host_.copy(beat.host.data(), beat.host.size() - 1);
-  std::string bytes(sizeof beat, '\0');
-  std::memcpy(bytes.data(), &beat, sizeof beat);
   for (int rank = 0; rank < count(); ++rank) {
     if (rank != own_ && (rank == 0 || own_ == 0)) {
-      post(rank, beat_tag, bytes);
+      post(rank, beat_tag, "*");
     }
   }
 }
@@ -202,14 +216,9 @@ void MpiRanks::hear_beats() {
   int there = 0;
   MPI_Status status;
   while (MPI_Iprobe(MPI_ANY_SOURCE, beat_tag, MPI_COMM_WORLD, &there, &status) == MPI_SUCCESS && there != 0) {
-    Beat beat;
-    MPI_Recv(&beat, sizeof beat, MPI_BYTE, status.MPI_SOURCE, beat_tag, MPI_COMM_WORLD, &status);
-    Peer& peer = peers_[static_cast<std::size_t>(status.MPI_SOURCE)];
-    peer.heard = Clock::now();
-    peer.pid = beat.pid;
-    peer.host = beat.host.data();
-    // In a container of its own a process of this host name would be looked for in vain.
-    peer.seen = peer.seen || (peer.host == host_ && process_is_there(peer.pid));
+    char beat = 0;
+    MPI_Recv(&beat, 1, MPI_BYTE, status.MPI_SOURCE, beat_tag, MPI_COMM_WORLD, &status);
+    peers_[static_cast<std::size_t>(status.MPI_SOURCE)].heard = Clock::now();
   }
 }
 
@@ -284,9 +293,7 @@ void MpiRanks::finish() {
   }
   // What is on its way to those that live gets a moment.
   const Clock::time_point until = Clock::now() + std::chrono::seconds{1};
-  const auto to_the_living = [&](const Sending& sending) {
-    return !peers_[static_cast<std::size_t>(sending.to)].lost;
-  };
+  const auto to_the_living = [&](const Sending& sending) { return !peers_[static_cast<std::size_t>(sending.to)].lost; };
   while (std::any_of(sending_.begin(), sending_.end(), to_the_living) && Clock::now() < until) {
     forget_sent();
     std::this_thread::sleep_for(std::chrono::milliseconds{1});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of an MPI job. Open MPI knows no rank that dies while others go on (no ULFM before 5.0), so that who is alive is
-// told here: each rank says so once a second, and processes of one host are looked for besides.
+// Ranks of an MPI job. Open MPI knows no rank that dies while others go on (no ULFM before 5.0), so that who is alive
+// is told here: each rank says so once a second, and processes of one host are looked for besides.
 #pragma once
 
 #include <headroom/scenarios/search/ranks.hpp>

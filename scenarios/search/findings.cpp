@@ -35,7 +35,8 @@ void write_strategy(std::ostream& out, const Strategy& s) {
 }
 
 void write_candidate(std::ostream& out, const Candidate& c) {
-  out << ' ' << c.job << ' ' << exact_text(c.step.raw()) << ' ' << exact_text(c.memory.raw()) << ' ' << exact_text(c.goal);
+  out << ' ' << c.job << ' ' << exact_text(c.step.raw()) << ' ' << exact_text(c.memory.raw()) << ' '
+      << exact_text(c.goal);
   for (const double x : c.front) {
     out << ' ' << exact_text(x);
   }
@@ -155,8 +156,9 @@ void add(Findings& sum, const Findings& findings) {
   for (std::size_t i = 0; i < limit_count; ++i) {
     const Closest& other = findings.closest[i];
     Closest& closest = sum.closest[i];
-    const bool nearer = other.candidate && (!closest.candidate || other.value < closest.value ||
-                                            (other.value == closest.value && better(*other.candidate, *closest.candidate)));
+    const bool nearer =
+        other.candidate && (!closest.candidate || other.value < closest.value ||
+                            (other.value == closest.value && better(*other.candidate, *closest.candidate)));
     if (nearer) {
       closest = other;
     }

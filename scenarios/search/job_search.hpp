@@ -98,9 +98,9 @@ struct JobProgress {
 };
 
 struct JobWatch {
-  const std::atomic<bool>* stop = nullptr;  ///< ends the job after the round at hand
+  const std::atomic<bool>* stop = nullptr;                ///< ends the job after the round at hand
   std::function<void(const JobSearch& search)> prepared;  ///< compiled and bounded
-  std::string earlier_from;                 ///< the file that tells of an earlier run
+  std::string earlier_from;                               ///< the file that tells of an earlier run
   /// After each round; `progress` makes what a checkpoint keeps, which takes a moment.
   std::function<void(const std::function<JobProgress()>& progress)> round;
 };

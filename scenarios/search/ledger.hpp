@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which jobs of a search are done, what the next ones start from, and what all of it comes to: the same whoever searched
-// them and in whatever order they came back.
+// Which jobs of a search are done, what the next ones start from, and what all of it comes to: the same whoever
+// searched them and in whatever order they came back.
 #pragma once
 
 #include <headroom/scenarios/search/checkpoint.hpp>
@@ -64,12 +64,12 @@ class SearchLedger {
   std::uint64_t jobs_;
   std::uint64_t jobs_done_ = 0;
   bool resumed_ = false;
-  SearchState state_;                ///< but for the candidates merged, which stand in merged_
-  Incumbents merged_;                ///< of the first state_.merged_jobs
-  Incumbents start_;                 ///< of the last job that was started
-  std::uint64_t start_knows_ = 0;    ///< jobs that are in it
+  SearchState state_;              ///< but for the candidates merged, which stand in merged_
+  Incumbents merged_;              ///< of the first state_.merged_jobs
+  Incumbents start_;               ///< of the last job that was started
+  std::uint64_t start_knows_ = 0;  ///< jobs that are in it
   std::uint64_t first_open_ = 0;
-  SearchCounts counts_;              ///< of jobs that are done
+  SearchCounts counts_;  ///< of jobs that are done
   std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
   Seconds writing_{};
 };

@@ -58,8 +58,8 @@ struct SearchUnit {
 
 struct UnitResult {
   std::uint64_t serial = 0, id = 0;
-  bool done = true;                  ///< false: stopped on the way
-  JobProgress progress;              ///< of a job; of layouts its findings alone
+  bool done = true;      ///< false: stopped on the way
+  JobProgress progress;  ///< of a job; of layouts its findings alone
   std::vector<LayoutBound> bounds;
 };
 [[nodiscard]] std::string message_of(const UnitResult& result);

@@ -13,8 +13,10 @@ namespace {
 class RankWorker {
  public:
   RankWorker(RankSearch search, const Sources& sources, const std::atomic<bool>* stop)
-      : serial_{search.serial}, question_{read(std::move(search.document), search.file, search.without, sources)},
-        setting_{setting_of(question_, search.bounded, search.threads)}, stop_{stop} {}
+      : serial_{search.serial},
+        question_{read(std::move(search.document), search.file, search.without, sources)},
+        setting_{setting_of(question_, search.bounded, search.threads)},
+        stop_{stop} {}
 
   [[nodiscard]] std::string ready() const {
     return std::string{rank_words::ready} + " " + std::to_string(serial_) + " " +

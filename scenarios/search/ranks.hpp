@@ -15,8 +15,8 @@ struct RankMessage {
   std::string text;
 };
 
-/// One rank's end. Messages of one rank to another arrive whole and in the order they were sent, or, once one of the two
-/// is lost, not at all.
+/// One rank's end. Messages of one rank to another arrive whole and in the order they were sent, or, once one of the
+/// two is lost, not at all.
 class Ranks {
  public:
   Ranks() = default;

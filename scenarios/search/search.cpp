@@ -63,7 +63,8 @@ class Searcher {
         told_ = Clock::now();
       }
     };
-    SearchedJob searched = search_job(setting_, ledger_.job_of(turn), ledger_.start_of(turn), ledger_.earlier(turn), watch);
+    SearchedJob searched =
+        search_job(setting_, ledger_.job_of(turn), ledger_.start_of(turn), ledger_.earlier(turn), watch);
     if (searched.done) {
       ledger_.take(turn, std::move(searched.progress.findings));
     } else {

@@ -215,8 +215,8 @@ class QuestionReader {
 
 /// Whether an axis says what is trained or what is rented; the others change how it runs.
 bool names_rental(const JobAxis& axis) noexcept {
-  return axis.name == "model" || axis.name == "gpu" || axis.name == "node" || axis.name == "cluster" || axis.name == "gpus" ||
-         axis.name == "prices" || axis.name == "market";
+  return axis.name == "model" || axis.name == "gpu" || axis.name == "node" || axis.name == "cluster" ||
+         axis.name == "gpus" || axis.name == "prices" || axis.name == "market";
 }
 
 /// Encoders pad a sequence to the ranks that share it: those ranks make another job.

@@ -47,8 +47,8 @@ class OwnWorker {
 struct Worker {
   enum class State : std::uint8_t { asked, idle, busy, gone };
   State state = State::asked;
-  SearchUnit unit;     ///< while busy
-  std::string message;  ///< which another rank gets when this one is lost
+  SearchUnit unit;                      ///< while busy
+  std::string message;                  ///< which another rank gets when this one is lost
   std::vector<std::uint64_t> compiled;  ///< turns of jobs of which it had parts
 };
 
@@ -66,8 +66,8 @@ class HandOut {
     static std::atomic<std::uint64_t> searches{0};
     serial_ = ++searches;
     fingerprint_ = rank_fingerprint(question_);
-    const std::string search = message_of(RankSearch{serial_, options_.bounded, options_.threads, question_.file,
-                                                     question_.document, question_.without});
+    const std::string search = message_of(
+        RankSearch{serial_, options_.bounded, options_.threads, question_.file, question_.document, question_.without});
     for (int rank = 0; rank < count(); ++rank) {
       send(rank, search);
     }
@@ -174,8 +174,8 @@ class HandOut {
   }
 
   [[nodiscard]] std::uint64_t alive() const {
-    return static_cast<std::uint64_t>(
-        std::count_if(workers_.begin(), workers_.end(), [](const Worker& w) { return w.state != Worker::State::gone; }));
+    return static_cast<std::uint64_t>(std::count_if(workers_.begin(), workers_.end(),
+                                                    [](const Worker& w) { return w.state != Worker::State::gone; }));
   }
 
   /// More parts than ranks: those that end early take another.
@@ -287,7 +287,8 @@ class HandOut {
     watch.stop = &at_once;
     watch.earlier_from = options_.checkpoint;
     (void)search_job(setting_, ledger_.job_of(turn), no_incumbents(setting_), ledger_.earlier(turn), watch);
-    throw ConfigError{"job " + std::to_string(ledger_.job_of(turn)) + " of the search failed at one rank and not at another: " + message};
+    throw ConfigError{"job " + std::to_string(ledger_.job_of(turn)) +
+                      " of the search failed at one rank and not at another: " + message};
   }
 
   // ---- ranks that leave
@@ -352,9 +353,9 @@ class HandOut {
   OwnWorker own_;
   std::vector<Worker> workers_;
   std::map<std::uint64_t, SplitJob> split_;  ///< by turn
-  std::set<std::uint64_t> noted_;  ///< split jobs that came further since the checkpoint was written
-  std::vector<Task> again_;        ///< of ranks that were lost
-  std::uint64_t next_ = 0;         ///< the first turn that was not begun
+  std::set<std::uint64_t> noted_;            ///< split jobs that came further since the checkpoint was written
+  std::vector<Task> again_;                  ///< of ranks that were lost
+  std::uint64_t next_ = 0;                   ///< the first turn that was not begun
   std::uint64_t serial_ = 0, units_ = 0, fingerprint_ = 0, saved_jobs_ = 0;
   Clock::time_point start_ = Clock::now(), told_ = start_;
 };

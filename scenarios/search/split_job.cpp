@@ -75,7 +75,8 @@ void SplitJob::begin_rounds() {
     bounds[i] = bounds_[i % parts_][i / parts_];
   }
   rounds_.emplace(std::move(bounds), setting_.bounded);
-  const bool other = earlier_.layouts > 0 && (earlier_.numbers != rounds_->numbers() || !rounds_->skip_to(earlier_.layouts));
+  const bool other =
+      earlier_.layouts > 0 && (earlier_.numbers != rounds_->numbers() || !rounds_->skip_to(earlier_.layouts));
   if (other) {
     throw ConfigError{other_numbers(file_)};
   }

@@ -240,9 +240,9 @@ TEST_CASE("an interrupt at rank 0 ends the search with what was found") {
 }
 
 TEST_CASE("a scenario that is broken whatever its axes say is refused on ranks as alone") {
-  const SearchQuestion question = asked({"model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8",
-                                         "search.tp=any", "strategy.schedule=\"none-such\"",
-                                         "training.software=megatron-core-te"});
+  const SearchQuestion question =
+      asked({"model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8", "search.tp=any",
+             "strategy.schedule=\"none-such\"", "training.software=megatron-core-te"});
   const auto refusal = [&](const SearchOptions& options) -> std::string {
     try {
       (void)run_search(question, options);
@@ -296,8 +296,8 @@ TEST_CASE("messages say what was meant, bit for bit, and cut ones are refused") 
   search.serial = 7;
   search.threads = 3;
   search.file = "a b\n\"c\".toml";
-  search.document = parse_toml("schema = 1\nx = 0.1\n[t]\nlist = [1, \"two\\n words\", true]\n[[many]]\ny = -2.5e-300\n",
-                               "some file.toml");
+  search.document = parse_toml(
+      "schema = 1\nx = 0.1\n[t]\nlist = [1, \"two\\n words\", true]\n[[many]]\ny = -2.5e-300\n", "some file.toml");
   search.without.add(static_cast<Term>(2));
   const std::string message = message_of(search);
   const RankSearch read = read_rank_search(message);

@@ -26,7 +26,8 @@ TEST_CASE("no hand-out is faster or slower than its bounds, and one rank takes t
     const double alone = simulated_hand_out(units, costs, 1).raw();
     const double each = (costs.each + costs.latency).raw();
     const double sum = std::accumulate(units.begin(), units.end(), Seconds{}).raw();
-    RC_ASSERT(std::abs(alone - costs.serial.raw() - sum - each * static_cast<double>(units.size())) <= slack + 1e-9 * alone);
+    RC_ASSERT(std::abs(alone - costs.serial.raw() - sum - each * static_cast<double>(units.size())) <=
+              slack + 1e-9 * alone);
     RC_ASSERT(took <= alone + slack);
   }));
 }

@@ -39,7 +39,7 @@ TEST_CASE("rank 0's time and the wait between units, by hand") {
   // On two: 0 ends at 1.75, 1 and 2 are handed out at 2.25 and 2.75, and 2 ends at 4.
   CHECK(simulated_hand_out(units, costs, 2) == Seconds{14.0});
   const HandOutBounds bounds = hand_out_bounds(units, costs, 2);
-  CHECK(bounds.least == Seconds{10.0 + 2.0});                     // the chain of two
+  CHECK(bounds.least == Seconds{10.0 + 2.0});                      // the chain of two
   CHECK(bounds.most == Seconds{10.0 + 3.75 / 2 + 2.5 / 2 + 1.5});  // work, half the chain with latencies, hand-outs
 }
 
