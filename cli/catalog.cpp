@@ -70,13 +70,19 @@ std::string list_clusters(const Catalog& catalog) {
 }
 
 std::string list_prices(const Catalog& catalog) {
-  Table table{{"price list", "date", "gpu", "market", "per GPU"}};
-  table.left(1), table.left(2), table.left(3);
+  Table table{{"price list", "date", "of", "market", "region", "price"}};
+  table.left(1), table.left(2), table.left(3), table.left(4);
   for (const std::string& id : catalog.store().ids("prices")) {
     const PriceList& list = catalog.prices(id);
     for (const PriceOffer& offer : list.offers) {
       table.row({id, list.date, offer.gpu, std::string{market_names[static_cast<std::size_t>(offer.market)]},
-                 format(offer.price.value)});
+                 offer.region, format(offer.price.value)});
+    }
+    for (const StorageOffer& offer : list.storage) {
+      table.row({id, list.date, "storage, " + offer.service, "", offer.region, format(offer.price.value)});
+    }
+    for (const EgressOffer& offer : list.egress) {
+      table.row({id, list.date, "egress", "", offer.region, format(offer.price.value)});
     }
   }
   return table.text(0);

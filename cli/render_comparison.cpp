@@ -117,6 +117,18 @@ bool counts_failures(const Comparison& c) {
                      [](const ComparedPlan& p) { return std::get<TrainPlan>(p.plan.answer).outlook.has_value(); });
 }
 
+/// What the dollars are made of: who states each price and when.
+std::string prices_text(const Comparison& c) {
+  std::string text;
+  for (std::size_t i = 0; i < c.plans.size(); ++i) {
+    const Money& money = c.plans[i].plan.scenario.money;
+    if (money.price) {
+      text += "  price of " + label(i) + ": " + format(*money.price) + " per GPU (" + money.source + ")\n";
+    }
+  }
+  return text;
+}
+
 std::string training_table(const Comparison& c) {
   Table table{header_of(c, "")};
   add_row(table, c, "memory per GPU", [](const ComparedPlan& p) {
@@ -144,8 +156,11 @@ std::string training_table(const Comparison& c) {
   add_training(table, c, "cost", [](const auto&, const TrainPlan& p) {
     return p.cost.mid > Dollars{} ? format(p.cost.mid) : std::string{};
   });
+  add_training(table, c, "energy", [](const TrainScenario& t, const TrainPlan& p) {
+    return p.energy && t.tokens > 0.0 ? format(p.energy->run.mid) : std::string{};
+  });
   add_row(table, c, "sequences per $", per_dollar);
-  return "\n" + table.text();
+  return "\n" + table.text() + prices_text(c);
 }
 
 std::string serving_table(const Comparison& c) {
@@ -170,7 +185,7 @@ std::string serving_table(const Comparison& c) {
                                                             : std::string{};
   });
   add_row(table, c, "output tokens per $", per_dollar);
-  return "\n" + table.text();
+  return "\n" + table.text() + prices_text(c);
 }
 
 std::string signed_text(Seconds time) {
@@ -312,6 +327,10 @@ void plan_members(JsonWriter& json, const ComparedPlan& p, bool serving) {
   json.member("file", std::string_view{p.file});
   json.member("feasible", p.plan.feasible());
   json.member("verdict", std::string_view{verdict_of(p)});
+  if (const Money& money = p.plan.scenario.money; money.price) {
+    json.member("price_usd_per_gpu_s", money.price->raw());
+    json.member("price_source", std::string_view{money.source});
+  }
   if (const auto* const t = std::get_if<TrainPlan>(&p.plan.answer)) {
     json.member("memory_bytes", t->memory.mid.raw());
     if (p.samples_per_second > 0.0) {
@@ -328,6 +347,9 @@ void plan_members(JsonWriter& json, const ComparedPlan& p, bool serving) {
     }
     if (t->cost.mid > Dollars{}) {
       json.member("cost_usd", t->cost.mid.raw());
+    }
+    if (t->energy && t->energy->run.mid > Joules{}) {
+      json.member("run_j", t->energy->run.mid.raw());
     }
   } else if (p.samples_per_second > 0.0) {
     const auto& s = std::get<ServePlan>(p.plan.answer);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/render_money.hpp>
 #include <headroom/cli/render_outlook.hpp>
 #include <headroom/cli/render_scaling.hpp>
 #include <headroom/cli/table.hpp>
@@ -260,7 +261,8 @@ std::string scaling_text(const Scenario& scenario, const Curve& curve) {
           " GPUs; marginal: tokens/s per added GPU over that of a GPU before\n";
   text += fit_text("Amdahl 1 / ((1 - f) + f / N)", curve.amdahl, smallest->gpus);
   text += fit_text("Gustafson (1 - f) + f N", curve.gustafson, smallest->gpus);
-  return text + knee_text(curve) + budget_text(curve) + confidence_text(curve);
+  return text + knee_text(curve) + budget_text(curve) + (scenario.money.price ? price_text(scenario.money) : "") +
+         confidence_text(curve);
 }
 
 std::string scaling_json(const Scenario& scenario, const Curve& curve) {
@@ -276,6 +278,10 @@ std::string scaling_json(const Scenario& scenario, const Curve& curve) {
     json.end_object();
   }
   json.end_array();
+  if (scenario.money.price) {
+    json.member("price_usd_per_gpu_s", scenario.money.price->raw());
+    json.member("price_source", std::string_view{scenario.money.source});
+  }
   fit_member(json, "amdahl", curve.amdahl);
   fit_member(json, "gustafson", curve.gustafson);
   json.member("threshold", curve.request.least);

@@ -23,6 +23,10 @@ void listed(JsonWriter& json, const ListedPlan& p) {
       json.member(goal_keys[goal], p.goals[goal]);
     }
   }
+  if (p.price.price) {
+    json.member("price_usd_per_gpu_s", p.price.price->raw());
+    json.member("price_source", std::string_view{p.price.source});
+  }
   json.member("behind", p.behind);
   json.member("indistinguishable", p.indistinguishable);
   json.member("because", std::string_view{p.why});

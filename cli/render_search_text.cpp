@@ -179,6 +179,25 @@ std::string front_text(const SearchPlan& s) {
                                 : "");
 }
 
+/// Of the dollars above: each SKU's price, who states it and when.
+std::string prices_text(const SearchPlan& s) {
+  std::vector<std::string> lines;
+  for (const std::vector<ListedPlan>* plans : {&s.best, &s.front}) {
+    for (const ListedPlan& p : *plans) {
+      if (p.price.price) {
+        lines.push_back("  " + p.gpu + " " + format(*p.price.price) + " (" + p.price.source + ")\n");
+      }
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  std::string text;
+  for (const std::string& line : lines) {
+    text += (text.empty() ? "\nprices per GPU\n" : "") + line;
+  }
+  return text;
+}
+
 /// What makes the scenario the plan taken.
 std::string take_text(const SearchPlan& s, const std::string& scenario) {
   std::string text = "\nthe plan taken alone: headroom plan " + (scenario == "command line" ? "..." : scenario) +
@@ -204,7 +223,7 @@ std::string search_text(const SearchPlan& s, const std::string& scenario) {
     return text + "\n" + space_text(s);
   }
   text += best_text(s) + "taken: " + s.why_recommended + "\n\n" + plan_text(*s.plan);
-  return text + neighbours_text(s) + front_text(s) + take_text(s, scenario) + "\n" + space_text(s);
+  return text + neighbours_text(s) + front_text(s) + prices_text(s) + take_text(s, scenario) + "\n" + space_text(s);
 }
 
 }  // namespace headroom::cli

@@ -53,6 +53,10 @@ void add_strategy(const Strategy& s, Keys& keys) {
   keys.emplace_back("strategy.overlap_experts", s.overlap_experts ? "true" : "false");
 }
 
+void add_cap(const std::optional<Watts>& cap, Keys& keys) {
+  keys.emplace_back("hardware.power_cap", cap ? format(*cap) : "-");
+}
+
 void add_money(const Money& money, Keys& keys) {
   keys.emplace_back("price per GPU", money.price ? format(*money.price) : "-");
 }
@@ -78,6 +82,7 @@ Keys keys_of(const Plan& plan, const TrainScenario& t) {
             {"training.overlap", o.overlapped ? "true" : "false"},
             {"training.async_tp", o.async_tp ? "true" : "false"}};
   add_strategy(train_answer(plan).strategy, keys);
+  add_cap(t.power_cap, keys);
   add_money(plan.scenario.money, keys);
   return keys;
 }
@@ -96,6 +101,7 @@ Keys keys_of(const Plan& plan, const ServeScenario& s) {
             {"serving.tp", std::to_string(w.layout.tp)},
             {"serving.pp", std::to_string(w.layout.pp)},
             {"serving.ep", std::to_string(w.layout.ep)}};
+  add_cap(s.power_cap, keys);
   add_money(plan.scenario.money, keys);
   return keys;
 }

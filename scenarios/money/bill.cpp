@@ -92,7 +92,7 @@ void add_gpus(const Money& money, double gpus, const Interval<Seconds>& calendar
     if (part.per_gpu > DollarsPerSecond{}) {
       const bool draws = part.name == "electricity";
       bill.items.push_back({"gpus: " + std::string{part.name}, times(gpus * part.per_gpu, calendar),
-                            money.source + (draws ? ", " + format(money.owned->terms.power) + " a GPU" : std::string{}),
+                            (draws ? format(money.owned->terms.power) + " a GPU, " : std::string{}) + money.source,
                             money.date});
     }
   }

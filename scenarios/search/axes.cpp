@@ -68,6 +68,8 @@ constexpr std::array job_rows{
     JobAxisRow{"gpus", "hardware.gpus", true, true},
     JobAxisRow{"prices", "money.prices", false, true},
     JobAxisRow{"market", "money.market", false, true},
+    JobAxisRow{"region", "money.region", false, true},
+    JobAxisRow{"power_cap", "hardware.power_cap", false, false},
     JobAxisRow{"software", "training.software", false, true},
     JobAxisRow{"precision", "training.precision", false, true},
     JobAxisRow{"global_batch", "training.global_batch", true, false},

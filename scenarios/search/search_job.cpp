@@ -146,6 +146,8 @@ class QuestionReader {
       one_of(axis, name, training_precision_names);
     } else if (axis == "market") {
       one_of(axis, name, market_names);
+    } else if (axis == "region") {
+      one_of(axis, name, region_names);
     } else if (axis == "optimizer") {
       one_of(axis, name, optimizer_names);
     }
@@ -177,6 +179,8 @@ class QuestionReader {
         axis.values = in_quotes(sources_.catalog.store().ids("prices"));
       } else if (axis.name == "market") {
         axis.values = in_quotes(market_names);
+      } else if (axis.name == "region") {
+        axis.values = in_quotes(region_names);
       } else if (axis.name == "software") {
         axis.values = software_ids();
       } else if (axis.name == "precision") {
@@ -216,7 +220,7 @@ class QuestionReader {
 /// Whether an axis says what is trained or what is rented; the others change how it runs.
 bool names_rental(const JobAxis& axis) noexcept {
   return axis.name == "model" || axis.name == "gpu" || axis.name == "node" || axis.name == "cluster" ||
-         axis.name == "gpus" || axis.name == "prices" || axis.name == "market";
+         axis.name == "gpus" || axis.name == "prices" || axis.name == "market" || axis.name == "region";
 }
 
 /// Encoders pad a sequence to the ranks that share it: those ranks make another job.

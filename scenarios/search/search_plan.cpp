@@ -44,6 +44,7 @@ ListedPlan listed(const SearchJob& job, const Candidate& candidate) {
   plan.assignments.insert(plan.assignments.end(), strategy.begin(), strategy.end());
   plan.gpu = job.train().device.id;
   plan.gpus = job.train().work.shape.gpus;
+  plan.price = job.scenario.money;
   const Estimate e = evaluate(job.compiled, table_for(job.compiled, candidate.strategy), candidate.strategy);
   plan.time = e.time;
   plan.memory = e.device;

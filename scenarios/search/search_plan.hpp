@@ -19,6 +19,7 @@ struct ListedPlan {
   std::vector<std::string> assignments;  ///< that make the scenario this plan: job axes, then the strategy
   std::string gpu;
   std::int64_t gpus = 0;
+  GpuPrice price;             ///< what its dollars are made of
   std::vector<double> goals;  ///< by Goal, in SI; 0 where not asked for or not known
   Breakdown time;
   Interval<Bytes> memory;

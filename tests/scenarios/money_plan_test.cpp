@@ -3,9 +3,12 @@
 #include <headroom/scenarios/money/offer.hpp>
 #include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/search/search.hpp>
+#include <headroom/scenarios/search/search_plan.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace headroom;
@@ -303,4 +306,33 @@ TEST_CASE("C9 in a plan: variants are told when asked for, with the recipes that
   CHECK(variants[3].what == "fp8");
   const Plan fp8 = planned({"training.precision=fp8"});
   CHECK(variants[3].time == doctest::Approx(train(fp8).estimate.step / train(p).estimate.step));
+}
+
+TEST_CASE("a search for the least energy takes the lower cap, one for the least time the higher; lists and plan agree") {
+  const auto searched = [](const std::string& goal) {
+    const std::vector<std::string> question{"kind=train",
+                                            "model=llama3-8b",
+                                            "hardware.gpu=h100-sxm-80gb",
+                                            "hardware.gpus=16",
+                                            "training.seq_len=8192",
+                                            "training.global_batch=128",
+                                            "training.precision=bf16",
+                                            "search.power_cap=[\"700 W\", \"450 W\"]",
+                                            "search.tp=[1, 2]",
+                                            "objective.minimize=" + goal};
+    const SearchQuestion q = read_search(scenario_tree(question), "test", sources());
+    return explain_search(q, run_search(q, {}));
+  };
+  const auto takes = [](const SearchPlan& p, const std::string& assignment) {
+    const auto& all = p.recommended.assignments;
+    return std::find(all.begin(), all.end(), assignment) != all.end();
+  };
+  const SearchPlan energy = searched("energy");
+  REQUIRE(energy.plan.has_value());
+  CHECK(takes(energy, "hardware.power_cap = \"450 W\""));
+  // Of a million tokens, without the building: what the plan itself says.
+  const auto& plan = std::get<TrainPlan>(energy.plan->answer);
+  CHECK(energy.recommended.goals[static_cast<std::size_t>(Goal::energy)] ==
+        doctest::Approx(plan.energy->per_million.mid.raw()).epsilon(1e-9));
+  CHECK(takes(searched("step-time"), "hardware.power_cap = \"700 W\""));
 }
