@@ -86,14 +86,7 @@ Browser::Browser(const std::string& program) {
   close(up[1]);
   to_ = down[1];
   from_ = up[0];
-  const ConfigValue target = call("Target.createTarget", R"({"url": "about:blank"})", false);
-  const ConfigValue attached =
-      call("Target.attachToTarget",
-           R"({"flatten": true, "targetId": )" + quoted_json(text_at(target, {"result", "targetId"})) + "}", false);
-  session_ = text_at(attached, {"result", "sessionId"});
-  for (const std::string domain : {"Page", "Runtime", "Log", "Network"}) {
-    call(domain + ".enable", "{}");
-  }
+  call("Browser.getVersion", "{}", false);
 }
 
 Browser::~Browser() {
@@ -110,7 +103,22 @@ Browser::~Browser() {
   fs::remove_all(profile_, ignored);
 }
 
+void Browser::new_tab() {
+  if (!tab_.empty()) {
+    call("Target.closeTarget", R"({"targetId": )" + quoted_json(tab_) + "}", false);
+  }
+  tab_ = text_at(call("Target.createTarget", R"({"url": "about:blank"})", false), {"result", "targetId"});
+  session_ =
+      text_at(call("Target.attachToTarget", R"({"flatten": true, "targetId": )" + quoted_json(tab_) + "}", false),
+              {"result", "sessionId"});
+  for (const std::string domain : {"Page", "Runtime", "Log", "Network"}) {
+    call(domain + ".enable", "{}");
+  }
+  call("Performance.enable", R"({"timeDomain": "threadTicks"})");
+}
+
 void Browser::open(const fs::path& file, const View& view) {
+  new_tab();
   complaints_.clear();
   requests_.clear();
   call("Emulation.setDeviceMetricsOverride",
@@ -143,6 +151,16 @@ std::string Browser::evaluate(const std::string& expression) {
 std::string Browser::pdf() {
   return text_at(call("Page.printToPDF", R"({"printBackground": true, "preferCSSPageSize": true})"),
                  {"result", "data"});
+}
+
+double Browser::working_seconds() {
+  const ConfigValue answer = call("Performance.getMetrics", "{}");
+  for (const ConfigValue& metric : answer.find("result")->find("metrics")->items) {
+    if (text_at(metric, {"name"}) == "TaskDuration") {
+      return metric.find("value")->number;
+    }
+  }
+  throw std::runtime_error{"the browser does not say how long its tasks took"};
 }
 
 ConfigValue Browser::call(const std::string& method, const std::string& parameters, bool of_page) {

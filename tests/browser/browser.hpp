@@ -26,12 +26,15 @@ class Browser {
   Browser(const Browser&) = delete;
   Browser& operator=(const Browser&) = delete;
 
-  /// Opens a file and waits until it is loaded; what was said and asked for before is forgotten.
+  /// Opens a file in a tab of its own and waits until it is loaded; what was said and asked for before is forgotten.
   void open(const std::filesystem::path& file, const View& view);
   /// The string that an expression of JavaScript yields. std::runtime_error with the message where it throws.
   std::string evaluate(const std::string& expression);
   /// The page as the printer gets it, base64.
   std::string pdf();
+
+  /// Time that the page's main thread has worked since it was opened, whatever else the machine does.
+  double working_seconds();
 
   /// Uncaught exceptions and everything on the console or in the log, since the page was opened.
   [[nodiscard]] const std::vector<std::string>& complaints() const noexcept { return complaints_; }
@@ -41,6 +44,7 @@ class Browser {
  private:
   ConfigValue call(const std::string& method, const std::string& parameters, bool of_page = true);
   ConfigValue next();
+  void new_tab();
   void note(const ConfigValue& event);
 
   std::filesystem::path profile_;
@@ -48,7 +52,7 @@ class Browser {
   int to_ = -1, from_ = -1;
   int last_ = 0;
   bool loaded_ = false;
-  std::string session_, page_, unread_;
+  std::string tab_, session_, page_, unread_;
   std::vector<std::string> complaints_, requests_;
 };
 

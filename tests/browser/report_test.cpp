@@ -167,16 +167,15 @@ TEST_CASE("hovering says which plan, which op, how much") {
   }
 }
 
-TEST_CASE("charts are drawn within a second") {
+TEST_CASE("a page is drawn within a second") {
   for (const Page& page : pages) {
     CAPTURE(page.name);
-    double least = 1e9;  // of several: the machine may be busy with other tests
-    for (int i = 0; i < 5 && least > 1000.0; ++i) {
-      browser().open(file_of(page), desk);
-      least = std::min(least, std::stod(check("drawnAfter()")));
-    }
-    MESSAGE(page.name, ": charts drawn after ", least, " ms");
-    CHECK(least < 1000.0);
+    browser().open(file_of(page), desk);
+    // Of the page's own work: by the clock it is another's as well where the machine is busy.
+    const double worked = browser().working_seconds();
+    MESSAGE(page.name, ": charts drawn after ", check("drawnAfter()"), " ms, ", 1e3 * worked, " ms of work in all");
+    CHECK(worked > 0.001);
+    CHECK(worked < 1.0);
   }
 }
 
