@@ -420,7 +420,7 @@ class Oracle {
     const GpuPower power = *gpu_power(train_->device, train_->host ? &*train_->host : nullptr, train_->power_cap);
     const double host = power.host.raw();
     const double waits = (power.of(Draw::waiting).raw() + host) * (held - e.step.raw());
-    return gpu_energy(e.time, power).raw() + host * e.step.raw() + waits + spares * (power.idle.raw() + host) * held;
+    return gpu_energy(e.time, power).raw() + host * e.step.raw() + waits + spares * ((power.idle.raw() + host) * held);
   }
 
   [[nodiscard]] double value(Goal goal, const Estimate& e) const {
