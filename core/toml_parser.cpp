@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdio>
 
 namespace headroom {
 namespace {
@@ -50,8 +51,15 @@ ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::str
   } else if (const auto* boolean = node.as_boolean()) {
     value.kind = ConfigValue::Kind::boolean;
     value.boolean = boolean->get();
+  } else if (const auto* date = node.as_date()) {
+    // A date without quotes means the same as one with them.
+    value.kind = ConfigValue::Kind::text;
+    std::array<char, 16> day{};
+    std::snprintf(day.data(), day.size(), "%04d-%02d-%02d", int{date->get().year}, int{date->get().month},
+                  int{date->get().day});
+    value.text = day.data();
   } else {
-    value.kind = ConfigValue::Kind::null;  // dates and times: nothing of ours takes one
+    value.kind = ConfigValue::Kind::null;  // times of day: nothing of ours takes one
   }
   return value;
 }

@@ -137,6 +137,8 @@ TEST_CASE("--set reaches any key and reads TOML values, bare words as strings") 
   CHECK(root.find("strategy")->find("recompute")->text == "none");
   CHECK(root.find("model")->text == "llama3-70b");
   CHECK(root.find("money")->find("price")->text == "2 $/h");
+  apply_override(root, "money.date=2026-08-15", diagnostics);  // a date of TOML's own
+  CHECK(root.find("money")->find("date")->text == "2026-08-15");
   apply_override(root, "nonsense", diagnostics);
   apply_override(root, "model.x=1", diagnostics);
   apply_override(root, " =1", diagnostics);
