@@ -197,6 +197,12 @@ void price_run(
   const Estimate& e = answer.estimate;
   const double gpus = real(t.work.shape.gpus);
   const double step_tokens = real(t.work.shape.global_batch) * compiled.seq_len;
+  // What grows with the calendar time is as uncertain as that.
+  const auto as_wide = [&](auto mid) {
+    const Interval<Seconds>& run = answer.calendar;
+    return answer.outlook ? Interval<decltype(mid)>{run.low / run.mid * mid, mid, run.high / run.mid * mid}
+                          : widened(mid, width);
+  };
   answer.step = widened(e.step, width);
   answer.tokens_per_s = widened(step_tokens / e.step.raw(), width);
   answer.tokens_per_s_per_gpu = widened(step_tokens / e.step.raw() / gpus, width);
@@ -207,8 +213,7 @@ void price_run(
   if (t.tokens > 0.0) {
     answer.duration = widened(t.tokens / step_tokens * e.step, width);
     answer.calendar = answer.outlook ? answer.outlook->calendar : answer.duration;
-    const auto hours = [&](Seconds calendar) { return t.gpus_held() * (calendar / hour); };
-    answer.gpu_hours = {hours(answer.calendar.low), hours(answer.calendar.mid), hours(answer.calendar.high)};
+    answer.gpu_hours = as_wide(t.gpus_held() * (answer.calendar.mid / hour));
   }
   if (!money.price) {
     return;
@@ -216,11 +221,10 @@ void price_run(
   answer.cost_per_million_tokens =
       widened(cost_per_million(gpus * *money.price, Hertz{answer.tokens_per_s.mid}), width);
   if (t.tokens > 0.0) {
-    const auto paid = [&](Seconds calendar) { return rent(*money.price, t.gpus_held(), calendar); };
-    answer.cost = {paid(answer.calendar.low), paid(answer.calendar.mid), paid(answer.calendar.high)};
-    const double millions = t.tokens / 1e6;
-    answer.cost_per_million_tokens = {answer.cost.low / millions, answer.cost.mid / millions,
-                                      answer.cost.high / millions};
+    answer.cost = as_wide(rent(*money.price, t.gpus_held(), answer.calendar.mid));
+    if (answer.outlook) {
+      answer.cost_per_million_tokens = as_wide(1e6 / t.tokens * answer.cost.mid);
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <headroom/scenarios/goodput/failures.hpp>
 #include <headroom/scenarios/goodput/interval.hpp>
 #include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/scaling/scaling.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
 #include <doctest/doctest.h>
@@ -163,6 +164,34 @@ TEST_CASE(
   const Comparison c = compare_plans(std::move(both), {});
   REQUIRE(c.ranking.front().offer == 1);
   CHECK(c.ranking[0].samples_per_dollar / c.ranking[1].samples_per_dollar == near(1.0 / 0.331, 0.01));
+  // A deadline that the training alone would keep.
+  std::vector<Scenario> again;
+  again.push_back(scenario({"money.price=1 $/h"}));
+  again.push_back(scenario(spot));
+  Objectives deadline;
+  deadline.duration = 1.01 * train(p).duration.mid;
+  const Comparison late = compare_plans(std::move(again), deadline);
+  CHECK(late.ranking.front().offer == 0);
+  CHECK(late.ranking.back().standing == Standing::misses);
+}
+
+TEST_CASE("scale: what a dollar buys at each count is of the calendar, efficiency of the step") {
+  const Texts base{"money.price=1 $/h"};
+  const Texts failing{"money.price=1 $/h", "goodput.failures=opt-175b", "goodput.checkpoint_store=1 GB/s",
+                      "goodput.detection=10 min", "goodput.restart=30 min"};
+  scaling::Request request;
+  request.from = 256;
+  request.to = 1024;
+  const scaling::Curve free = scaling::scaling_curve(scenario(base), request);
+  const scaling::Curve counted = scaling::scaling_curve(scenario(failing), request);
+  REQUIRE(counted.points.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const scaling::Point& point = counted.points[i];
+    REQUIRE(point.train().outlook);
+    CHECK(point.efficiency == free.points[i].efficiency);
+    CHECK(point.samples_per_dollar == near(free.points[i].samples_per_dollar * point.train().outlook->ratio.mid));
+  }
+  CHECK(counted.points[2].train().outlook->ratio.mid < counted.points[0].train().outlook->ratio.mid);
 }
 
 TEST_CASE("R7 as a scenario: 48.8 h, 15 min to detect and restart, 76 min between saves: 1.8 % on top of saving") {
