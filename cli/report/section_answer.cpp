@@ -273,7 +273,7 @@ std::string answer_section(const Documents& documents) {
   for (const std::string_view member : {"utilisation_text", "step_time_why"}) {
     text += plan[member].there() ? paragraph("note", escaped(plan[member].text())) : "";
   }
-  return text.empty() ? text : "<section id=\"answer\">\n" + text + "</section>\n";
+  return text.empty() ? text : "<section id=\"answer\">\n<h2 class=\"unseen\">Answer</h2>\n" + text + "</section>\n";
 }
 
 }  // namespace headroom::cli::report
