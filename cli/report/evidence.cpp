@@ -30,8 +30,7 @@ const GemmFormat& format_of(Precision precision) {
   return *format;
 }
 
-/// The layers as one rank of the plan runs them. A rank's share of a sequence that context parallelism splits stands
-/// for itself.
+/// The layers as one rank of the plan runs them, but for what the notes say.
 RooflineReport roofline_of(const TrainScenario& train, const Strategy& strategy) {
   const GemmFormat& format = format_of(train.work.precision);
   LayerQuestion question;
@@ -42,7 +41,14 @@ RooflineReport roofline_of(const TrainScenario& train, const Strategy& strategy)
   question.weight_bytes = format.weight_bytes;
   std::array questions{question, question};
   questions.back().phase = LayerPhase::backward;
-  return layer_roofline(train.architecture, train.device, format, question.cache_bytes, questions);
+  RooflineReport report = layer_roofline(train.architecture, train.device, format, question.cache_bytes, questions);
+  if (strategy.cp > 1) {
+    report.notes.push_back("a rank's share of a sequence stands for itself (cp " + std::to_string(strategy.cp) + ")");
+  }
+  if (strategy.ep > 1) {
+    report.notes.push_back("experts as on a rank that holds all of them (ep " + std::to_string(strategy.ep) + ")");
+  }
+  return report;
 }
 
 RooflineReport roofline_of(const ServeScenario& serve, const ServingEstimate& estimate) {

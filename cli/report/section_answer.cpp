@@ -156,7 +156,12 @@ std::string verdict(const Place& plan) {
   if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
     text.front() = static_cast<char>(text.front() - 'a' + 'A');
   }
-  return paragraph("verdict " + std::string{kind}, escaped(text)) + problems(plan) + ways_out(plan);
+  std::string html = escaped(text);
+  if (text == "Fits" && plan["memory_bytes"]["high"].there()) {
+    html += ": up to " + figure(plan["memory_bytes"]["high"], Unit::bytes) + " of " +
+            figure(plan["capacity_bytes"], Unit::bytes) + " per GPU";
+  }
+  return paragraph("verdict " + std::string{kind}, html) + problems(plan) + ways_out(plan);
 }
 
 std::string chips(const std::vector<std::string>& texts) {
@@ -273,7 +278,7 @@ std::string answer_section(const Documents& documents) {
   for (const std::string_view member : {"utilisation_text", "step_time_why"}) {
     text += plan[member].there() ? paragraph("note", escaped(plan[member].text())) : "";
   }
-  return text.empty() ? text : "<section id=\"answer\">\n" + text + "</section>\n";
+  return text.empty() ? text : "<section id=\"answer\">\n<h2 class=\"unseen\">Answer</h2>\n" + text + "</section>\n";
 }
 
 }  // namespace headroom::cli::report

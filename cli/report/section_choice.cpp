@@ -155,6 +155,11 @@ std::string search_section(const Documents& documents) {
   body += listed_table("taken", taken);
   body += details("Best of each layout or rental", listed_table("best of each layout", search["best"].items()));
   body += details("Pareto front", listed_table("Pareto front", search["front"].items()));
+  body += body.find(">~</td>") == std::string::npos
+              ? std::string{}
+              : paragraph("key",
+                          "~ indistinguishable from the plan taken: the difference is within what the errors of "
+                          "measured runs leave open.");
   body += neighbour_table(search["neighbours"]);
   body += details("What was searched", member_table("space", space));
   return section("search", "Which plan", lead, body);

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "run_headroom.hpp"
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
@@ -160,8 +161,8 @@ TEST_CASE("a page leads with the answer in words and numbers, before any script"
   const std::string page = run_headroom("plan scenarios/train/llama3-70b-512xh100.toml --format html").out;
   const std::string head = markup_of(page.substr(0, page.find("<section id=\"memory\"")));
   for (const std::string_view part :
-       {"<h1>Llama 3 70B on 512 H100</h1>", ">Fits<", ">17.7 s</data>", ">13.5 s</data>", ">23.1 s</data>",
-        ">366 days</data>", ">13.5 M$</data>", ">40.7 GiB</data>", ">79.2 GiB</data>"}) {
+       {"<h1>Llama 3 70B on 512 H100</h1>", ">Fits: up to <", ">17.7 s</data>", ">13.5 s</data>", ">23.1 s</data>",
+        ">366 days</data>", ">13.5 M$</data>", ">40.7 GiB</data>", ">44.5 GiB</data>", ">79.2 GiB</data>"}) {
     CHECK_MESSAGE(head.find(part) != std::string::npos, part);
   }
 }
@@ -186,6 +187,38 @@ TEST_CASE("text of a question cannot close the page's elements") {
   CHECK((documents_of(html.out).at("plan") == json.out));
   CHECK(markup_of(html.out).find("<b>") == std::string::npos);
   CHECK(html.out.find("&lt;/script&gt;&lt;b&gt;&amp;amp; &quot;x&quot;") != std::string::npos);
+}
+
+TEST_CASE("the roofline's document holds what its rows follow from") {
+  const Run run = run_headroom("roofline llama3.1-8b --gpu h100-sxm-80gb --phase forward --format json");
+  REQUIRE(run.code == 0);
+  const ConfigValue root = parse_json(run.out, "stdout");
+  const auto number = [](const ConfigValue& object, std::string_view key) {
+    const ConfigValue* value = object.find(key);
+    REQUIRE_MESSAGE(value != nullptr, key);
+    return value->kind == ConfigValue::Kind::integer ? static_cast<double>(value->integer) : value->number;
+  };
+  const double peak = number(root, "peak_flop_per_s");
+  const double bandwidth = number(root, "bandwidth_bytes_per_s");
+  CHECK(peak == doctest::Approx(989.4e12).epsilon(1e-3));      // NVIDIA H100 datasheet, SXM, dense bf16
+  CHECK(bandwidth == doctest::Approx(3.35e12).epsilon(1e-2));  // the same
+  CHECK(number(root, "ridge_flop_per_byte") == doctest::Approx(peak / bandwidth));
+  std::size_t products = 0;
+  for (const ConfigValue& row : root.find("rows")->items) {
+    const double flop = number(row, "flop");
+    const double moved = number(row, "moved_bytes");
+    const double time = number(row, "time_s");
+    if (flop > 0.0) {
+      CHECK(number(row, "flop_per_byte") == doctest::Approx(flop / moved));
+      CHECK(number(row, "flop_per_s") == doctest::Approx(flop / time));
+      CHECK(number(row, "of_roof") == doctest::Approx(flop / time / std::min(peak, flop / moved * bandwidth)));
+      ++products;
+    } else {
+      CHECK(row.find("flop_per_s") == nullptr);
+      CHECK(number(row, "of_roof") == doctest::Approx(moved / time / bandwidth));
+    }
+  }
+  CHECK(products >= 6);  // qkv, attention, its output, gate and up, down, the head
 }
 
 TEST_CASE("places name their members as RFC 6901 does, and what is absent is nothing") {
