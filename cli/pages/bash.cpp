@@ -16,7 +16,7 @@ _headroom_words() {  # WORDS...
 }
 
 _headroom_ids() {  # KIND...: the first column of what the catalog lists, without its head
-  local kind id last
+  local kind id last=
   for kind in "$@"; do
     while read -r id _; do
       [[ -n $id && $id != "$last" && $id == "$cur"* ]] && COMPREPLY+=("$id")
@@ -104,7 +104,7 @@ std::string flag_cases(std::span<const Verb* const> verbs) {
     }
   }
   return "      " + patterns + ") ;;\n" +
-         "      *' -'*)\n        [[ ${COMP_WORDS[i + 1]} == = ]] && ((++i))\n        ((++i))\n        ;;\n"
+         "      *' -'*)\n        [[ ${COMP_WORDS[i + 1]-} == = ]] && ((++i))\n        ((++i))\n        ;;\n"
          "      *) positionals+=(\"${COMP_WORDS[i]}\") ;;\n    esac\n  done\n";
 }
 
@@ -134,7 +134,7 @@ std::string option_names(std::span<const Verb* const> verbs) {
 }
 
 std::string positional_cases(std::span<const Verb* const> verbs) {
-  std::string text = "  case \"$verb ${#positionals[@]} ${positionals[0]}\" in\n";
+  std::string text = "  case \"$verb ${#positionals[@]} ${positionals[0]-}\" in\n";
   const auto add = [&](const std::string& when, const Completion& completion) {
     if (const std::string offered = commands(completion); !offered.empty()) {
       text += "    " + when + ") " + offered + " ;;\n";

@@ -47,7 +47,7 @@ std::vector<std::string> kinds_of(std::span<const IdOption> table, std::string_v
 /// "FILE", "FILE.csv", "FOLDER", "config.json": what its name says of a path.
 void add_path(Completion& completion, std::string_view name) {
   const std::size_t dot = name.find('.');
-  if (dot != std::string_view::npos) {
+  if (dot != std::string_view::npos && name.find("...") == std::string_view::npos) {
     completion.endings.emplace_back(name.substr(dot));
   } else if (name == "FILE") {
     completion.files = true;
