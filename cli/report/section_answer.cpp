@@ -19,6 +19,7 @@ struct Headline {
 
 /// The first of them that a plan has become cards, the others rows.
 constexpr std::array headlines{
+    Headline{"", "calendar_s", "calendar time, failures included", Unit::seconds},
     Headline{"", "duration_s", "time to train", Unit::seconds},
     Headline{"", "cost_usd", "cost", Unit::usd},
     Headline{"", "step_time_s", "step", Unit::seconds},
@@ -27,7 +28,6 @@ constexpr std::array headlines{
     Headline{"", "output_tokens_per_s", "output tokens/s", Unit::number},
     Headline{"", "cost_per_million_output_tokens_usd", "cost per million output tokens", Unit::usd},
     Headline{"", "memory_bytes", "memory per GPU", Unit::bytes},
-    Headline{"goodput", "completion_s", "calendar time, failures included", Unit::seconds},
     Headline{"", "tokens_per_s", "tokens/s", Unit::number},
     Headline{"", "samples_per_s", "samples/s", Unit::number},
     Headline{"", "mfu", "model FLOP utilisation", Unit::percent},

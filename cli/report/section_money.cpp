@@ -5,14 +5,16 @@
 namespace headroom::cli::report {
 namespace {
 
-/// "source, date" of a number that states them.
+/// "source, region, date" of a number, what the source does not say of itself.
 std::string provenance(const Place& number) {
-  std::string text = escaped(number["source"].text());
+  std::string text = number["source"].text();
   for (const std::string_view member : {"region", "date"}) {
-    const std::string more = escaped(number[member].text());
-    text += more.empty() ? "" : (text.empty() ? "" : ", ") + more;
+    const std::string more = number[member].text();
+    if (!more.empty() && text.find(more) == std::string::npos) {
+      text += (text.empty() ? "" : ", ") + more;
+    }
   }
-  return text;
+  return escaped(text);
 }
 
 std::string bill_table(const Place& money) {
@@ -94,9 +96,11 @@ std::string money_section(const Documents& documents) {
   std::string body;
   const std::size_t items = money["bill"].items().size();
   if (items > 0) {
-    body +=
-        chart("bill", money, "Bars of the bill's items with their intervals; the table has the numbers", items + 1) +
-        bill_table(money);
+    if (items > 1) {  // a single bar shows nothing
+      body +=
+          chart("bill", money, "Bars of the bill's items with their intervals; the table has the numbers", items + 1);
+    }
+    body += bill_table(money);
   } else if (plan["cost_usd"].there()) {
     HtmlTable table{"cost", {"<cost", "", "<80 % interval"}};
     table.row({"GPU-hours", figure(middle(plan["gpu_hours"]), Unit::number), range(plan["gpu_hours"], Unit::number)});

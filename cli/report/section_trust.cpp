@@ -75,14 +75,17 @@ std::string text_list(const Place& array) {
 
 std::string member_table(const std::string& label, const Place& object) {
   HtmlTable table{label, {"<", "", "<80 % interval"}};
+  std::string notes;
   for (const std::string& name : object.members()) {
     const Place value = object[name];
     const Place mid = middle(value);
-    if (mid.is_number() || mid.is_text() || !mid.text().empty()) {
+    if (value.is_text()) {
+      notes += paragraph("note", escaped(label_of(name)) + ": " + escaped(value.text()));
+    } else if (mid.is_number() || mid.is_text() || !mid.text().empty()) {
       table.row({escaped(label_of(name)), figure(mid, unit_of(name)), range(value, unit_of(name))});
     }
   }
-  return table.html();
+  return table.html() + notes;
 }
 
 std::string accuracy_section(const Documents& documents) {

@@ -59,6 +59,10 @@ constexpr std::array pages{
          "compare scenarios/train/llama3-70b-512xh100.toml scenarios/train/llama3-70b-256xh200.toml "
          "--set-each money.prices=nebius-2026-08",
          "comparison"},
+    Page{"owned", "plan scenarios/train/llama3-70b-owned.toml",
+         "memory waterfall roofline scaling-rate scaling-share bill accuracy"},
+    Page{"fails", "plan scenarios/train/llama3-405b-54-days.toml --prices lambda-2026-08",
+         "memory waterfall roofline calendar accuracy"},
     Page{"scale", "scale scenarios/train/llama3-70b-512xh100.toml", "scaling-rate scaling-share"},
     Page{"whole", "", "pareto memory waterfall bill calendar accuracy"},
 };

@@ -36,9 +36,9 @@ offers pl -- plan
 offers ex -- explain export
 offers --v -- --version
 offers plan --form -- --format
-offers plan --format '' -- text json
+offers plan --format '' -- text json html
 offers plan --format = j -- json
-offers plan --format = -- text json
+offers plan --format = -- text json html
 offers plan --gpu h200 -- h200-nvl-141gb h200-sxm-141gb
 offers plan --cluster dgx-superpod-h -- dgx-superpod-h100
 offers plan --node dgx-h1 -- dgx-h100
