@@ -9,7 +9,8 @@ for (const script of document.querySelectorAll("script[data-document]")) {
 function member(pointer) {
   const [name, path] = pointer.split("#");
   const tokens = path.split("/").slice(1).map((t) => t.replace(/~1/g, "/").replace(/~0/g, "~"));
-  return tokens.reduce((value, token) => (value === undefined || value === null ? undefined : value[token]), documents[name]);
+  return tokens.reduce(
+      (value, token) => (value === undefined || value === null ? undefined : value[token]), documents[name]);
 }
 
 const shownTexts = new Map();
@@ -31,7 +32,7 @@ function shownRange(pointer) {
   return member(pointer + "/low") === undefined ? "" : `${shown(pointer + "/low")} to ${shown(pointer + "/high")}`;
 }
 
-const threeDigits = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3, useGrouping: false });
+const threeDigits = new Intl.NumberFormat("en-US", {maximumSignificantDigits: 3, useGrouping: false});
 function digits(value) {
   return threeDigits.format(value).replace(/\B(?=(\d{3})+$)(?=\d{3,}$)/g, value >= 10000 ? "\u00a0" : "");
 }
@@ -40,10 +41,11 @@ const words = (name) => name.replace(/_/g, " ");
 
 /** What of a strategy's members is not as usual, as the tables write it. */
 function strategyWords(strategy) {
-  const names = { zero: "ZeRO", micro_batch: "micro-batch" };
+  const names = {zero: "ZeRO", micro_batch: "micro-batch"};
   return Object.entries(strategy)
-    .filter(([name, value]) => value !== false && !(value === 1 && ["vpp", "cp", "ep", "etp"].includes(name)))
-    .map(([name, value]) => (names[name] || words(name)) + (value === true ? "" : " " + value)).join(", ");
+      .filter(([name, value]) => value !== false && !(value === 1 && ["vpp", "cp", "ep", "etp"].includes(name)))
+      .map(([name, value]) => (names[name] || words(name)) + (value === true ? "" : " " + value))
+      .join(", ");
 }
 
 /** The unit of an axis and what to divide by: the largest whose maximum is at least one. */
@@ -65,8 +67,10 @@ function wrapped(text, most = 44) {
   const lines = [""];
   for (const word of text.split(" ")) {
     const line = lines[lines.length - 1];
-    if (line && line.length + word.length >= most) lines.push(word);
-    else lines[lines.length - 1] = line ? line + " " + word : word;
+    if (line && line.length + word.length >= most)
+      lines.push(word);
+    else
+      lines[lines.length - 1] = line ? line + " " + word : word;
   }
   return lines;
 }

@@ -17,10 +17,16 @@ function applyTheme() {
   Chart.defaults.animation = false;
   Chart.defaults.maintainAspectRatio = false;
   Chart.defaults.plugins.legend.display = false;
-  Object.assign(Chart.defaults.plugins.legend.labels, { usePointStyle: true, boxWidth: 7, boxHeight: 7 });
+  Object.assign(Chart.defaults.plugins.legend.labels, {usePointStyle: true, boxWidth: 7, boxHeight: 7});
   Object.assign(Chart.defaults.plugins.tooltip, {
-    backgroundColor: css("--paper"), titleColor: css("--ink"), bodyColor: css("--ink"), borderColor: css("--line"),
-    borderWidth: 1, padding: 10, displayColors: false, titleFont: { weight: "600" },
+    backgroundColor: css("--paper"),
+    titleColor: css("--ink"),
+    bodyColor: css("--ink"),
+    borderColor: css("--line"),
+    borderWidth: 1,
+    padding: 10,
+    displayColors: false,
+    titleFont: {weight: "600"},
   });
 }
 
@@ -28,7 +34,7 @@ function applyTheme() {
 const marks = {
   id: "marks",
   beforeDatasetsDraw(chart, _, options) {
-    const { ctx, chartArea: area, scales } = chart;
+    const {ctx, chartArea: area, scales} = chart;
     for (const band of options.bands || []) {
       const left = Math.max(area.left, scales.x.getPixelForValue(band.low));
       const right = Math.min(area.right, scales.x.getPixelForValue(band.high));
@@ -37,7 +43,7 @@ const marks = {
     }
   },
   afterDatasetsDraw(chart, _, options) {
-    const { ctx, chartArea: area, scales } = chart;
+    const {ctx, chartArea: area, scales} = chart;
     const lying = chart.options.indexAxis === "y";
     const [values, rows] = lying ? [scales.x, scales.y] : [scales.y, scales.x];
     // Along the values, then across them, whichever way the bars lie.
@@ -55,7 +61,7 @@ const marks = {
       stroke([at, lying ? area.top : area.left], [at, lying ? area.bottom : area.right]);
       if (line.label) ctx.fillText(line.label, area.left + 6, at - 6);
     }
-    for (const { row, low, high } of options.whiskers || []) {
+    for (const {row, low, high} of options.whiskers || []) {
       const middle = rows.getPixelForValue(row);
       const ends = [low, high].map((value) => values.getPixelForValue(value));
       stroke([ends[0], middle], [ends[1], middle]);
@@ -71,13 +77,14 @@ const stackNames = {
   id: "stackNames",
   afterDatasetsDraw(chart, _, options) {
     if (!options.shown) return;
-    const { ctx } = chart;
+    const {ctx} = chart;
     ctx.save();
     ctx.font = `12px ${Chart.defaults.font.family}`;
     ctx.fillStyle = css("--muted");
     chart.data.datasets.forEach((dataset, index) => {
       const bar = chart.getDatasetMeta(index).data[0];
-      if (Math.abs(bar.base - bar.y) >= 12) ctx.fillText(dataset.label, bar.x + bar.width / 2 + 8, (bar.y + bar.base) / 2 + 4);
+      if (Math.abs(bar.base - bar.y) >= 12)
+        ctx.fillText(dataset.label, bar.x + bar.width / 2 + 8, (bar.y + bar.base) / 2 + 4);
     });
     ctx.restore();
   },
@@ -88,29 +95,29 @@ const pointNames = {
   id: "pointNames",
   afterDatasetsDraw(chart, _, options) {
     if (!options.of) return;
-    const { ctx, chartArea: area } = chart;
+    const {ctx, chartArea: area} = chart;
     const taken = [];
     ctx.save();
     ctx.font = `11px ${Chart.defaults.font.family}`;
     ctx.fillStyle = css("--muted");
-    for (const { dataset, index, name } of options.of) {
+    for (const {dataset, index, name} of options.of) {
       const point = chart.getDatasetMeta(dataset).data[index];
       const width = ctx.measureText(name).width;
       const x = point.x + 8 + width > area.right ? point.x - 8 - width : point.x + 8;
       const covers = taken.some((t) => x < t.x + t.width && t.x < x + width && Math.abs(point.y - t.y) < 13);
       if (covers || x < area.left) continue;
-      taken.push({ x, y: point.y, width });
+      taken.push({x, y: point.y, width});
       ctx.fillText(name, x, point.y + 4);
     }
     ctx.restore();
   },
 };
 
-const axisTitle = (text) => ({ display: true, text, color: css("--muted") });
+const axisTitle = (text) => ({display: true, text, color: css("--muted")});
 /** Bars from left to right, named on the left. */
 function barAxes(title, extra = {}) {
   return {
-    x: { title: axisTitle(title), grid: { color: css("--faint") }, ...extra },
-    y: { grid: { display: false }, ticks: { color: css("--ink"), autoSkip: false } },
+    x: {title: axisTitle(title), grid: {color: css("--faint")}, ...extra},
+    y: {grid: {display: false}, ticks: {color: css("--ink"), autoSkip: false}},
   };
 }
