@@ -4,7 +4,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME headroom)
 set(CPACK_PACKAGE_VENDOR "Headroom")
 set(CPACK_PACKAGE_CONTACT "Headroom maintainers <maintainers@headroom.example>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "plan GPU workloads before any GPU is rented")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package has its own
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
@@ -30,23 +30,23 @@ file(WRITE ${PROJECT_BINARY_DIR}/package_time.cmake
 
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME headroom)
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "plan GPU workloads before any GPU is rented
- Headroom tells, before any hardware is rented, what training, serving or batch
- inference of a model will need and do: memory, step time, tokens per second,
- days, GPU-hours and money, each with the interval that past errors have
- earned, and where every number comes from.
- .
- Hardware, price lists and models are built in; no GPU and no network are
- needed.")
+Headroom tells, before any hardware is rented, what training, serving or batch
+inference of a model will need and do: memory, step time, tokens per second,
+days, GPU-hours and money, each with the interval that past errors have
+earned, and where every number comes from.
+
+Hardware, price lists and models are built in; no GPU and no network are
+needed.")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS headroom-probes)
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libheadroom-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "plan GPU workloads: static libraries, headers and CMake package
- What the program headroom is made of: quantities with units, the catalog of
- hardware and prices, the model of training and serving, plans and searches.
- .
- find_package(headroom) gives the target headroom::headroom.")
+What the program headroom is made of: quantities with units, the catalog of
+hardware and prices, the model of training and serving, plans and searches.
+
+find_package(headroom) gives the target headroom::headroom.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libc6-dev, libpugixml-dev, libstdc++-12-dev | libstdc++-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS headroom)
 
@@ -54,11 +54,11 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS headroom)
 # missing when a probe is run.
 set(CPACK_DEBIAN_PROBES_PACKAGE_NAME headroom-probes)
 set(CPACK_DEBIAN_PROBES_DESCRIPTION "plan GPU workloads: measure the GPU at hand
- The library that 'headroom probe' opens to measure the matrix multiplies, the
- memory and the launches of an NVIDIA GPU.
- .
- It needs NVIDIA's driver and cuBLASLt of the CUDA toolkit it was built with,
- which Debian does not have.")
+The library that 'headroom probe' opens to measure the matrix multiplies, the
+memory and the launches of an NVIDIA GPU.
+
+It needs NVIDIA's driver and cuBLASLt of the CUDA toolkit it was built with,
+which Debian does not have.")
 set(CPACK_DEBIAN_PROBES_PACKAGE_DEPENDS "headroom (= ${PROJECT_VERSION}), libc6, libgcc-s1, libstdc++6")
 
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME headroom-mpi)

@@ -22,8 +22,9 @@ inside() {
 cpack --config "$build/CPackConfig.cmake" -B "$work/packages" > "$work/cpack.log" 2>&1 || fail "$(cat "$work/cpack.log")"
 debootstrap --variant=minbase bookworm "$root" ${HEADROOM_MIRROR:+"$HEADROOM_MIRROR"} > "$work/debootstrap.log" 2>&1 ||
   fail "$(tail "$work/debootstrap.log")"
-# The mirror's settings of this machine, such as a proxy, are those of the chroot's apt too.
-cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2> /dev/null || true
+# How this machine reaches its mirror, such as a proxy, goes for the chroot's apt too.
+apt-config dump | grep '^Acquire::[Hh]ttp' > "$root/etc/apt/apt.conf.d/99mirror" || true
+cp /etc/resolv.conf "$root/etc/resolv.conf"
 inside apt-get update -q > "$work/apt.log" 2>&1 || fail "$(tail "$work/apt.log")"
 inside apt-get install -qy --no-install-recommends man-db >> "$work/apt.log" 2>&1 || fail "$(tail "$work/apt.log")"
 list_files() { (cd "$root" && find usr etc var/lib -path var/lib/apt -prune -o -path var/lib/dpkg -prune -o -print | sort); }

@@ -13,7 +13,8 @@ fail() {
 }
 
 pack() {  # FOLDER
-  "$cpack" --config "$build/CPackConfig.cmake" -B "$work/$1" -D CPACK_COMPONENTS_ALL=runtime > "$work/$1.log" 2>&1 ||
+  "$cpack" --config "$build/CPackConfig.cmake" -B "$work/$1" -D CPACK_COMPONENTS_ALL=runtime \
+    -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip > "$work/$1.log" 2>&1 ||
     fail "$(cat "$work/$1.log")"
 }
 pack first
