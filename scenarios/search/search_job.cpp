@@ -239,6 +239,9 @@ void set_goals(const SearchQuestion& q, SearchJob& job) {
   line(Goal::cost) = {job.scenario.money.price ? steps * gpus * job.scenario.money.price->raw() : 0.0, 0.0};
   job.power = gpu_power(t.device, t.host ? &*t.host : nullptr, t.power_cap);
   job.energy_steps = steps * gpus;
+  if (job.power) {
+    job.computing_more = std::min(job.power->of(Draw::matrix), job.power->of(Draw::memory)) - job.power->least();
+  }
   line(Goal::energy) = {job.power ? steps * gpus * (job.power->least() + job.power->host).raw() : 0.0, 0.0};
   line(Goal::gpu_hours) = {1e6 / batch * gpus / hour, 0.0};
   line(Goal::gpus) = {0.0, gpus};

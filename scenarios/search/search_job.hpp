@@ -53,6 +53,7 @@ struct SearchJob {
   std::array<GoalLine, goal_count> goals{};  ///< of energy the least: all of the step at the least power
   double energy_steps = 0.0;                 ///< times GPUs: what a step's energy of one GPU is multiplied by
   std::optional<GpuPower> power;             ///< where the catalog has the SKU's
+  Watts computing_more{};                    ///< that products and passes over memory draw, over the least
   Bytes room{};                              ///< what the upper end of the memory may take
   double steps = 0.0;                        ///< of the whole run; 0: not asked
   std::unique_ptr<StrategySpace> space;      ///< refers to `scenario`
@@ -63,9 +64,13 @@ struct SearchJob {
     return goal == Goal::energy && power ? energy_steps * (gpu_energy(e.time, *power) + power->host * e.step).raw()
                                          : least(goal, e.step, e.device.high);
   }
-  /// No strategy of at least this step and memory has less.
-  [[nodiscard]] double least(Goal goal, Seconds step, Bytes memory) const noexcept {
-    return goal == Goal::memory ? memory.raw() : goals[static_cast<std::size_t>(goal)].at(step);
+  /// No strategy of at least this step, memory and time of products and passes within the step has less.
+  [[nodiscard]] double least(Goal goal, Seconds step, Bytes memory, Seconds computing = {}) const noexcept {
+    if (goal == Goal::memory) {
+      return memory.raw();
+    }
+    const double line = goals[static_cast<std::size_t>(goal)].at(step);
+    return goal == Goal::energy ? line + energy_steps * (computing_more * computing).raw() : line;
   }
 };
 
