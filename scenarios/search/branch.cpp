@@ -18,6 +18,28 @@ bool ranks_within_data(RankOrder order) noexcept {
   return name_of(order).ends_with("dp-pp");
 }
 
+/// What no strategy of a table, stages and micro-batches takes less of.
+struct LeastTimes {
+  Seconds step{}, computing{};
+};
+
+/// Products and passes over memory of the stage that sets the pace: it holds the mean number of layers or more, or, for
+/// each layer fewer, as much more of the head, which is all products.
+LeastTimes least_times(const StepModel& model,
+                       const StepTable& table,
+                       std::int64_t stages,
+                       double micro_batches) noexcept {
+  constexpr double rounding = 1.0 - 1e-9;  // sums in another order
+  const StepRecipe& r = model.pricer().recipe();
+  const LayerTimes& l = table.layer;
+  const auto of_pass = [](const LayerPass& pass) { return pass.gemm + pass.attention + pass.elementwise; };
+  const Seconds layer = of_pass(l.forward) + of_pass(l.backward) + l.recompute;
+  // A level above 1 stretches less of a step that also waits for data.
+  const double level = r.without.has(Term::measured_level) ? 1.0 : std::min(1.0, r.measured.factor);
+  return {model.least_time(table, stages, micro_batches),
+          rounding * level * micro_batches * model.layers() / real(stages) * layer};
+}
+
 /// Layer tables of one layout, built on first use: stages, shards and ZeRO share them.
 class LayoutTables {
  public:
@@ -106,7 +128,7 @@ class LayoutSearch {
     bound.layout.strategy = s;
     bound.step = least.step;
     bound.goal = least.goal;
-    bound.front = least_coordinates(least.step, Bytes{});
+    bound.front = least_coordinates({least.step, Seconds{}}, Bytes{});
     bound.kinds = kinds_of_parallelism(s);
     if (!found_.excludes(bound)) {
       return false;
@@ -176,9 +198,9 @@ class LayoutSearch {
   void search_form(const Stages& stages, std::uint16_t micro_batch, const LayerForm& form) {
     LayerTable& table = tables_.of(stages, micro_batch, form);
     const double m = micro_batches(stages, micro_batch);
-    Seconds least{};
+    LeastTimes least;
     if (context_.bounded) {
-      least = job_.compiled.step->least_time(table.step, stages.pp, m);
+      least = least_times(*job_.compiled.step, table.step, stages.pp, m);
       // The form at its smallest, states over all data ranks, and at its simplest.
       const Strategy smallest = strategy(stages, micro_batch, form, 0, {}, stages.zeros.back());
       if (excluded(smallest, stages.zeros.front(), table, m, least, stages.under_form())) {
@@ -196,7 +218,7 @@ class LayoutSearch {
                    std::uint8_t zero,
                    LayerTable& table,
                    double m,
-                   Seconds least) {
+                   const LeastTimes& least) {
     for (std::size_t i = 0; i < stages.shard_ranks.size(); ++i) {
       const std::uint16_t shard = stages.shard_ranks[i];
       if (i > 0 && zero == 0) {
@@ -228,7 +250,7 @@ class LayoutSearch {
                 std::uint8_t zero,
                 const LayerTable& table,
                 double m,
-                Seconds least,
+                const LeastTimes& least,
                 std::uint64_t strategies) {
     const Bytes memory = least_device(job_.compiled.memory, table.memory, s, m);
     if (memory > job_.room && (found_.found() || memory.raw() >= found_.shortfall(Limit::memory))) {
@@ -239,8 +261,8 @@ class LayoutSearch {
     bound.layout.job = job_.index;
     bound.layout.rental = job_.rental;
     bound.layout.strategy = s;
-    bound.step = least;
-    bound.goal = job_.least(context_.objective->minimize, least, memory);
+    bound.step = least.step;
+    bound.goal = job_.least(context_.objective->minimize, least.step, memory, least.computing);
     bound.front = least_coordinates(least, memory);
     bound.kinds = kinds_of_parallelism(s);
     bound.zero = zero;
@@ -251,10 +273,10 @@ class LayoutSearch {
     return false;
   }
 
-  [[nodiscard]] FrontPoint least_coordinates(Seconds step, Bytes memory) const noexcept {
+  [[nodiscard]] FrontPoint least_coordinates(const LeastTimes& least, Bytes memory) const noexcept {
     FrontPoint point{};
     for (std::size_t i = 0; i < context_.front.size(); ++i) {
-      point[i] = job_.least(context_.front[i], step, memory);
+      point[i] = job_.least(context_.front[i], least.step, memory, least.computing);
     }
     return point;
   }
@@ -365,13 +387,15 @@ LayoutBound bound_layout(const BranchContext& context, const LayerRanks& layout)
         }
         const LayerTable& table = tables.of(stages, micro_batch, form);
         const double m = batch / (real(stages.dp) * micro_batch);
-        const Seconds step = job.compiled.step->least_time(table.step, stages.pp, m);
-        least.step = std::min(least.step, step);
+        const LeastTimes times = least_times(*job.compiled.step, table.step, stages.pp, m);
+        least.step = std::min(least.step, times.step);
+        least.goal = std::min(least.goal, job.least(context.objective->minimize, times.step, {}, times.computing));
       }
     }
   }
-  least.goal =
-      context.objective->minimize == Goal::memory ? 0.0 : job.least(context.objective->minimize, least.step, {});
+  if (context.objective->minimize == Goal::memory) {
+    least.goal = 0.0;
+  }
   return least;
 }
 

@@ -247,6 +247,7 @@ void set_goals(const SearchQuestion& q, SearchJob& job) {
   job.spare_share = held / gpus - 1.0;
   if (job.power) {
     const Watts least = job.power->least() + job.power->host + job.spare_share * (job.power->idle + job.power->host);
+    job.computing_more = std::min(job.power->of(Draw::matrix), job.power->of(Draw::memory)) - job.power->least();
     line(Goal::energy) = {job.energy_steps * least.raw(), 0.0};
   }
   line(Goal::gpu_hours) = {1e6 / batch * held / hour, 0.0};

@@ -62,6 +62,7 @@ struct SearchJob {
   double energy_steps = 0.0;                 ///< times GPUs: what a step's energy of one GPU is multiplied by
   double spare_share = 0.0;                  ///< GPUs that stand by over those that train
   std::optional<GpuPower> power;             ///< where the catalog has the SKU's
+  Watts computing_more{};                    ///< that products and passes over memory draw, over the least
   Bytes room{};                              ///< what the upper end of the memory may take
   double steps = 0.0;                        ///< of the whole run; 0: not asked
   std::optional<goodput::RunClock> clock;    ///< where the scenario says what fails
@@ -77,11 +78,12 @@ struct SearchJob {
     const Seconds taken = counts_failures(goal) ? clock->held(step) : step;
     return goal == Goal::memory ? memory.raw() : goals[static_cast<std::size_t>(goal)].at(taken);
   }
-  /// What no longer step and no larger memory falls below. The time of a run that mostly saves hardly hangs on its
-  /// step, and its closed form rounds.
-  [[nodiscard]] double least(Goal goal, Seconds step, Bytes memory) const noexcept {
+  /// No strategy of at least this step, memory and time of products and passes within the step has less. The time of a
+  /// run that mostly saves hardly hangs on its step, and its closed form rounds.
+  [[nodiscard]] double least(Goal goal, Seconds step, Bytes memory, Seconds computing = {}) const noexcept {
     constexpr double rounding = 1e-12;
-    return (counts_failures(goal) ? 1.0 - rounding : 1.0) * line(goal, step, memory);
+    const double more = goal == Goal::energy ? energy_steps * (computing_more * computing).raw() : 0.0;
+    return (counts_failures(goal) ? 1.0 - rounding : 1.0) * (line(goal, step, memory) + more);
   }
 
  private:

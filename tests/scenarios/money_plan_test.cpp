@@ -209,6 +209,15 @@ TEST_CASE("one's own machine against an API: the load above which it costs less,
   CHECK(api.price.source == "scenario, 2026-08");
 }
 
+TEST_CASE("another rent of a served box is told per million output tokens, at the same rate") {
+  const Plan p = served({"money.price=2 $/h", "money.against=[{price=\"5 $/h\"}]"});
+  const auto& answer = std::get<ServePlan>(p.answer);
+  REQUIRE(answer.bill.alternatives.size() == 1);
+  CHECK(answer.bill.alternatives[0].per_million->raw() ==
+        doctest::Approx(2.5 * answer.cost_per_million_output_tokens.mid.raw()));
+  CHECK(answer.bill.items.empty());  // no run, no bill
+}
+
 TEST_CASE("the energy of a plan is its terms at their powers and the hosts beside them, and a PUE lifts all of it") {
   const Plan p = planned();
   const TrainPlan& t = train(p);
@@ -308,7 +317,8 @@ TEST_CASE("C9 in a plan: variants are told when asked for, with the recipes that
   CHECK(variants[3].time == doctest::Approx(train(fp8).estimate.step / train(p).estimate.step));
 }
 
-TEST_CASE("a search for the least energy takes the lower cap, one for the least time the higher; lists and plan agree") {
+TEST_CASE(
+    "a search for the least energy takes the lower cap, one for the least time the higher; lists and plan agree") {
   const auto searched = [](const std::string& goal) {
     const std::vector<std::string> question{"kind=train",
                                             "model=llama3-8b",
