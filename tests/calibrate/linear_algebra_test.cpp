@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
-
 #include <algorithm>
 
 using namespace headroom;
