@@ -74,25 +74,6 @@ void show_progress(std::size_t done, std::size_t all, const Probe& next) {
   std::fflush(stderr);
 }
 
-std::vector<FolderFile> sample_files(const ProbeRun& run, const std::string& cublaslt) {
-  const SampleRows rows = rows_of(run.samples, cublaslt);
-  std::vector<FolderFile> files;
-  if (!rows.gemm.empty()) {
-    files.emplace_back("gemm.csv", csv_of(rows.gemm));
-  }
-  if (!rows.sustained.empty()) {
-    files.emplace_back("gemm_sustained.csv", csv_of(rows.sustained));
-  }
-  if (!rows.copy.empty()) {
-    files.emplace_back("copy.csv", csv_of(rows.copy));
-  }
-  if (!rows.launch.empty()) {
-    files.emplace_back("launch.csv", csv_of(rows.launch));
-  }
-  files.emplace_back("details.csv", details_csv(run.samples));
-  return files;
-}
-
 /// What would make the samples untypical, told before they are believed.
 std::string warnings(const Manifest& manifest, const ProbeRun& run) {
   std::string text;
@@ -147,7 +128,7 @@ Outcome probed(const Arguments& arguments) {
         run.skipped.empty() ? "" : ": " + run.skipped.front().probe + ": " + run.skipped.front().why;
     throw DeviceError{"no probe could be measured" + why};
   }
-  std::vector<FolderFile> files = sample_files(run, manifest.device.cublaslt);
+  std::vector<FolderFile> files = sample_files(run.samples, manifest.device.cublaslt);
   for (const FolderFile& file : files) {
     manifest.files.push_back(file.first);
   }

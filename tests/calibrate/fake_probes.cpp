@@ -82,6 +82,8 @@ Status measure(probes::Session* session, const probes::Request* r, probes::Resul
   result->spans = r->repeats;
   result->launches = std::max<std::int64_t>(r->copies, r->count);
   result->algorithms = r->kind == probes::Kind::gemm ? 7 : 0;
+  result->told = std::min(r->repeats, probes::most_told);
+  std::fill_n(result->told_seconds.begin(), result->told, seconds);
   if (r->sustained_seconds > 0.0) {
     result->first_seconds = 0.9 * seconds;
     result->lasted_seconds = r->sustained_seconds;
