@@ -168,23 +168,22 @@ void beside_base(OverlayCurve& curve, const std::optional<CurveSet>& set, const 
 }
 
 void fit_kernels(const SampleSet& set, const Device& base, const Node* node, Overlay& overlay) {
-  for (KernelGroup& group : group_kernels(set.kernels)) {
+  std::vector<KernelGroup> groups = group_kernels(set.kernels);
+  overlay.curves.reserve(groups.size() + 1);  // a problem refers to the group it stands beside: neither may move
+  for (KernelGroup& group : groups) {
     check_enough(set, group);
-    OverlayCurve curve;
-    curve.fitted.group = std::move(group);
-    curve.fitted.folds = folds;
-    const auto& known = base.peak;
-    const GemmFormat* format = find_gemm_format(curve.fitted.group.format);
-    if (curve.fitted.group.kind == KernelKind::gemm && format != nullptr &&
-        !known[static_cast<std::size_t>(format->rate)]) {
-      overlay.remarks.push_back("products in " + curve.fitted.group.format + ": the catalog has no such peak of " +
-                                base.id + "; state it in an overlay of it first");
+    const GemmFormat* format = find_gemm_format(group.format);
+    if (group.kind == KernelKind::gemm && format != nullptr && !base.peak[static_cast<std::size_t>(format->rate)]) {
+      overlay.remarks.push_back("products in " + group.format + ": the catalog has no such peak of " + base.id +
+                                "; state it in an overlay of it first");
       continue;
     }
-    curve.fitted.problem = curve_problem(curve.fitted.group, base, node);
-    check_true(set, curve.fitted, base);
-    curve.fitted.fit = fit_curve(curve.fitted.problem, folds);
-    overlay.curves.push_back(std::move(curve));
+    FittedGroup& fitted = overlay.curves.emplace_back().fitted;
+    fitted.group = std::move(group);
+    fitted.folds = folds;
+    fitted.problem = curve_problem(fitted.group, base, node);
+    check_true(set, fitted, base);
+    fitted.fit = fit_curve(fitted.problem, folds);
   }
 }
 

@@ -32,6 +32,13 @@ struct OverlayFact {
 };
 
 struct Overlay {
+  Overlay() = default;
+  Overlay(const Overlay&) = delete;  // the problems of its curves refer to their groups
+  Overlay& operator=(const Overlay&) = delete;
+  Overlay(Overlay&&) = default;
+  Overlay& operator=(Overlay&&) = default;
+  ~Overlay() = default;
+
   std::string id, base;
   std::string source;  ///< of every number: device, date, software, conditions
   std::vector<OverlayCurve> curves;
