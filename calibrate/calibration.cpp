@@ -187,9 +187,7 @@ class Calibrator {
     }
     return sum;
   }
-  [[nodiscard]] bool room_for_more() const {
-    return !rules_->budget || state_.spent + set_aside() < *rules_->budget;
-  }
+  [[nodiscard]] bool room_for_more() const { return !rules_->budget || state_.spent + set_aside() < *rules_->budget; }
   [[nodiscard]] bool over(const Probe& next) const {
     return rules_->budget && state_.spent + sustained_of(next) >= *rules_->budget;
   }

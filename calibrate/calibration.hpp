@@ -28,8 +28,8 @@ struct CalibrationRules {
 struct ProbeTiming {
   std::string key;
   Probe probe;
-  Sample sample;  ///< median of all spans that count; of sustained runs of the runs' medians
-  Spread spread;  ///< of those spans
+  Sample sample;                ///< median of all spans that count; of sustained runs of the runs' medians
+  Spread spread;                ///< of those spans
   std::vector<double> spans;    ///< seconds, in order; of sustained runs one a run
   std::int64_t rounds = 0;      ///< measurements, those that do not count included
   std::int64_t counted = 0;     ///< measurements that count
@@ -67,10 +67,9 @@ using ShowProgress = std::function<void(const CalibrationProgress&)>;
                                          const CalibrationRules& rules);
 
 /// Measures each probe once, then those with the widest interval again, then the sustained runs; which comes next
-/// follows from plan, journal and rules alone. `stopped` is asked between measurements. Prober and monitor (which may be
-/// nullptr) are shared, for a measurement that never returns keeps them.
-/// Throws DeviceError: the device is lost or hangs, or its timings are not of the work (timing_check.hpp). The journal
-/// holds everything measured until then.
+/// follows from plan, journal and rules alone. `stopped` is asked between measurements. Prober and monitor (which may
+/// be nullptr) are shared, for a measurement that never returns keeps them. Throws DeviceError: the device is lost or
+/// hangs, or its timings are not of the work (timing_check.hpp). The journal holds everything measured until then.
 [[nodiscard]] Calibration calibrate(const std::shared_ptr<Prober>& prober,
                                     const std::shared_ptr<const DeviceMonitor>& monitor,
                                     const Device* datasheet,

@@ -41,9 +41,8 @@ CurveProblem copy_problem(std::span<const CopyRow> rows, const Device& device) {
     shape.shape[0] = static_cast<double>(row.bytes);
     problem.shapes.push_back(shape_hash(shape));
   }
-  problem.predict = [passes = std::move(passes), limits](std::span<const double> values,
-                                                         std::span<const std::size_t> which,
-                                                         std::span<double> seconds) {
+  problem.predict = [passes = std::move(passes), limits](
+                        std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
     MemoryCurve curve{};
     std::copy(values.begin(), values.end(), curve.begin());
     const MemoryModel model{curve, limits};

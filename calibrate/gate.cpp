@@ -117,10 +117,10 @@ void judge(GateRow& row, const Difference& d, const GateRule& rule) {
   row.p = p_above(limit, d);
   const bool not_slower = 1.0 - row.p < tail;
   const bool faster = 1.0 - p_above(-limit, d) < tail;
-  row.verdict = row.p < tail  ? GateVerdict::slower
-                : faster      ? GateVerdict::faster
-                : not_slower  ? GateVerdict::same
-                              : GateVerdict::inconclusive;
+  row.verdict = row.p < tail ? GateVerdict::slower
+                : faster     ? GateVerdict::faster
+                : not_slower ? GateVerdict::same
+                             : GateVerdict::inconclusive;
 }
 
 /// "gemm bf16 1x128x64" as "gemm bf16", "triad 4096 B" as "triad": words up to the first that begins with a digit.

@@ -14,8 +14,8 @@
 namespace headroom {
 
 struct GateRule {
-  double threshold = 0.02;    ///< slower by more than this is a regression
-  double confidence = 0.95;   ///< of the intervals; each one-sided test has half the rest
+  double threshold = 0.02;   ///< slower by more than this is a regression
+  double confidence = 0.95;  ///< of the intervals; each one-sided test has half the rest
 };
 
 enum class GateVerdict : std::uint8_t { same, faster, slower, inconclusive };
@@ -25,9 +25,9 @@ inline constexpr std::array<std::string_view, 4> gate_verdict_names{"same", "fas
 /// `faster`: that, and surely faster by the threshold; else inconclusive.
 struct GateRow {
   std::string name;
-  std::size_t n_a = 0, n_b = 0;         ///< spans; of families the probes they share
+  std::size_t n_a = 0, n_b = 0;               ///< spans; of families the probes they share
   double ratio = 1.0, low = 1.0, high = 1.0;  ///< of times, B over A, with its interval
-  double p = 1.0;                       ///< that B is not slower than the threshold; of probes after Holm 1979
+  double p = 1.0;                             ///< that B is not slower than the threshold; of probes after Holm 1979
   GateVerdict verdict = GateVerdict::inconclusive;
 };
 

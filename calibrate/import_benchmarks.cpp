@@ -64,8 +64,8 @@ void add_test(const ConfigValue& test, const std::string& file, ImportedSamples&
         diagnostics.add(file, cell.at, "bandwidth " + quoted(word) + " of " + name->text + " is no positive number");
         continue;
       }
-      result.text += csv_field(name->text) + "," + std::to_string(row) + "," + std::to_string(column) + "," + word +
-                     "\n";
+      result.text +=
+          csv_field(name->text) + "," + std::to_string(row) + "," + std::to_string(column) + "," + word + "\n";
     }
   }
 }
@@ -117,8 +117,9 @@ ImportedSamples import_mixbench(std::string_view text, const std::string& file) 
     }
     constexpr std::size_t columns = 4;
     if (cells.size() < 1 + columns * types.size()) {
-      diagnostics.add(file, {number, 1}, "the row has " + std::to_string(cells.size()) + " cells, the table " +
-                                             std::to_string(1 + columns * types.size()) + ": the output was cut");
+      diagnostics.add(file, {number, 1},
+                      "the row has " + std::to_string(cells.size()) + " cells, the table " +
+                          std::to_string(1 + columns * types.size()) + ": the output was cut");
       continue;
     }
     for (std::size_t t = 0; t < types.size(); ++t) {

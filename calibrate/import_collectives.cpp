@@ -37,8 +37,7 @@ std::string version_of(const std::string& code) {
     return code;
   }
   const std::int64_t base = *value >= 10000 ? 10000 : 1000;
-  return std::to_string(*value / base) + "." + std::to_string(*value % base / 100) + "." +
-         std::to_string(*value % 100);
+  return std::to_string(*value / base) + "." + std::to_string(*value % base / 100) + "." + std::to_string(*value % 100);
 }
 
 /// The first op that a text names; reduce_scatter before reduce, for it stands first in the list.
@@ -73,8 +72,9 @@ class Log {
       diagnostics_.add(file_, {}, "no row of a table of nccl-tests or rccl-tests (size, count, type, ..., time)");
     }
     if (rows_ > 0 && op_.empty()) {
-      diagnostics_.add(file_, {}, "does not say which collective it is; put its name into the file's, such as "
-                                  "all_reduce.log");
+      diagnostics_.add(file_, {},
+                       "does not say which collective it is; put its name into the file's, such as "
+                       "all_reduce.log");
     }
     if (rows_ > 0 && ranks_ == 0) {
       diagnostics_.add(file_, {}, "does not list its ranks ('# Rank 0 ...'): how many GPUs took part is not known");
@@ -86,7 +86,8 @@ class Log {
       result.text += csv_field(version_) + "," + op_ + "," + std::to_string(ranks_) + "," + row;
     }
     if (version_ == "unknown") {
-      result.remarks.emplace_back("the log tells no version of the library: 'unknown'; NCCL_DEBUG=VERSION makes it tell");
+      result.remarks.emplace_back(
+          "the log tells no version of the library: 'unknown'; NCCL_DEBUG=VERSION makes it tell");
     }
     return result;
   }
@@ -95,7 +96,9 @@ class Log {
   void comment(const std::string& text, const std::vector<std::string>& words) {
     const auto after = [&](const std::string& key) -> std::string {
       const std::size_t at = text.find(key);
-      return at == std::string::npos ? std::string{} : text.substr(at + key.size(), text.find_first_of(" +\r", at + key.size()) - at - key.size());
+      return at == std::string::npos
+                 ? std::string{}
+                 : text.substr(at + key.size(), text.find_first_of(" +\r", at + key.size()) - at - key.size());
     };
     if (const std::string code = after("nccl-library="); !code.empty()) {
       version_ = version_of(code);
@@ -123,15 +126,17 @@ class Log {
     }
     const std::size_t time = column("time");
     if (words.size() < header_.size()) {
-      diagnostics_.add(file_, {number, 1}, "the row has " + std::to_string(words.size()) + " cells, the table " +
-                                               std::to_string(header_.size()) + ": the log was cut");
+      diagnostics_.add(file_, {number, 1},
+                       "the row has " + std::to_string(words.size()) + " cells, the table " +
+                           std::to_string(header_.size()) + ": the log was cut");
       return;
     }
     const std::optional<double> micros = number_of(words[time]);
     const std::optional<std::int64_t> bytes = integer_of(words[column("size")]);
     if (!micros || *micros <= 0.0 || !bytes || *bytes < 0) {
-      diagnostics_.add(file_, {number, 1}, "size " + quoted(words[column("size")]) + " and time " +
-                                               quoted(words[time]) + " must be positive numbers");
+      diagnostics_.add(
+          file_, {number, 1},
+          "size " + quoted(words[column("size")]) + " and time " + quoted(words[time]) + " must be positive numbers");
       return;
     }
     const std::size_t wrong = column("#wrong");

@@ -13,8 +13,8 @@
 namespace headroom {
 
 enum class SampleForm : std::uint8_t { nccl_tests, rccl_tests, nvbandwidth, mixbench, nvidia_smi, count };
-inline constexpr std::array<std::string_view, 5> sample_form_names{"nccl-tests", "rccl-tests", "nvbandwidth", "mixbench",
-                                                                   "nvidia-smi"};
+inline constexpr std::array<std::string_view, 5> sample_form_names{"nccl-tests", "rccl-tests", "nvbandwidth",
+                                                                   "mixbench", "nvidia-smi"};
 
 struct ImportedSamples {
   std::string text;                  ///< CSV, of nvidia-smi TOML

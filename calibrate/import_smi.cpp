@@ -73,7 +73,8 @@ class Scanner {
     }
     if (tag.front() == '/') {
       if (path_.empty() || path_.back() != tag.substr(1)) {
-        fail(at, "</" + std::string{tag.substr(1)} + "> closes " + (path_.empty() ? "nothing" : "<" + path_.back() + ">"));
+        fail(at,
+             "</" + std::string{tag.substr(1)} + "> closes " + (path_.empty() ? "nothing" : "<" + path_.back() + ">"));
       }
       if (leaf_) {
         keep(std::string{before});
@@ -134,7 +135,8 @@ constexpr std::array rows{
 };
 
 std::string toml_line(std::string_view key, std::string value) {
-  std::replace_if(value.begin(), value.end(), [](char c) { return c == '"' || c == '\\' || c == '\n'; }, ' ');
+  std::replace_if(
+      value.begin(), value.end(), [](char c) { return c == '"' || c == '\\' || c == '\n'; }, ' ');
   return std::string{key} + " = \"" + value + "\"\n";
 }
 

@@ -84,8 +84,12 @@ double within80(const FittedGroup& fitted) {
 }
 
 /// The probes that a curve still needs, and how to run them.
-[[noreturn]] void too_few(const SampleSet& set, const std::string& what, std::size_t found, std::size_t needed,
-                          const std::string& names, const std::string& options) {
+[[noreturn]] void too_few(const SampleSet& set,
+                          const std::string& what,
+                          std::size_t found,
+                          std::size_t needed,
+                          const std::string& names,
+                          const std::string& options) {
   throw ConfigError{set.folder + ": " + std::to_string(found) + " of " + what + " cannot be fitted, at least " +
                     std::to_string(needed) + " are needed; measure " + names + " with 'headroom calibrate -o " +
                     set.folder + " --resume" + options + "'"};
@@ -258,8 +262,8 @@ void product_facts(const SampleSet& set, const Device& base, Overlay& overlay) {
     }
   }
   for (const SustainedRow& row : set.sustained) {
-    const auto flops = 2.0 * static_cast<double>(row.gemm.m) * static_cast<double>(row.gemm.n) *
-                       static_cast<double>(row.gemm.k);
+    const auto flops =
+        2.0 * static_cast<double>(row.gemm.m) * static_cast<double>(row.gemm.n) * static_cast<double>(row.gemm.k);
     FlopsPerSecond& at = sustained[row.gemm.dtype];
     at = std::max(at, Flops{flops} / row.gemm.latency);
   }
@@ -279,10 +283,9 @@ void launch_facts(const SampleSet& set, Overlay& overlay) {
   }
   for (auto& [op, rows] : ops) {
     std::sort(rows.begin(), rows.end(), [](const LaunchRow* a, const LaunchRow* b) { return a->count < b->count; });
-    overlay.facts.push_back({"launch, " + op, format(rows.back()->latency) + " each of " +
-                                                  std::to_string(rows.back()->count) + ", " +
-                                                  format(rows.front()->latency) + " of " +
-                                                  std::to_string(rows.front()->count),
+    overlay.facts.push_back({"launch, " + op,
+                             format(rows.back()->latency) + " each of " + std::to_string(rows.back()->count) + ", " +
+                                 format(rows.front()->latency) + " of " + std::to_string(rows.front()->count),
                              "", std::nullopt});
   }
 }
@@ -290,10 +293,10 @@ void launch_facts(const SampleSet& set, Overlay& overlay) {
 void device_facts(const Manifest& m, const Device& base, Overlay& overlay) {
   const auto& units = base.compute.units;
   if (!units || units->value != m.device.sms) {
-    overlay.facts.push_back({"SMs", std::to_string(m.device.sms), units ? std::to_string(units->value) : "",
-                             units ? std::optional{static_cast<double>(m.device.sms) /
-                                                       static_cast<double>(units->value) - 1.0}
-                                   : std::nullopt});
+    overlay.facts.push_back(
+        {"SMs", std::to_string(m.device.sms), units ? std::to_string(units->value) : "",
+         units ? std::optional{static_cast<double>(m.device.sms) / static_cast<double>(units->value) - 1.0}
+               : std::nullopt});
   }
   if (m.device.l2 > Bytes{} && (!base.memory.l2 || base.memory.l2->value != m.device.l2)) {
     overlay.facts.push_back(fact("L2", m.device.l2, value_of(base.memory.l2)));
@@ -351,8 +354,10 @@ Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node,
   fit_kernels(set, base, node, overlay);
   fit_copies(set, base, overlay);
   if (overlay.curves.empty()) {
-    throw ConfigError{set.folder + ": nothing to fit: neither products nor copies; measure gemm and copy with "
-                      "'headroom calibrate -o " + set.folder + " --resume'"};
+    throw ConfigError{set.folder +
+                      ": nothing to fit: neither products nor copies; measure gemm and copy with "
+                      "'headroom calibrate -o " +
+                      set.folder + " --resume'"};
   }
   const std::optional<CurveSet> curves = set_of(base);
   for (OverlayCurve& curve : overlay.curves) {

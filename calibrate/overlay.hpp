@@ -17,10 +17,10 @@ namespace headroom {
 /// A fitted curve beside what the base would have said.
 struct OverlayCurve {
   FittedGroup fitted;
-  double within80 = 0.0;                ///< 80 % of held-out errors are smaller, as a share
-  std::vector<std::string> outliers;    ///< kernels that the curve is far off from, farther than the others
-  std::string base;                     ///< which curve of the base it stands beside; empty: it has none
-  std::optional<double> slower;         ///< median over the kernels of measured / the base's prediction - 1
+  double within80 = 0.0;              ///< 80 % of held-out errors are smaller, as a share
+  std::vector<std::string> outliers;  ///< kernels that the curve is far off from, farther than the others
+  std::string base;                   ///< which curve of the base it stands beside; empty: it has none
+  std::optional<double> slower;       ///< median over the kernels of measured / the base's prediction - 1
 };
 
 /// A number that was measured, and what the base says it is.

@@ -34,7 +34,8 @@ void check_device(const ProbeDevice& device, const DeviceMonitor* monitor, bool 
   }
   const bool slice = device.name.find(" MIG ") != std::string::npos;
   if (slice || (monitor != nullptr && monitor->settings().mig.value_or(false))) {
-    throw DeviceError{device.name + " is cut into MIG slices, and a slice is no SKU; calibrate a GPU with MIG off "
+    throw DeviceError{device.name +
+                      " is cut into MIG slices, and a slice is no SKU; calibrate a GPU with MIG off "
                       "(headroom changes no setting of it)"};
   }
   if (shared || monitor == nullptr) {

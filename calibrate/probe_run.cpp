@@ -66,11 +66,8 @@ std::optional<Q> settled(const std::vector<DeviceReading>& readings, std::option
   return values.empty() ? std::nullopt : std::optional{Q{median(values)}};
 }
 
-Measurement measure_sustained(Prober& prober,
-                              const DeviceMonitor& nvml,
-                              const Probe& probe,
-                              const ProbeEffort& effort,
-                              std::uint64_t& throttle) {
+Measurement measure_sustained(
+    Prober& prober, const DeviceMonitor& nvml, const Probe& probe, const ProbeEffort& effort, std::uint64_t& throttle) {
   Watch watch{nvml};
   Measurement measurement = prober.measure(probe, effort);
   const std::vector<DeviceReading> readings = watch.stop();
@@ -86,11 +83,8 @@ Measurement measure_sustained(Prober& prober,
 
 }  // namespace
 
-Measurement measure_watched(Prober& prober,
-                            const DeviceMonitor* nvml,
-                            const Probe& probe,
-                            const ProbeEffort& effort,
-                            std::uint64_t& throttle) {
+Measurement measure_watched(
+    Prober& prober, const DeviceMonitor* nvml, const Probe& probe, const ProbeEffort& effort, std::uint64_t& throttle) {
   const auto* gemm = std::get_if<GemmProbe>(&probe);
   if (nvml != nullptr && gemm != nullptr && gemm->sustained > Seconds{}) {
     return measure_sustained(prober, *nvml, probe, effort, throttle);

@@ -40,7 +40,7 @@ struct SimulatedDevice {
   double drift = 0.0;                         ///< share by which the device is slower in the end
   Seconds drift_time{1.0};                    ///< after which 63 % of it has come
   std::vector<Throttle> throttles;
-  Bytes most_memory{};  ///< what a probe may take; zero: what is free
+  Bytes most_memory{};          ///< what a probe may take; zero: what is free
   std::int64_t lost_after = 0;  ///< measurements of one process; zero: never
   std::string hangs_at;         ///< name of a probe
   bool unsynchronised = false;  ///< its timer does not wait

@@ -20,11 +20,25 @@ constexpr double micro = 1e-6;
 constexpr double mega = 1e6;
 
 constexpr std::array<std::string_view, 16> header{
-    "probe",      "round",    "latency_us", "fastest_us",   "slowest_us", "spans",    "launches", "algorithms",
-    "first_us",   "lasted_s", "took_s",     "sm_clock_mhz", "power_w",    "throttle", "refused",  "told_us"};
+    "probe",    "round",    "latency_us", "fastest_us",   "slowest_us", "spans",    "launches", "algorithms",
+    "first_us", "lasted_s", "took_s",     "sm_clock_mhz", "power_w",    "throttle", "refused",  "told_us"};
 enum Column : std::size_t {  // NOLINT(performance-enum-size): an index
-  probe, round, latency, fastest, slowest, spans, launches, algorithms,
-  first, lasted, took, sm_clock, power, throttle, refused, told
+  probe,
+  round,
+  latency,
+  fastest,
+  slowest,
+  spans,
+  launches,
+  algorithms,
+  first,
+  lasted,
+  took,
+  sm_clock,
+  power,
+  throttle,
+  refused,
+  told
 };
 
 /// The shortest digits that read back exactly; nothing for zero, which stands for "not told".

@@ -14,9 +14,9 @@ namespace headroom {
 
 /// One measurement of one probe, or why there is none.
 struct JournalEntry {
-  std::string key;         ///< name of the probe; one that a plan holds twice has " again" at its end
-  std::int64_t round = 0;  ///< how often it was measured before
-  Sample sample;           ///< its probe is the plan's to know
+  std::string key;             ///< name of the probe; one that a plan holds twice has " again" at its end
+  std::int64_t round = 0;      ///< how often it was measured before
+  Sample sample;               ///< its probe is the plan's to know
   std::uint64_t throttle = 0;  ///< reasons that slowed the device, before or after
   Seconds took{};              ///< by the prober's clock, all of it
   std::string refused;         ///< why the timing counts for nothing; empty: it counts

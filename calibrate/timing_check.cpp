@@ -23,8 +23,8 @@ constexpr double many_bytes = 1e6;
 
 struct WorkOf {
   Work operator()(const GemmProbe& p) const {
-    return {"gemm " + std::string{row_of(p.type).name} + (p.sustained > Seconds{} ? " sustained" : ""),
-            p.flops().raw(), much_arithmetic};
+    return {"gemm " + std::string{row_of(p.type).name} + (p.sustained > Seconds{} ? " sustained" : ""), p.flops().raw(),
+            much_arithmetic};
   }
   Work operator()(const CopyProbe& p) const {
     return {std::string{copy_op_names[static_cast<std::size_t>(p.op)]}, p.moved().raw(), many_bytes};

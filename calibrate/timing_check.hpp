@@ -16,8 +16,8 @@ namespace headroom {
 [[nodiscard]] std::optional<std::string> too_fast(const Sample& sample, const Device& datasheet);
 
 /// Why the timings of one family (products of one type, one kind of copy) are not of the work: the largest has a
-/// million times the work of the smallest (products: twenty million) and does not even take four times as long. Needs no datasheet. Launches
-/// have no work to grow.
+/// million times the work of the smallest (products: twenty million) and does not even take four times as long. Needs
+/// no datasheet. Launches have no work to grow.
 [[nodiscard]] std::optional<std::string> does_not_grow(std::span<const Sample> samples);
 
 }  // namespace headroom

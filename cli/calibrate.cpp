@@ -31,7 +31,8 @@ constexpr int device_missing = 3;
 
 constexpr std::array options{
     Option{"--output", OptionKind::one, "FOLDER", "where samples, manifest and overlay go (default 'calibration')"},
-    Option{"--gpu", OptionKind::one, "ID", "the SKU it is, or the nearest one: base of the overlay; default by its name"},
+    Option{"--gpu", OptionKind::one, "ID",
+           "the SKU it is, or the nearest one: base of the overlay; default by its name"},
     Option{"--id", OptionKind::one, "ID", "id of the overlay; default the base's own, which it then extends"},
     Option{"--budget", OptionKind::one, "TIME", "all measurements together, e.g. 8min; default: until the rule is met"},
     Option{"--precision", OptionKind::one, "SHARE", "half of the median's 95 % interval (default '1 %')"},
@@ -41,7 +42,8 @@ constexpr std::array options{
     Option{"--quick", OptionKind::flag, "", "fewer shapes and sizes, no sustained runs"},
     Option{"--device", OptionKind::one, "N", "CUDA device, counted from 0 (default 0)"},
     Option{"--share", OptionKind::flag, "", "measure although other processes use the device"},
-    Option{"--patience", OptionKind::one, "TIME", "for one measurement, before the device is said to hang (default 60s)"},
+    Option{"--patience", OptionKind::one, "TIME",
+           "for one measurement, before the device is said to hang (default 60s)"},
     Option{"--no-fit", OptionKind::flag, "", "samples alone"},
     Option{"--simulate", OptionKind::one, "FILE.toml", "measure a device that this file describes (docs/calibrate.md)"},
     Option{"--compare", OptionKind::flag, "", "two folders: is B slower than A? exit code 1 when it is"},
@@ -67,8 +69,8 @@ void catch_interrupt() {
 double share_option(const Arguments& arguments, std::string_view option, double fallback, Diagnostics& diagnostics) {
   const std::optional<double> share = number_option(arguments, option, diagnostics);
   if (share && (*share <= 0.0 || *share >= 1.0)) {
-    diagnostics.add("", {}, std::string{option} + " " + quoted(arguments.one(option)) +
-                                " must lie between 0 and 1, such as '2 %'");
+    diagnostics.add(
+        "", {}, std::string{option} + " " + quoted(arguments.one(option)) + " must lie between 0 and 1, such as '2 %'");
   }
   return share.value_or(fallback);
 }
@@ -98,7 +100,8 @@ Request request_of(const Arguments& arguments) {
   }
   request.resume = arguments.has("--resume");
   if (!arguments.many("").empty()) {
-    throw ConfigError{"unexpected argument " + quoted(arguments.many("").front()) + "; folders are named with --compare"};
+    throw ConfigError{"unexpected argument " + quoted(arguments.many("").front()) +
+                      "; folders are named with --compare"};
   }
   return request;
 }
@@ -131,9 +134,8 @@ Opened open_device(const Arguments& arguments, const Request& request, const Cat
   opened.prober = open_prober(request.device);
   opened.date = utc_now();
   const char* library = std::getenv("HEADROOM_NVML_LIBRARY");
-  opened.monitor = library == nullptr
-                       ? Nvml::open(opened.prober->device().pci_bus_id, opened.monitor_missing)
-                       : Nvml::open(opened.prober->device().pci_bus_id, opened.monitor_missing, library);
+  opened.monitor = library == nullptr ? Nvml::open(opened.prober->device().pci_bus_id, opened.monitor_missing)
+                                      : Nvml::open(opened.prober->device().pci_bus_id, opened.monitor_missing, library);
   return opened;
 }
 
@@ -189,8 +191,12 @@ ProbePlan every_probe(const ProbeDevice& device) {
 }
 
 /// The files that follow from the journal, and the manifest that names them.
-ProbeRun write_samples(const Request& request, const SampleJournal& journal, Manifest& manifest,
-                       const Calibration& calibration, const DeviceMonitor* monitor, const DeviceReading& before) {
+ProbeRun write_samples(const Request& request,
+                       const SampleJournal& journal,
+                       Manifest& manifest,
+                       const Calibration& calibration,
+                       const DeviceMonitor* monitor,
+                       const DeviceReading& before) {
   const Calibration all = calibration_of(every_probe(manifest.device), journal.entries(), request.rules);
   ProbeRun run;
   run.samples = all.samples();
@@ -222,7 +228,9 @@ const Device* base_of(const Arguments& arguments, const ProbeDevice& device, con
   return catalog.why_no_device(device.name) ? nullptr : &catalog.device(device.name);
 }
 
-std::string fitted_text(const Arguments& arguments, const Request& request, const Device* base,
+std::string fitted_text(const Arguments& arguments,
+                        const Request& request,
+                        const Device* base,
                         const Catalog& catalog) {
   if (arguments.has("--no-fit")) {
     return "";
@@ -263,9 +271,9 @@ Outcome calibrated(const Arguments& arguments) {
   const ProbePlan plan = plan_probes(manifest.device, request.choice);
   manifest.effort = plan.effort;
   if (plan.probes.empty()) {
-    throw DeviceError{"no probe can be measured" +
-                      (plan.skipped.empty() ? std::string{}
-                                            : ": " + plan.skipped.front().probe + ": " + plan.skipped.front().why)};
+    throw DeviceError{
+        "no probe can be measured" +
+        (plan.skipped.empty() ? std::string{} : ": " + plan.skipped.front().probe + ": " + plan.skipped.front().why)};
   }
   prepare_folder(request, manifest);
   SampleJournal journal{request.folder};
@@ -295,10 +303,10 @@ Outcome calibrated(const Arguments& arguments) {
   std::string text = probe_text(manifest, run, base) + "\n" + calibration_text(calibration, request.rules);
   text += "wrote " + request.folder + "\n";
   text += stopped ? kept : fitted_text(arguments, request, base, catalog);
-  std::string warnings = opened.monitor_missing.empty()
-                             ? ""
-                             : "headroom: warning: clocks, power and throttling are not known: " +
-                                   opened.monitor_missing + "\n";
+  std::string warnings =
+      opened.monitor_missing.empty()
+          ? ""
+          : "headroom: warning: clocks, power and throttling are not known: " + opened.monitor_missing + "\n";
   warnings += journal.torn() > 0 ? "headroom: warning: the last line of " + request.folder +
                                        "/samples.csv was cut and is measured again\n"
                                  : "";

@@ -21,8 +21,10 @@ fs::path folder_of(const std::string& path) {
     return file;
   }
   if (file.parent_path().filename() != "gpus") {
-    throw ConfigError{"-o " + quoted(path) + ": an overlay is a folder with gpus/ID.toml and curves/ID.toml, which "
-                      "HEADROOM_DATA_DIR names; give the folder, or its gpus/" + file.filename().string()};
+    throw ConfigError{"-o " + quoted(path) +
+                      ": an overlay is a folder with gpus/ID.toml and curves/ID.toml, which "
+                      "HEADROOM_DATA_DIR names; give the folder, or its gpus/" +
+                      file.filename().string()};
   }
   const fs::path folder = file.parent_path().parent_path();
   return folder.empty() ? fs::path{"."} : folder;
@@ -60,15 +62,16 @@ std::string write_overlay(const Overlay& overlay, const std::string& path) {
 }
 
 std::string how_to_use(const Overlay& overlay, const std::string& folder) {
-  return "use it:       HEADROOM_DATA_DIR=" + folder + " headroom plan SCENARIO.toml   (hardware.gpu = \"" + overlay.id +
-         "\")\nwhat changes: headroom compare SCENARIO.toml --overlay " + folder + "\n";
+  return "use it:       HEADROOM_DATA_DIR=" + folder + " headroom plan SCENARIO.toml   (hardware.gpu = \"" +
+         overlay.id + "\")\nwhat changes: headroom compare SCENARIO.toml --overlay " + folder + "\n";
 }
 
 Outcome fit_overlay(const Arguments& arguments) {
   const std::vector<std::string> folders = arguments.many("");
   for (const std::string& folder : folders) {
     if (!is_sample_folder(folder)) {
-      throw ConfigError{quoted(folder) + " holds no samples (no manifest.toml); --base fits folders that 'headroom "
+      throw ConfigError{quoted(folder) +
+                        " holds no samples (no manifest.toml); --base fits folders that 'headroom "
                         "calibrate' or 'headroom probe' wrote, --gpu fits files of measured kernels"};
     }
   }
@@ -79,8 +82,7 @@ Outcome fit_overlay(const Arguments& arguments) {
   const Catalog catalog = Catalog::standard();
   const Device& base = catalog.device(arguments.one("--base"));
   const SampleSet set = read_sample_folders(folders);
-  const Overlay overlay =
-      make_overlay(set, base, catalog.reference_node(base), overlay_id(arguments, output, base.id));
+  const Overlay overlay = make_overlay(set, base, catalog.reference_node(base), overlay_id(arguments, output, base.id));
   const std::string form = arguments.one("--format", "text");
   std::string text = form == "json"   ? overlay_json(overlay)
                      : form == "toml" ? overlay.gpu_toml + "\n" + overlay.curves_toml

@@ -28,7 +28,8 @@ constexpr std::array keys{
 };
 
 constexpr std::array options{
-    Option{"--from", OptionKind::one, "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|nccl-tests|rccl-tests|nvbandwidth|mixbench|nvidia-smi",
+    Option{"--from", OptionKind::one,
+           "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|nccl-tests|rccl-tests|nvbandwidth|mixbench|nvidia-smi",
            "the file's form; default: the launch file that its text looks like"},
     Option{"--model", OptionKind::one, "ID", "model preset or config.json; numbers of the file must agree with it"},
     Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog, which no launch file names"},
@@ -114,7 +115,9 @@ constexpr std::string_view examples =
 
 }  // namespace
 
-const Verb import_verb{"import", "a launch file of another program as a scenario, a benchmark's results as samples", "FILE", 1, options, examples,
+const Verb import_verb{"import", "a launch file of another program as a scenario, a benchmark's results as samples",
+                       "FILE",   1,
+                       options,  examples,
                        run};
 
 }  // namespace headroom::cli

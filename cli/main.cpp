@@ -18,10 +18,10 @@ namespace {
 constexpr int usage_error = 2;
 constexpr std::string_view output_option = "--output";  ///< every verb's, unless its own table says what it means
 
-constexpr std::array<const Verb*, 16> verbs{&plan_verb,   &explain_verb,    &compare_verb,  &scale_verb,  &export_verb,
-                                            &import_verb, &validate_verb,   &catalog_verb,  &fabric_verb, &fit_verb,
-                                            &op_verb,     &collective_verb, &roofline_verb, &replay_verb, &probe_verb,
-                                            &calibrate_verb};
+constexpr std::array<const Verb*, 16> verbs{&plan_verb,     &explain_verb, &compare_verb,  &scale_verb,
+                                            &export_verb,   &import_verb,  &validate_verb, &catalog_verb,
+                                            &fabric_verb,   &fit_verb,     &op_verb,       &collective_verb,
+                                            &roofline_verb, &replay_verb,  &probe_verb,    &calibrate_verb};
 
 constexpr std::string_view front_page = "headroom: what a GPU workload will need and do, before any GPU is rented\n\n";
 

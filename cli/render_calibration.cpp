@@ -81,8 +81,9 @@ std::string calibration_text(const Calibration& calibration, const CalibrationRu
     throttled += timing.throttled;
   }
   std::string text = std::to_string(calibration.probes.size() - calibration.unmet.size()) + " of " +
-                     std::to_string(calibration.probes.size()) + " probes within the rule: the median is known within " +
-                     percent(rules.precision) + " %, with 95 %\n";
+                     std::to_string(calibration.probes.size()) +
+                     " probes within the rule: the median is known within " + percent(rules.precision) +
+                     " %, with 95 %\n";
   text += outliers > 0 ? std::to_string(outliers) + " spans are outliers: flagged in timings.csv, kept\n" : "";
   text += throttled > 0 ? std::to_string(throttled) +
                               " measurements under heat or a brake: marked in samples.csv, left out where others are\n"
@@ -191,12 +192,14 @@ std::string gate_text(const Gate& gate, const GateRule& rule, const std::string&
       add_row(probes, row);
     }
   }
-  text += others > 0 ? "\n" + std::to_string(others) + " of " + std::to_string(gate.probes.size()) +
-                           " probes are slower by more than the threshold\n" + probes.text(2)
-                     : "\nno probe of " + std::to_string(gate.probes.size()) + " is slower by more than the threshold\n";
+  text += others > 0
+              ? "\n" + std::to_string(others) + " of " + std::to_string(gate.probes.size()) +
+                    " probes are slower by more than the threshold\n" + probes.text(2)
+              : "\nno probe of " + std::to_string(gate.probes.size()) + " is slower by more than the threshold\n";
   const auto only = [&](const std::vector<std::string>& names, const std::string& where) {
-    text += names.empty() ? "" : std::to_string(names.size()) + " probes only in " + where + ", such as " +
-                                     names.front() + "\n";
+    text += names.empty()
+                ? ""
+                : std::to_string(names.size()) + " probes only in " + where + ", such as " + names.front() + "\n";
   };
   only(gate.only_a, a);
   only(gate.only_b, b);

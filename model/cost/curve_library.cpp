@@ -289,7 +289,9 @@ ChosenMemory choose_memory(const CurveSet& set,
     });
     if (at != set.memory.end()) {
       std::string why = described(at->provenance, device, at->provenance.format);
-      why += wanted == kernel || (kernel == plain_pass && at->provenance.kernel == copy_pass) ? "" : "; no " + std::string{kernel} + " was measured";
+      why += wanted == kernel || (kernel == plain_pass && at->provenance.kernel == copy_pass)
+                 ? ""
+                 : "; no " + std::string{kernel} + " was measured";
       return {at->values, at->provenance.engine, at->provenance.p90, std::move(why)};
     }
   }

@@ -26,7 +26,10 @@ struct Measured {
 };
 
 /// Calibrates bf16 products and copies of a simulated device.
-std::unique_ptr<Measured> measured(const std::string& more, bool gemm = true, bool copy = true, std::uint64_t seed = 11) {
+std::unique_ptr<Measured> measured(const std::string& more,
+                                   bool gemm = true,
+                                   bool copy = true,
+                                   std::uint64_t seed = 11) {
   auto result = std::make_unique<Measured>();
   SimulatedDevice device = simulated(more);
   device.seed = seed;
@@ -160,14 +163,14 @@ TEST_CASE("folders of two devices are not fitted together; cut and missing files
   std::string manifest = read_text(path_b + "/manifest.toml");
   manifest.replace(manifest.find("51301a7e"), 8, "00000000");
   std::ofstream{path_b + "/manifest.toml"} << manifest;
-  CHECK_THROWS_WITH_AS(read_sample_folders({path_a, path_b}),
-                       doctest::Contains("are not of one device under one set of conditions: mark 51301a7e and 00000000"),
-                       ConfigError);
+  CHECK_THROWS_WITH_AS(
+      read_sample_folders({path_a, path_b}),
+      doctest::Contains("are not of one device under one set of conditions: mark 51301a7e and 00000000"), ConfigError);
   std::string copies = read_text(path_a + "/copy.csv");
   copies.resize(copies.size() - 3);
   std::ofstream{path_a + "/copy.csv"} << copies;
-  CHECK_THROWS_WITH_AS(read_sample_folder(path_a), doctest::Contains("copy.csv:64:1: error: the file ends inside a line"),
-                       ConfigError);
+  CHECK_THROWS_WITH_AS(read_sample_folder(path_a),
+                       doctest::Contains("copy.csv:64:1: error: the file ends inside a line"), ConfigError);
   std::filesystem::remove(path_a + "/copy.csv");
   CHECK_THROWS_WITH_AS(read_sample_folder(path_a), doctest::Contains("names 'copy.csv', which is not beside it"),
                        ConfigError);

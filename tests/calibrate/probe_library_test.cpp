@@ -117,6 +117,16 @@ TEST_CASE("NVML's answers get their units; calls that the driver lacks or refuse
   CHECK(!settings.mig);
   CHECK(throttle_names(0x1004) == std::vector<std::string>{"sw_power_cap", "0x1000"});
   CHECK(slowing(0x5) == 0x4);
+  CHECK(settings.board == "692-2G520-0200-000");
+  CHECK(settings.mark.size() == 8);
+  CHECK(settings.mark.find("0000") == std::string::npos);  // nothing of the UUID shows
+  CHECK(nvml->others().empty());
+  const Setting busy{"FAKE_PROBES", "busy"};
+  const std::vector<DeviceProcess> others = nvml->others();
+  REQUIRE(others.size() == 1);  // not this process
+  CHECK(others[0].id == 4711);
+  CHECK(others[0].name == "/usr/bin/python3");
+  CHECK(others[0].memory == Bytes{12.0 * 0x1p30});
 }
 
 TEST_CASE("without NVML, or without the device in it, the reason is told") {

@@ -58,7 +58,8 @@ inline ProbePlan bf16_and_copies(const Prober& prober, bool gemm = true, bool co
 }
 
 /// Writes what `headroom calibrate` leaves behind a calibration that has ended.
-inline SampleSet sample_set_of(const Calibration& calibration, const SimulatedProber& prober,
+inline SampleSet sample_set_of(const Calibration& calibration,
+                               const SimulatedProber& prober,
                                const std::string& folder) {
   Manifest manifest;
   manifest.headroom = "0.1.0";
