@@ -157,19 +157,28 @@ class Calibrator {
   }
 
  private:
-  /// A probe of the first pass in the plan's order, then the widest, then the sustained runs.
+  /// Hot measurements are repeated beyond the limit, but not for ever.
+  [[nodiscard]] bool worn_out(const ProbeTiming& timing) const {
+    return timing.rounds - timing.throttled >= rules_->most_rounds || timing.rounds >= 2 * rules_->most_rounds;
+  }
+  /// Evenly, so that a moment of heat costs every probe a measurement and none all of its own; then the widest.
+  static bool before(const ProbeTiming& a, const ProbeTiming& b) {
+    return a.rounds != b.rounds ? a.rounds < b.rounds : a.spread.half_width() > b.spread.half_width();
+  }
+
+  /// A probe of the first pass in the plan's order, then those that know too little, then the sustained runs.
   [[nodiscard]] std::optional<std::size_t> choose() const {
     std::optional<std::size_t> widest, sustained;
     for (std::size_t i = 0; i < state_.probes.size(); ++i) {
       const ProbeTiming& timing = state_.probes[i];
-      if (is_met(timing, *rules_) || timing.rounds >= rules_->most_rounds) {
+      if (is_met(timing, *rules_) || worn_out(timing)) {
         continue;
       }
       if (is_sustained(timing.probe)) {
         sustained = sustained ? sustained : i;
       } else if (timing.rounds == 0) {
         return i;
-      } else if (!widest || timing.spread.half_width() > state_.probes[*widest].spread.half_width()) {
+      } else if (!widest || before(timing, state_.probes[*widest])) {
         widest = i;
       }
     }

@@ -19,7 +19,7 @@ namespace headroom {
 
 struct CalibrationRules {
   double precision = 0.01;        ///< half of the median's 95 % interval over the median
-  std::int64_t most_rounds = 12;  ///< measurements of one probe, each of ProbeEffort::repeats spans
+  std::int64_t most_rounds = 24;  ///< measurements of one probe, each of ProbeEffort::repeats spans
   std::optional<Seconds> budget;  ///< of all measurements, resumed ones included; nullopt: none
   Seconds patience{60.0};         ///< for one measurement, beyond what a sustained run lasts; then the device hangs
 };
@@ -66,7 +66,7 @@ using ShowProgress = std::function<void(const CalibrationProgress&)>;
                                          std::span<const JournalEntry> entries,
                                          const CalibrationRules& rules);
 
-/// Measures each probe once, then those with the widest interval again, then the sustained runs; which comes next
+/// Measures each probe once, then those whose interval is too wide again and again, then the sustained runs; which comes next
 /// follows from plan, journal and rules alone. `stopped` is asked between measurements. Prober and monitor (which may
 /// be nullptr) are shared, for a measurement that never returns keeps them. Throws DeviceError: the device is lost or
 /// hangs, or its timings are not of the work (timing_check.hpp). The journal holds everything measured until then.
