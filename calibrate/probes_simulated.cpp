@@ -92,12 +92,13 @@ void read_faults(ConfigTable& root, SimulatedDevice& d) {
 /// What the CUDA runtime would say of it; the catalog's numbers where it has them.
 void read_facts(ConfigTable& root, const Catalog& catalog, SimulatedDevice& d) {
   const std::string gpu = root.text("gpu");
-  if (const std::optional<std::string> why = catalog.why_no_device(gpu)) {
-    root.problem("gpu", *why);
+  try {
+    d.datasheet = catalog.device(gpu);
+  } catch (const ConfigError& error) {
+    root.problem("gpu", error.diagnostics().front().message);
     return;
   }
-  d.datasheet = catalog.device(gpu);
-  d.facts.name = root.maybe_text("name").value_or(d.datasheet.name);
+  d.facts.name = root.maybe_text("name").value_or(d.datasheet.id);
   d.facts.cuda_driver = root.maybe_text("cuda_driver").value_or("13.0");
   d.facts.cuda_runtime = root.maybe_text("cuda_runtime").value_or("13.0");
   d.facts.cublaslt = root.maybe_text("cublaslt").value_or("13.1.0");

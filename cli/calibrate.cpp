@@ -247,7 +247,11 @@ std::string fitted_text(const Arguments& arguments,
     const std::string folder = write_overlay(overlay, target);
     return "\n" + overlay_text(overlay) + "\n" + how_to_use(overlay, folder);
   } catch (const ConfigError& error) {
-    return std::string{"\nno overlay: "} + error.what() + "\n";
+    std::string text;
+    for (const Diagnostic& diagnostic : error.diagnostics()) {
+      text += "\nno overlay: " + diagnostic.message;
+    }
+    return text + "\n";
   }
 }
 
@@ -294,7 +298,8 @@ Outcome calibrated(const Arguments& arguments) {
     std::fputs("\r\033[K", stderr);
   }
   const ProbeRun run = write_samples(request, journal, manifest, calibration, monitor, before);
-  const std::string kept = std::to_string(run.samples.size()) + " samples are kept in " + request.folder +
+  const bool useless = lost.find("none of these samples") != std::string::npos;
+  const std::string kept = useless ? std::string{} : std::to_string(run.samples.size()) + " samples are kept in " + request.folder +
                            "; go on with 'headroom calibrate -o " + request.folder + " --resume'\n";
   if (!lost.empty()) {
     return {"", "headroom: error: " + lost + "\n" + kept, device_missing};

@@ -122,7 +122,7 @@ TEST_CASE("a rehearsal goes all the way: probes, fit, overlay, and a plan that t
                    folder.path());
   CHECK(compared.code == 0);
   CHECK(says(compared.out, "numbers change"));
-  CHECK(says(compared.out, "time.gemm"));
+  CHECK(says(compared.out, "step_time_s.mid"));
   // The same through fit alone, from the files that the calibration left.
   const Run fitted = run_headroom("fit h200 --base h200-sxm-141gb -o again", folder.path());
   CHECK(fitted.code == 0);
