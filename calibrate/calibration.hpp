@@ -66,10 +66,11 @@ using ShowProgress = std::function<void(const CalibrationProgress&)>;
                                          std::span<const JournalEntry> entries,
                                          const CalibrationRules& rules);
 
-/// Measures each probe once, then those whose interval is too wide again and again, then the sustained runs; which comes next
-/// follows from plan, journal and rules alone. `stopped` is asked between measurements. Prober and monitor (which may
-/// be nullptr) are shared, for a measurement that never returns keeps them. Throws DeviceError: the device is lost or
-/// hangs, or its timings are not of the work (timing_check.hpp). The journal holds everything measured until then.
+/// Measures each probe once, then those whose interval is too wide again and again, then the sustained runs; which
+/// comes next follows from plan, journal and rules alone. `stopped` is asked between measurements. Prober and monitor
+/// (which may be nullptr) are shared, for a measurement that never returns keeps them. Throws DeviceError: the device
+/// is lost or hangs, or its timings are not of the work (timing_check.hpp). The journal holds everything measured until
+/// then.
 [[nodiscard]] Calibration calibrate(const std::shared_ptr<Prober>& prober,
                                     const std::shared_ptr<const DeviceMonitor>& monitor,
                                     const Device* datasheet,

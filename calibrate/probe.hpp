@@ -87,7 +87,7 @@ struct ProbeEffort {
   std::int64_t repeats = 9;      ///< timed spans, whose median is the latency
   Seconds span{2e-3};            ///< least length of a span; kernels shorter than that fill it in a row
   std::int64_t algorithms = 16;  ///< of cuBLASLt's heuristics that are timed; the fastest is measured
-  std::int64_t round = 0;        ///< how often this probe was measured before; a device takes no notice, a simulated does
+  std::int64_t round = 0;  ///< how often this probe was measured before; a device takes no notice, a simulated does
 };
 
 /// One measurement. Latencies are of one kernel.

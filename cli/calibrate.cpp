@@ -299,8 +299,9 @@ Outcome calibrated(const Arguments& arguments) {
   }
   const ProbeRun run = write_samples(request, journal, manifest, calibration, monitor, before);
   const bool useless = lost.find("none of these samples") != std::string::npos;
-  const std::string kept = useless ? std::string{} : std::to_string(run.samples.size()) + " samples are kept in " + request.folder +
-                           "; go on with 'headroom calibrate -o " + request.folder + " --resume'\n";
+  const std::string kept = useless ? std::string{}
+                                   : std::to_string(run.samples.size()) + " samples are kept in " + request.folder +
+                                         "; go on with 'headroom calibrate -o " + request.folder + " --resume'\n";
   if (!lost.empty()) {
     return {"", "headroom: error: " + lost + "\n" + kept, device_missing};
   }

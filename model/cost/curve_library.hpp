@@ -19,7 +19,7 @@ namespace headroom {
 
 /// Where a curve's numbers come from and how far they held on kernels that the fit did not see.
 struct CurveProvenance {
-  std::string sku;              ///< whose kernels: the id of the file that the curve stands in
+  std::string sku;  ///< whose kernels: the id of the file that the curve stands in
   std::string engine, version;
   std::string format;   ///< as the model names it: "bf16"; of attention "bf16/fp8"
   std::string kernel;   ///< of MoE the family of kernels, of a memory-bound pass its name; else empty
@@ -70,8 +70,8 @@ struct ChosenCurve {
 /// Weight matrices that an engine's benchmark rotates through; 1 when it is not known.
 [[nodiscard]] double benchmark_copies(std::string_view engine) noexcept;
 
-/// Whether the kernels that an engine's benchmark times in 8 and 4 bit hold the cast of their activations too; a probe's
-/// products do not, so that their curves leave the cast at its prior.
+/// Whether the kernels that an engine's benchmark times in 8 and 4 bit hold the cast of their activations too; a
+/// probe's products do not, so that their curves leave the cast at its prior.
 [[nodiscard]] bool benchmark_quantises(std::string_view engine) noexcept;
 
 /// Reads one set; every problem goes to `diagnostics`.
