@@ -46,6 +46,12 @@ class CsvColumns {
     return cell.empty() ? (problem(column, "is empty"), cell) : cell;
   }
 
+  /// Text that may be empty.
+  [[nodiscard]] const std::string& maybe_text(std::size_t column) const { return csv_->fields()[at_[column]]; }
+
+  /// Reports a cell that the row's own meaning forbids.
+  void refuse(std::size_t column, const std::string& what) { problem(column, what); }
+
   /// A positive integer.
   std::int64_t integer(std::size_t column) {
     const std::optional<std::int64_t> value = whole(column);

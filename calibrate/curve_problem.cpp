@@ -41,7 +41,8 @@ Seconds gemm_roofline(const GemmShape& s, const KernelDevice& limits, const Gemm
 }
 
 CurveProblem gemm_problem(const KernelGroup& group, const Device& device) {
-  const GemmFormat& format = known_format(group);
+  GemmFormat format = known_format(group);
+  format.quantises = format.quantises && benchmark_quantises(group.engine);
   CurveProblem problem;
   problem.parameters = gemm_parameters();
   problem.fixed.assign(problem.parameters.size(), false);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/digest.hpp>
 #include <headroom/calibrate/manifest.hpp>
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/csv.hpp>
 
 #include <algorithm>
 #include <array>
@@ -97,6 +99,8 @@ void write_device(Writer& out, const Manifest& manifest) {
   out.table("device");
   out.text("name", device.name);
   out.maybe("catalog_id", manifest.catalog_id);
+  out.maybe("board", manifest.settings.board);
+  out.maybe("mark", manifest.settings.mark);
   out.text("compute_capability", std::to_string(device.capability / 10) + "." + std::to_string(device.capability % 10));
   out.integer("sms", device.sms);
   out.raw("l2", in_unit(device.l2.raw(), "B"));
@@ -122,6 +126,7 @@ void write_settings(Writer& out, const Manifest& manifest) {
   out.maybe("power_limit_default", settings.power_limit_default);
   out.maybe("ecc", settings.ecc);
   out.maybe("mig", settings.mig);
+  out.maybe("vbios", settings.vbios);
 }
 
 void write_reading(Writer& out, std::string_view name, const DeviceReading& reading) {
@@ -136,8 +141,13 @@ void write_reading(Writer& out, std::string_view name, const DeviceReading& read
   }
 }
 
-void write_method(Writer& out, const ProbeEffort& effort) {
+void write_method(Writer& out, const Manifest& manifest) {
+  const ProbeEffort& effort = manifest.effort;
   out.table("method");
+  if (manifest.precision) {
+    out.raw("precision", number(*manifest.precision));
+    out.raw("unmet", list(manifest.unmet));
+  }
   out.integer("repeats", effort.repeats);
   out.raw("span", in_unit(effort.span.raw(), "s"));
   out.integer("algorithms", effort.algorithms);
@@ -147,7 +157,116 @@ void write_method(Writer& out, const ProbeEffort& effort) {
   out.text("rotation", "copies x bytes of weight (of arrays, for copies) > 2 x L2, used in turn");
 }
 
+/// "9.0" as 90.
+std::int64_t capability_of(const std::string& text) {
+  const std::size_t dot = text.find('.');
+  const std::optional<std::int64_t> major = integer_of(text.substr(0, dot));
+  const std::optional<std::int64_t> minor = dot == std::string::npos ? std::nullopt : integer_of(text.substr(dot + 1));
+  return major && minor ? 10 * *major + *minor : 0;
+}
+
+/// The readings of a moment are for people; they must only be allowed to stand there.
+void skip_readings(ConfigTable& root) {
+  for (const std::string_view name : {"before", "after", "sustained", "skipped"}) {
+    static_cast<void>(root.value(name));
+  }
+}
+
+void read_settings(ConfigTable table, DeviceSettings& settings) {
+  settings.sm_clock_max = table.maybe_quantity<Hertz>("sm_clock_max");
+  settings.memory_clock_max = table.maybe_quantity<Hertz>("memory_clock_max");
+  settings.power_limit = table.maybe_quantity<Watts>("power_limit");
+  settings.power_limit_default = table.maybe_quantity<Watts>("power_limit_default");
+  settings.ecc = table.maybe_boolean("ecc");
+  settings.mig = table.maybe_boolean("mig");
+  settings.vbios = table.maybe_text("vbios").value_or("");
+}
+
 }  // namespace
+
+Conditions conditions_of(const Manifest& m) {
+  const auto clock = [](std::optional<Hertz> value) { return value ? number(value->raw() / mega) + " MHz" : ""; };
+  const auto watts = [](std::optional<Watts> value) { return value ? number(value->raw()) + " W" : ""; };
+  const auto state = [](std::optional<bool> value) { return !value ? "" : *value ? "on" : "off"; };
+  return {{"name", m.device.name},
+          {"mark", m.settings.mark},
+          {"compute capability", std::to_string(m.device.capability)},
+          {"SMs", std::to_string(m.device.sms)},
+          {"L2", number(m.device.l2.raw())},
+          {"memory", number(m.device.memory.raw())},
+          {"driver", m.settings.driver},
+          {"CUDA", m.device.cuda_runtime},
+          {"cuBLASLt", m.device.cublaslt},
+          {"highest SM clock", clock(m.settings.sm_clock_max)},
+          {"highest memory clock", clock(m.settings.memory_clock_max)},
+          {"power limit", watts(m.settings.power_limit)},
+          {"ECC", state(m.settings.ecc)},
+          {"MIG", state(m.settings.mig)}};
+}
+
+std::string conditions_digest(const Manifest& manifest) {
+  std::string text;
+  for (const auto& [name, value] : conditions_of(manifest)) {
+    text += name + "=" + value + "\n";
+  }
+  return digest(text);
+}
+
+std::string differences(const Conditions& a, const Conditions& b) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (a[i].second != b[i].second) {
+      const auto word = [](const std::string& value) { return value.empty() ? "unknown" : value; };
+      text += (text.empty() ? "" : "; ") + a[i].first + " " + word(a[i].second) + " and " + word(b[i].second);
+    }
+  }
+  return text;
+}
+
+Manifest read_manifest(std::string_view text, const std::string& file) {
+  const ConfigValue document = parse_toml(text, file);
+  Diagnostics diagnostics;
+  ConfigTable root{document, "", diagnostics};
+  require_schema(root);
+  if (root.text("kind") != "probe") {
+    root.problem("kind", "must be \"probe\": this is no manifest of samples");
+  }
+  Manifest m;
+  m.headroom = root.text("headroom");
+  m.date = root.text("date");
+  static_cast<void>(root.value("lasted"));
+  static_cast<void>(root.value("conditions"));
+  m.complete = root.maybe_boolean("complete").value_or(true);
+  m.quick = root.boolean("quick");
+  m.files = root.texts("files");
+  static_cast<void>(root.integer("samples", not_negative));
+  ConfigTable device = root.table("device");
+  m.device.name = device.text("name");
+  m.catalog_id = device.maybe_text("catalog_id").value_or("");
+  m.settings.board = device.maybe_text("board").value_or("");
+  m.settings.mark = device.maybe_text("mark").value_or("");
+  m.device.capability = capability_of(device.text("compute_capability"));
+  m.device.sms = device.integer("sms");
+  m.device.l2 = device.quantity<Bytes>("l2", true);
+  m.device.memory = device.quantity<Bytes>("memory");
+  m.device.free_memory = device.quantity<Bytes>("memory_free_before", true);
+  device.finish();
+  ConfigTable software = root.table("software");
+  m.settings.driver = software.maybe_text("driver").value_or("");
+  m.device.cuda_driver = software.text("cuda_driver");
+  m.device.cuda_runtime = software.text("cuda_runtime");
+  m.device.cublaslt = software.text("cublaslt");
+  if (std::optional<ConfigTable> settings = root.maybe_table("settings")) {
+    m.nvml_missing = settings->maybe_text("nvml_missing").value_or("");
+    read_settings(*settings, m.settings);
+  }
+  ConfigTable method = root.table("method");
+  m.precision = method.maybe_number("precision", {0.0, 1.0});
+  m.unmet = method.texts("unmet");
+  skip_readings(root);
+  diagnostics.throw_if_any();
+  return m;
+}
 
 std::string manifest_toml(const Manifest& manifest, const ProbeRun& run) {
   Writer out;
@@ -156,6 +275,8 @@ std::string manifest_toml(const Manifest& manifest, const ProbeRun& run) {
   out.text("headroom", manifest.headroom);
   out.text("date", manifest.date);
   out.raw("lasted", in_unit(run.lasted.raw(), "s"));
+  out.text("conditions", conditions_digest(manifest));
+  out.boolean("complete", manifest.complete);
   out.boolean("quick", manifest.quick);
   out.raw("files", list(manifest.files));
   out.integer("samples", static_cast<std::int64_t>(run.samples.size()));
@@ -168,7 +289,7 @@ std::string manifest_toml(const Manifest& manifest, const ProbeRun& run) {
     out.table("sustained");
     out.raw("throttle", list(throttle_names(run.sustained_throttle)));
   }
-  write_method(out, manifest.effort);
+  write_method(out, manifest);
   for (const Skipped& skipped : run.skipped) {
     out.item("skipped");
     out.text("probe", skipped.probe);

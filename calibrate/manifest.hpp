@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headroom {
@@ -21,10 +22,25 @@ struct Manifest {
   std::string nvml_missing;  ///< why there are no clocks; empty: there are
   DeviceSettings settings;
   ProbeEffort effort;
+  std::optional<double> precision;  ///< of a calibration: its rule for the interval of a median
+  bool complete = true;             ///< false: a calibration that has not ended
+  std::vector<std::string> unmet;   ///< probes that the rule was not met for, and why
 };
+
+/// What a sample depends on but the probe itself, by name: device, board, software, limits. Two folders that differ
+/// here were not measured under the same conditions.
+using Conditions = std::vector<std::pair<std::string, std::string>>;
+[[nodiscard]] Conditions conditions_of(const Manifest& manifest);
+/// Their digest: the same conditions have the same, a changed driver another.
+[[nodiscard]] std::string conditions_digest(const Manifest& manifest);
+/// "driver 580.82.07 in A, 570.86 in B; ..." for what differs; empty: nothing does.
+[[nodiscard]] std::string differences(const Conditions& a, const Conditions& b);
 
 /// TOML with `schema = 1`, `kind = "probe"`; keys are in docs/probes.md.
 [[nodiscard]] std::string manifest_toml(const Manifest& manifest, const ProbeRun& run);
+
+/// What manifest_toml wrote, but for the readings of clocks. ConfigError with every problem.
+[[nodiscard]] Manifest read_manifest(std::string_view text, const std::string& file);
 
 /// Whether `text` is a manifest that manifest_toml could have written: its schema and kind.
 [[nodiscard]] bool is_manifest(std::string_view text) noexcept;

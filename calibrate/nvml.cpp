@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/digest.hpp>
 #include <headroom/calibrate/nvml.hpp>
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -21,6 +23,12 @@ constexpr int nvml_clock_memory = 2;
 constexpr int nvml_temperature_gpu = 0;
 struct NvmlUtilization {
   unsigned gpu, memory;  // percent of the last sampling period
+};
+
+struct NvmlProcess {  // nvmlProcessInfo_t of the calls ending in _v2 and _v3
+  unsigned id;
+  unsigned long long memory;  // bytes; all bits set: not told
+  unsigned gpu_instance, compute_instance;
 };
 
 struct ReasonName {
@@ -73,6 +81,11 @@ struct Nvml::Calls {
   NvmlReturn (*utilization)(NvmlDevice, NvmlUtilization*) = nullptr;
   NvmlReturn (*ecc_mode)(NvmlDevice, int*, int*) = nullptr;
   NvmlReturn (*mig_mode)(NvmlDevice, unsigned*, unsigned*) = nullptr;
+  NvmlReturn (*uuid)(NvmlDevice, char*, unsigned) = nullptr;
+  NvmlReturn (*board_part)(NvmlDevice, char*, unsigned) = nullptr;
+  NvmlReturn (*vbios)(NvmlDevice, char*, unsigned) = nullptr;
+  NvmlReturn (*processes)(NvmlDevice, unsigned*, NvmlProcess*) = nullptr;
+  NvmlReturn (*process_name)(unsigned, char*, unsigned) = nullptr;
 
   Calls() = default;
   Calls(const Calls&) = delete;
@@ -107,6 +120,14 @@ struct Nvml::Calls {
     load(library, "nvmlDeviceGetUtilizationRates", utilization);
     load(library, "nvmlDeviceGetEccMode", ecc_mode);
     load(library, "nvmlDeviceGetMigMode", mig_mode);
+    load(library, "nvmlDeviceGetUUID", uuid);
+    load(library, "nvmlDeviceGetBoardPartNumber", board_part);
+    load(library, "nvmlDeviceGetVbiosVersion", vbios);
+    load(library, "nvmlDeviceGetComputeRunningProcesses_v3", processes);
+    if (processes == nullptr) {
+      load(library, "nvmlDeviceGetComputeRunningProcesses_v2", processes);
+    }
+    load(library, "nvmlSystemGetProcessName", process_name);
   }
 
   [[nodiscard]] std::string text(NvmlReturn code) const {
@@ -119,6 +140,12 @@ struct Nvml::Calls {
     unsigned value = 0;
     const bool told = call != nullptr && call(device, &value) == nvml_success;
     return told ? std::optional{static_cast<double>(value)} : std::nullopt;
+  }
+  [[nodiscard]] std::string ask(NvmlReturn (*call)(NvmlDevice, char*, unsigned)) const {
+    std::array<char, 128> value{};
+    const bool told =
+        call != nullptr && call(device, value.data(), static_cast<unsigned>(value.size() - 1)) == nvml_success;
+    return told ? std::string{value.data()} : std::string{};
   }
   [[nodiscard]] std::optional<double> ask(NvmlReturn (*call)(NvmlDevice, int, unsigned*), int which) const {
     unsigned value = 0;
@@ -207,7 +234,44 @@ DeviceSettings Nvml::settings() const {
   if (calls_->mig_mode != nullptr && calls_->mig_mode(calls_->device, &mig, &mig_pending) == nvml_success) {
     settings.mig = mig != 0;
   }
+  settings.board = calls_->ask(calls_->board_part);
+  settings.vbios = calls_->ask(calls_->vbios);
+  if (const std::string uuid = calls_->ask(calls_->uuid); !uuid.empty()) {
+    settings.mark = digest(uuid).substr(0, 8);
+  }
   return settings;
+}
+
+std::vector<DeviceProcess> Nvml::others() const {
+  std::array<NvmlProcess, 64> found{};
+  auto count = static_cast<unsigned>(found.size());
+  if (calls_->processes == nullptr || calls_->processes(calls_->device, &count, found.data()) != nvml_success) {
+    return {};
+  }
+  std::vector<DeviceProcess> all;
+  bool own = false;
+  for (unsigned i = 0; i < count; ++i) {
+    if (static_cast<std::int64_t>(found[i].id) == getpid()) {
+      own = true;
+      continue;
+    }
+    DeviceProcess process;
+    process.id = found[i].id;
+    std::array<char, 256> name{};
+    if (calls_->process_name != nullptr &&
+        calls_->process_name(found[i].id, name.data(), static_cast<unsigned>(name.size() - 1)) == nvml_success) {
+      process.name = name.data();
+    }
+    if (found[i].memory != ~0ULL) {
+      process.memory = Bytes{static_cast<double>(found[i].memory)};
+    }
+    all.push_back(std::move(process));
+  }
+  // In a container the driver tells process ids of the host: a lone stranger without a name is this process.
+  if (!own && all.size() == 1 && all.front().name.empty()) {
+    all.clear();
+  }
+  return all;
 }
 
 std::vector<std::string> throttle_names(std::uint64_t reasons) {

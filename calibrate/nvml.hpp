@@ -22,9 +22,19 @@ struct DeviceReading {
   std::optional<std::int64_t> busy_percent;
 };
 
+/// A process that holds memory of a device.
+struct DeviceProcess {
+  std::int64_t id = 0;
+  std::string name;  ///< empty: not told
+  std::optional<Bytes> memory;
+};
+
 /// What holds for a whole run.
 struct DeviceSettings {
   std::string driver;  ///< "580.82.07"; empty: not told
+  std::string board;   ///< part number
+  std::string vbios;
+  std::string mark;  ///< 8 digits made from the UUID, which they do not give away: tells two boards of a kind apart
   std::optional<Hertz> sm_clock_max, memory_clock_max;
   std::optional<Watts> power_limit, power_limit_default;
   std::optional<bool> ecc, mig;
@@ -36,7 +46,24 @@ struct DeviceSettings {
 /// The reasons that lower clocks below what the device could run at: all but gpu_idle.
 [[nodiscard]] std::uint64_t slowing(std::uint64_t reasons) noexcept;
 
-class Nvml {
+/// Who watches a device: NVML, or a simulated device itself.
+class DeviceMonitor {
+ public:
+  DeviceMonitor() = default;
+  DeviceMonitor(const DeviceMonitor&) = delete;
+  DeviceMonitor& operator=(const DeviceMonitor&) = delete;
+  DeviceMonitor(DeviceMonitor&&) = delete;
+  DeviceMonitor& operator=(DeviceMonitor&&) = delete;
+  virtual ~DeviceMonitor() = default;
+
+  /// Safe to call from several threads.
+  [[nodiscard]] virtual DeviceReading read() const = 0;
+  [[nodiscard]] virtual DeviceSettings settings() const = 0;
+  /// Who else computes on the device; empty also where the driver does not tell.
+  [[nodiscard]] virtual std::vector<DeviceProcess> others() const = 0;
+};
+
+class Nvml final : public DeviceMonitor {
  public:
   /// nullptr when there is no library, no driver or no such device; `why` says which.
   [[nodiscard]] static std::unique_ptr<Nvml> open(const std::string& pci_bus_id,
@@ -46,11 +73,11 @@ class Nvml {
   Nvml& operator=(const Nvml&) = delete;
   Nvml(Nvml&&) = delete;
   Nvml& operator=(Nvml&&) = delete;
-  ~Nvml();
+  ~Nvml() override;
 
-  /// Safe to call from several threads.
-  [[nodiscard]] DeviceReading read() const;
-  [[nodiscard]] DeviceSettings settings() const;
+  [[nodiscard]] DeviceReading read() const override;
+  [[nodiscard]] DeviceSettings settings() const override;
+  [[nodiscard]] std::vector<DeviceProcess> others() const override;
 
  private:
   struct Calls;

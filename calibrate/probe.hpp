@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace headroom {
 
@@ -86,6 +87,7 @@ struct ProbeEffort {
   std::int64_t repeats = 9;      ///< timed spans, whose median is the latency
   Seconds span{2e-3};            ///< least length of a span; kernels shorter than that fill it in a row
   std::int64_t algorithms = 16;  ///< of cuBLASLt's heuristics that are timed; the fastest is measured
+  std::int64_t round = 0;  ///< how often this probe was measured before; a device takes no notice, a simulated does
 };
 
 /// One measurement. Latencies are of one kernel.
@@ -100,6 +102,7 @@ struct Sample {
   Seconds lasted{};               ///< sustained: all spans together
   std::optional<Hertz> sm_clock;  ///< right after; of a sustained run, the median of its second half
   std::optional<Watts> power;     ///< sustained only: what NVML reads may average over a second
+  std::vector<Seconds> told;      ///< spans one by one, as far as the prober tells them
 };
 
 /// A probe without a sample, and why.
@@ -139,6 +142,8 @@ class Prober {
   /// Blocks until measured. A probe that the device or its library refuses is Skipped; DeviceError when the device
   /// cannot go on.
   virtual Measurement measure(const Probe& probe, const ProbeEffort& effort) = 0;
+  /// Seconds since a fixed moment, by which a budget is counted. A simulated device has a clock of its own.
+  [[nodiscard]] virtual Seconds clock() const;
 };
 
 }  // namespace headroom

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -130,6 +131,9 @@ class LibraryProber final : public Prober {
     sample.algorithms = result.algorithms;
     sample.first = Seconds{result.first_seconds};
     sample.lasted = Seconds{result.lasted_seconds};
+    for (std::int64_t i = 0; i < std::min(result.told, probes::most_told); ++i) {
+      sample.told.emplace_back(result.told_seconds[static_cast<std::size_t>(i)]);
+    }
     return sample;
   }
 

@@ -13,7 +13,7 @@ namespace {
 /// Reads a device ten times a second on a thread of its own until stopped.
 class Watch {
  public:
-  explicit Watch(const Nvml& nvml) : nvml_{&nvml}, thread_{[this] { watch(); }} {}
+  explicit Watch(const DeviceMonitor& nvml) : nvml_{&nvml}, thread_{[this] { watch(); }} {}
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   Watch(Watch&&) = delete;
@@ -46,7 +46,7 @@ class Watch {
     } while (!stopped_);
   }
 
-  const Nvml* nvml_;
+  const DeviceMonitor* nvml_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopped_ = false;
@@ -67,35 +67,40 @@ std::optional<Q> settled(const std::vector<DeviceReading>& readings, std::option
 }
 
 Measurement measure_sustained(
-    Prober& prober, const Nvml& nvml, const Probe& probe, const ProbePlan& plan, ProbeRun& run) {
+    Prober& prober, const DeviceMonitor& nvml, const Probe& probe, const ProbeEffort& effort, std::uint64_t& throttle) {
   Watch watch{nvml};
-  Measurement measurement = prober.measure(probe, plan.effort);
+  Measurement measurement = prober.measure(probe, effort);
   const std::vector<DeviceReading> readings = watch.stop();
   if (auto* sample = std::get_if<Sample>(&measurement)) {
     sample->sm_clock = settled(readings, &DeviceReading::sm_clock);
     sample->power = settled(readings, &DeviceReading::power);
     for (const DeviceReading& reading : readings) {
-      run.sustained_throttle |= slowing(reading.throttle.value_or(0));
+      throttle |= slowing(reading.throttle.value_or(0));
     }
-  }
-  return measurement;
-}
-
-Measurement measure_one(Prober& prober, const Nvml* nvml, const Probe& probe, const ProbePlan& plan, ProbeRun& run) {
-  const auto* gemm = std::get_if<GemmProbe>(&probe);
-  if (nvml != nullptr && gemm != nullptr && gemm->sustained > Seconds{}) {
-    return measure_sustained(prober, *nvml, probe, plan, run);
-  }
-  Measurement measurement = prober.measure(probe, plan.effort);
-  if (auto* sample = std::get_if<Sample>(&measurement); sample != nullptr && nvml != nullptr) {
-    sample->sm_clock = nvml->read().sm_clock;
   }
   return measurement;
 }
 
 }  // namespace
 
-ProbeRun run_probes(Prober& prober, const Nvml* nvml, const ProbePlan& plan, const ProbeProgress& progress) {
+Measurement measure_watched(
+    Prober& prober, const DeviceMonitor* nvml, const Probe& probe, const ProbeEffort& effort, std::uint64_t& throttle) {
+  const auto* gemm = std::get_if<GemmProbe>(&probe);
+  if (nvml != nullptr && gemm != nullptr && gemm->sustained > Seconds{}) {
+    return measure_sustained(prober, *nvml, probe, effort, throttle);
+  }
+  Measurement measurement = prober.measure(probe, effort);
+  if (auto* sample = std::get_if<Sample>(&measurement); sample != nullptr && nvml != nullptr) {
+    sample->sm_clock = nvml->read().sm_clock;
+  }
+  return measurement;
+}
+
+Seconds Prober::clock() const {
+  return Seconds{std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count()};
+}
+
+ProbeRun run_probes(Prober& prober, const DeviceMonitor* nvml, const ProbePlan& plan, const ProbeProgress& progress) {
   const auto start = std::chrono::steady_clock::now();
   ProbeRun run;
   run.skipped = plan.skipped;
@@ -106,7 +111,7 @@ ProbeRun run_probes(Prober& prober, const Nvml* nvml, const ProbePlan& plan, con
     if (progress) {
       progress(i, plan.probes.size(), plan.probes[i]);
     }
-    Measurement measurement = measure_one(prober, nvml, plan.probes[i], plan, run);
+    Measurement measurement = measure_watched(prober, nvml, plan.probes[i], plan.effort, run.sustained_throttle);
     if (auto* sample = std::get_if<Sample>(&measurement)) {
       run.samples.push_back(*sample);
     } else {

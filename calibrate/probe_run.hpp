@@ -18,13 +18,18 @@ struct ProbeRun {
   Seconds lasted{};
 };
 
+/// Measures one probe and reads the device's clock right after, or of a sustained run ten times a second meanwhile;
+/// every reason that slowed such a run is added to `throttle`. `nvml` may be nullptr.
+[[nodiscard]] Measurement measure_watched(
+    Prober& prober, const DeviceMonitor* nvml, const Probe& probe, const ProbeEffort& effort, std::uint64_t& throttle);
+
 /// Called before each probe: probes done, probes in all, the one that begins.
 using ProbeProgress = std::function<void(std::size_t done, std::size_t all, const Probe& next)>;
 
 /// Measures every probe of the plan in its order. `nvml` may be nullptr: clocks and power stay empty.
 /// Throws DeviceError when the device cannot go on.
 [[nodiscard]] ProbeRun run_probes(Prober& prober,
-                                  const Nvml* nvml,
+                                  const DeviceMonitor* nvml,
                                   const ProbePlan& plan,
                                   const ProbeProgress& progress);
 

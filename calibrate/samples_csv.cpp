@@ -197,6 +197,25 @@ SampleRows rows_of(std::span<const Sample> samples, const std::string& cublaslt_
   return rows;
 }
 
+std::vector<FolderFile> sample_files(std::span<const Sample> samples, const std::string& cublaslt) {
+  const SampleRows rows = rows_of(samples, cublaslt);
+  std::vector<FolderFile> files;
+  if (!rows.gemm.empty()) {
+    files.emplace_back("gemm.csv", csv_of(rows.gemm));
+  }
+  if (!rows.sustained.empty()) {
+    files.emplace_back("gemm_sustained.csv", csv_of(rows.sustained));
+  }
+  if (!rows.copy.empty()) {
+    files.emplace_back("copy.csv", csv_of(rows.copy));
+  }
+  if (!rows.launch.empty()) {
+    files.emplace_back("launch.csv", csv_of(rows.launch));
+  }
+  files.emplace_back("details.csv", details_csv(samples));
+  return files;
+}
+
 std::string details_csv(std::span<const Sample> samples) {
   std::string text = "probe,latency_us,fastest_us,slowest_us,spans,launches,copies,algorithms,sm_clock_mhz\n";
   for (const Sample& s : samples) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/calibrate/probe.hpp>
+#include <headroom/calibrate/sample_folder.hpp>
 #include <headroom/core/csv.hpp>
 
 #include <span>
@@ -61,6 +62,10 @@ struct SampleRows {
   std::vector<LaunchRow> launch;
 };
 [[nodiscard]] SampleRows rows_of(std::span<const Sample> samples, const std::string& cublaslt_version);
+
+/// One file for each kind of probe that has samples, and details.csv.
+[[nodiscard]] std::vector<FolderFile> sample_files(std::span<const Sample> samples,
+                                                   const std::string& cublaslt_version);
 
 /// How each sample was taken, for people:
 /// probe,latency_us,fastest_us,slowest_us,spans,launches,copies,algorithms,sm_clock_mhz

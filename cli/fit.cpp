@@ -3,9 +3,11 @@
 #include <headroom/calibrate/fit_rough.hpp>
 #include <headroom/calibrate/fit_serving_memory.hpp>
 #include <headroom/cli/fit_kernels.hpp>
+#include <headroom/cli/fit_overlay.hpp>
 #include <headroom/cli/fit_step.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/cli/verb.hpp>
+#include <headroom/core/whole_file.hpp>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +25,9 @@ constexpr std::array options{
            "with a training software: put the numbers into FOLDER/stacks/{train,step}"},
     Option{"--no-left-out", OptionKind::flag, "", "with a training software: do not fit again without each source"},
     Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"},
+    Option{"--base", OptionKind::one, "ID", "folders of samples instead of files: the SKU that an overlay extends"},
+    Option{"--id", OptionKind::one, "ID", "with --base: id of the overlay; default the base's own"},
+    Option{"--output", OptionKind::one, "PATH", "write the answer to a file; with --base the overlay's folder"},
     Option{"--kind", OptionKind::one,
            "gemm|attention-prefill|attention-decode|moe|quantize|attention-training|nccl|custom-all-reduce|"
            "moe-all-to-all",
@@ -106,7 +111,7 @@ std::string memory_fit_text(const ServingMemoryFit& fit, const Arguments& argume
          ", per doubling of tp " + format(c.framework_per_doubling) + "\n\n" + table.text(0);
 }
 
-Outcome run(const Arguments& arguments) {
+Outcome fitted(const Arguments& arguments) {
   const std::vector<std::string> paths = arguments.many("");
   if (paths.empty()) {
     throw ConfigError{"name the files of measured training rows, e.g. 'headroom fit train_*.csv'"};
@@ -137,11 +142,24 @@ Outcome run(const Arguments& arguments) {
   return {arguments.one("--format", "text") == "toml" ? fit_toml(fit) : fit_text(fit), "", 0};
 }
 
+Outcome run(const Arguments& arguments) {
+  if (arguments.has("--base") && !arguments.many("").empty()) {
+    return fit_overlay(arguments);
+  }
+  Outcome outcome = fitted(arguments);
+  if (arguments.has("--output")) {
+    write_whole_file(arguments.one("--output"), outcome.out);
+    outcome.out.clear();
+  }
+  return outcome;
+}
+
 constexpr std::string_view examples =
     "  headroom fit train_*.csv\n"
     "  headroom fit train_*.csv --format toml\n"
     "  headroom fit serve_kvcap.csv --stack tensorrt-llm\n"
     "  headroom fit gemm.csv --gpu h100-sxm-80gb --cross-validate 5\n"
+    "  headroom fit h200-rack-7 --base h200-sxm-141gb -o h200-rack-7/overlay\n"
     "  headroom fit nccl.csv --gpu h100-sxm-80gb --kind nccl --cross-validate 5\n";
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/collective_problem.hpp>
 #include <headroom/calibrate/curve_problem.hpp>
+#include <headroom/calibrate/curve_text.hpp>
 #include <headroom/cli/fit_kernels.hpp>
 #include <headroom/cli/kernel_files.hpp>
 #include <headroom/cli/table.hpp>
@@ -18,14 +19,10 @@
 namespace headroom::cli {
 namespace {
 
-/// One curve as fitted, with the kernels it was fitted on.
-struct Fitted {
-  KernelGroup group;
-  CurveProblem problem;
-  CurveFit fit;
+/// One curve as fitted, and how it was judged.
+struct Fitted : FittedGroup {
   CurveErrors outside;  ///< of the fitted curve on kernels beyond its range
   bool probe_only = false;
-  int folds = 0;
 };
 
 /// Fewer than two kernels a parameter are not a curve.
@@ -59,25 +56,6 @@ std::string percent(double share, int digits = 3) {
   return std::isfinite(share) ? format_number(100.0 * share, digits) : "-";
 }
 
-/// Four digits without separators of thousands: a TOML file reads them back.
-std::string digits(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g", value);
-  return text.data();
-}
-
-std::string value_text(const CurveParameter& parameter, double value) {
-  if (parameter.unit == CurveUnit::share) {
-    return digits(value);
-  }
-  if (parameter.unit == CurveUnit::bytes) {
-    return digits(value / 1024.0) + " KiB";
-  }
-  return value < 1e-7   ? digits(value * 1e9) + " ns"
-         : value < 1e-3 ? digits(value * 1e6) + " us"
-                        : digits(value * 1e3) + " ms";
-}
-
 std::string today() {
   const std::time_t now = std::time(nullptr);
   std::array<char, 16> text{};
@@ -85,10 +63,6 @@ std::string today() {
   gmtime_r(&now, &parts);
   std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
   return text.data();
-}
-
-const CurveErrors& judged(const Fitted& f) {
-  return f.fit.held_out.n > 0 ? f.fit.held_out : f.fit.fitted;
 }
 
 // ---- text -----------------------------------------------------------------------------------------------------------
@@ -152,7 +126,7 @@ void add_collective_regions(const Fitted& f, const Region& region) {
 
 /// Errors by the first size of the shape (m, batch, tokens) and by measured time.
 void add_regions(const Fitted& f, Table& table) {
-  const std::vector<double>& errors = f.fit.held_out_errors.empty() ? f.fit.fitted_errors : f.fit.held_out_errors;
+  const std::vector<double>& errors = f.judged_errors();
   const auto region = [&](const std::string& name, auto&& inside) {
     std::vector<double> some;
     for (std::size_t i = 0; i < errors.size(); ++i) {
@@ -189,7 +163,7 @@ std::string weighted_by_time(const Fitted& f) {
   if (f.group.kind != KernelKind::gemm) {
     return {};
   }
-  const std::vector<double>& errors = f.fit.held_out_errors.empty() ? f.fit.fitted_errors : f.fit.held_out_errors;
+  const std::vector<double>& errors = f.judged_errors();
   double off = 0.0;
   double all = 0.0;
   for (std::size_t i = 0; i < errors.size(); ++i) {
@@ -208,7 +182,7 @@ std::string group_name(const KernelGroup& g) {
 }
 
 std::string text_of(const Fitted& f) {
-  const CurveErrors& e = judged(f);
+  const CurveErrors& e = f.judged();
   std::string text = group_name(f.group) + ": " + std::to_string(f.group.rows.size()) + " kernels" +
                      (f.probe_only ? ", fitted on the probe's shapes alone, judged on the others" : "") + "\n";
   text += (f.fit.held_out.n > 0 ? "held out" : "fitted") + std::string{": mape "} + percent(e.mape) + " %, median " +
@@ -228,35 +202,6 @@ std::string text_of(const Fitted& f) {
 }
 
 // ---- TOML and JSON --------------------------------------------------------------------------------------------------
-
-/// The table of a curve file that holds curves of a kind: any pass over memory shares that of quantise passes.
-std::string table_name(const KernelGroup& group) {
-  if (is_collective(group.kind)) {
-    return std::string{collective_table(group)};
-  }
-  return group.kind == KernelKind::quantize ? "memory"
-                                            : std::string{kernel_kind_names[static_cast<std::size_t>(group.kind)]};
-}
-
-std::string toml_of(const Fitted& f, const std::string& source) {
-  const CurveErrors& e = judged(f);
-  std::string text = "[[" + table_name(f.group) + "]]\n";
-  text += "engine = \"" + f.group.engine + "\"\nversion = \"" + f.group.version + "\"\nformat = \"" + f.group.format +
-          "\"\n";
-  text += f.group.kernel.empty() ? "" : "kernel = \"" + f.group.kernel + "\"\n";
-  text += f.group.routing.empty() ? "" : "routing = \"" + f.group.routing + "\"\n";
-  text += "source = \"" + source + "\"\ndate = \"" + today() + "\"\nrows = " + std::to_string(f.group.rows.size()) +
-          "\nfolds = " + std::to_string(f.folds) + "\n";
-  text += "mape = " + format_number(e.mape) + "\nmedian = " + format_number(e.median) +
-          "\np90 = " + format_number(e.p90) + "\nbias = " + format_number(e.bias) + "\n[" + table_name(f.group) +
-          ".values]\n";
-  for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
-    const CurveParameter& p = f.problem.parameters[i];
-    const std::string value = value_text(p, f.fit.result.parameters[i].value);
-    text += std::string{p.name} + " = " + (p.unit == CurveUnit::share ? value : "\"" + value + "\"") + "\n";
-  }
-  return text;
-}
 
 void json_errors(JsonWriter& json, std::string_view name, const CurveErrors& e) {
   json.key(name);
@@ -338,7 +283,7 @@ std::vector<Fitted> fit_all(const Arguments& arguments,
     }
     const bool probe_only = arguments.has("--probe-shapes");
     if (!group.rows.empty()) {
-      all.push_back({std::move(group), {}, {}, {}, probe_only, probe_only ? 0 : folds});
+      all.push_back({{std::move(group), {}, {}, probe_only ? 0 : folds}, {}, probe_only});
     }
   }
   for (Fitted& f : all) {
@@ -397,7 +342,7 @@ Outcome fit_kernels(const Arguments& arguments) {
   }
   std::string text = format == "toml" ? "schema = 1\nid = \"" + device.id + "\"\n" : "";
   for (const Fitted& f : all) {
-    text += format == "toml" ? "\n" + toml_of(f, arguments.one("--source", "own kernels")) : text_of(f);
+    text += format == "toml" ? "\n" + curve_toml(f, arguments.one("--source", "own kernels"), today()) : text_of(f);
   }
   for (const std::string& remark : left_out) {
     text += (format == "toml" ? "# left out: " : "left out: ") + remark + "\n";

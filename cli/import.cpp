@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom import`: a launch file of another program as a training scenario.
+// `headroom import`: a launch file of another program as a training scenario, results of another benchmark as samples.
+#include <headroom/calibrate/import_samples.hpp>
 #include <headroom/cli/verb.hpp>
+#include <headroom/core/config_reader.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/launch/launch.hpp>
 
@@ -26,8 +28,9 @@ constexpr std::array keys{
 };
 
 constexpr std::array options{
-    Option{"--from", OptionKind::one, "megatron|nemo|torchtitan|deepspeed|torchrun|slurm",
-           "the file's form; default: as its text looks"},
+    Option{"--from", OptionKind::one,
+           "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|nccl-tests|rccl-tests|nvbandwidth|mixbench|nvidia-smi",
+           "the file's form; default: the launch file that its text looks like"},
     Option{"--model", OptionKind::one, "ID", "model preset or config.json; numbers of the file must agree with it"},
     Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog, which no launch file names"},
     Option{"--gpus", OptionKind::one, "N", "number of GPUs, where no launch line says it"},
@@ -60,32 +63,61 @@ ImportRequest request_of(const Arguments& arguments) {
   return request;
 }
 
+std::string lines_of(const std::vector<std::string>& remarks) {
+  std::string text;
+  for (const std::string& remark : remarks) {
+    text += remark + "\n";
+  }
+  return text;
+}
+
+Outcome delivered(const Arguments& arguments, const std::string& text, const std::vector<std::string>& remarks) {
+  if (arguments.has("--output")) {
+    write_whole_file(arguments.one("--output"), text);
+    return {"", lines_of(remarks), 0};
+  }
+  return {text, lines_of(remarks), 0};
+}
+
+/// Results of a benchmark as samples; nullopt for a launch file.
+std::optional<ImportedSamples> samples_of(const Arguments& arguments, const std::string& file) {
+  const auto found = std::find(sample_form_names.begin(), sample_form_names.end(), arguments.one("--from"));
+  if (found == sample_form_names.end()) {
+    return std::nullopt;
+  }
+  for (const ImportOption& option : keys) {
+    if (arguments.has(option.option)) {
+      throw ConfigError{std::string{option.option} + " is a key of a scenario; results of " + std::string{*found} +
+                        " are none"};
+    }
+  }
+  return import_samples(static_cast<SampleForm>(found - sample_form_names.begin()), read_file(file).text, file);
+}
+
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> files = arguments.many("");
   if (files.empty()) {
     throw ConfigError{"name a launch file, e.g. 'headroom import train.sbatch --gpu h100-sxm-80gb'"};
   }
+  if (const std::optional<ImportedSamples> samples = samples_of(arguments, files.front())) {
+    return delivered(arguments, samples->text, samples->remarks);
+  }
   const Sources sources = Sources::standard();
   const ImportedLaunch launch = import_launch(read_file(files.front()), request_of(arguments), sources);
-  std::string remarks;
-  for (const std::string& remark : launch.remarks) {
-    remarks += remark + "\n";
-  }
-  if (arguments.has("--output")) {
-    write_whole_file(arguments.one("--output"), launch.toml);
-    return {"", remarks, 0};
-  }
-  return {launch.toml, remarks, 0};
+  return delivered(arguments, launch.toml, launch.remarks);
 }
 
 constexpr std::string_view examples =
     "  headroom import train.sbatch --gpu h100-sxm-80gb -o scenario.toml\n"
     "  headroom import ds_config.json --model llama3-8b --gpu a100-sxm-80gb --gpus 64 --seq-len 4096\n"
-    "  headroom import job.toml --from torchtitan --gpu h100-sxm-80gb --gpus 128\n";
+    "  headroom import job.toml --from torchtitan --gpu h100-sxm-80gb --gpus 128\n"
+    "  headroom import all_reduce.log --from nccl-tests -o nccl.csv\n";
 
 }  // namespace
 
-const Verb import_verb{"import", "a launch file of those programs as a training scenario", "FILE", 1, options, examples,
+const Verb import_verb{"import", "a launch file of another program as a scenario, a benchmark's results as samples",
+                       "FILE",   1,
+                       options,  examples,
                        run};
 
 }  // namespace headroom::cli

@@ -4,6 +4,7 @@
 #include <headroom/calibrate/probe_library.hpp>
 #include <headroom/calibrate/sample_folder.hpp>
 #include <headroom/calibrate/samples_csv.hpp>
+#include <headroom/cli/probe_options.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -30,67 +31,10 @@ constexpr std::array options{
     Option{"--force", OptionKind::flag, "", "replace a folder of earlier samples"},
 };
 
-bool given(const std::vector<std::string>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-ProbeChoice choice_of(const Arguments& arguments) {
-  ProbeChoice choice;
-  choice.quick = arguments.has("--quick");
-  if (arguments.has("--only")) {
-    const std::vector<std::string> only = arguments.many("--only");
-    choice.gemm = given(only, "gemm");
-    choice.copy = given(only, "copy");
-    choice.launch = given(only, "launch");
-  }
-  if (arguments.has("--dtype")) {
-    if (!choice.gemm) {
-      throw ConfigError{"--dtype chooses types of GEMM, which --only leaves out"};
-    }
-    const std::vector<std::string> types = arguments.many("--dtype");
-    choice.types.clear();
-    for (const GemmTypeRow& row : gemm_types) {
-      if (given(types, row.name)) {
-        choice.types.push_back(row.type);
-      }
-    }
-  }
-  return choice;
-}
-
-std::int64_t device_of(const Arguments& arguments) {
-  const std::string text = arguments.one("--device", "0");
-  const std::optional<std::int64_t> device = integer_of(text);
-  constexpr std::int64_t most = 1024;
-  if (!device || *device < 0 || *device > most) {
-    throw ConfigError{"--device is " + quoted(text) + "; it must be an integer from 0"};
-  }
-  return *device;
-}
-
 /// A line that overwrites itself, on a terminal only.
 void show_progress(std::size_t done, std::size_t all, const Probe& next) {
   std::fprintf(stderr, "\r\033[K%zu of %zu: %s", done + 1, all, name_of(next).c_str());
   std::fflush(stderr);
-}
-
-std::vector<FolderFile> sample_files(const ProbeRun& run, const std::string& cublaslt) {
-  const SampleRows rows = rows_of(run.samples, cublaslt);
-  std::vector<FolderFile> files;
-  if (!rows.gemm.empty()) {
-    files.emplace_back("gemm.csv", csv_of(rows.gemm));
-  }
-  if (!rows.sustained.empty()) {
-    files.emplace_back("gemm_sustained.csv", csv_of(rows.sustained));
-  }
-  if (!rows.copy.empty()) {
-    files.emplace_back("copy.csv", csv_of(rows.copy));
-  }
-  if (!rows.launch.empty()) {
-    files.emplace_back("launch.csv", csv_of(rows.launch));
-  }
-  files.emplace_back("details.csv", details_csv(run.samples));
-  return files;
 }
 
 /// What would make the samples untypical, told before they are believed.
@@ -147,7 +91,7 @@ Outcome probed(const Arguments& arguments) {
         run.skipped.empty() ? "" : ": " + run.skipped.front().probe + ": " + run.skipped.front().why;
     throw DeviceError{"no probe could be measured" + why};
   }
-  std::vector<FolderFile> files = sample_files(run, manifest.device.cublaslt);
+  std::vector<FolderFile> files = sample_files(run.samples, manifest.device.cublaslt);
   for (const FolderFile& file : files) {
     manifest.files.push_back(file.first);
   }

@@ -78,6 +78,7 @@ extern const Verb collective_verb;
 extern const Verb roofline_verb;
 extern const Verb replay_verb;
 extern const Verb probe_verb;
+extern const Verb calibrate_verb;
 extern const Verb export_verb;
 extern const Verb import_verb;
 

@@ -8,7 +8,7 @@
 
 namespace headroom::probes {
 
-inline constexpr std::uint32_t abi_version = 1;
+inline constexpr std::uint32_t abi_version = 2;
 inline constexpr const char* entry_name = "headroom_probes_table";
 
 enum class Status : std::int32_t {  // NOLINT(performance-enum-size): an int on both sides
@@ -50,6 +50,9 @@ struct Request {
   double sustained_seconds;  ///< zero: a short measurement
 };
 
+/// Spans that a result tells one by one.
+inline constexpr std::int64_t most_told = 64;
+
 /// Seconds are of one kernel, but lasted_seconds.
 struct Result {
   double latency_seconds;
@@ -60,6 +63,8 @@ struct Result {
   std::int64_t spans;
   std::int64_t launches;
   std::int64_t algorithms;
+  std::int64_t told;  ///< of told_seconds, in the order they were timed; of more spans than fit the last ones
+  std::array<double, most_told> told_seconds;
 };
 
 struct Session;

@@ -22,6 +22,16 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
 }
 
+namespace {
+
+void tell(Result& result, const std::vector<double>& spans) {
+  const std::size_t told = std::min(spans.size(), static_cast<std::size_t>(most_told));
+  std::copy(spans.end() - static_cast<std::ptrdiff_t>(told), spans.end(), result.told_seconds.begin());
+  result.told = static_cast<std::int64_t>(told);
+}
+
+}  // namespace
+
 Result summary(const std::vector<double>& spans, std::int64_t launches) {
   Result result{};
   result.latency_seconds = median(spans);
@@ -29,6 +39,7 @@ Result summary(const std::vector<double>& spans, std::int64_t launches) {
   result.slowest_seconds = *std::max_element(spans.begin(), spans.end());
   result.spans = static_cast<std::int64_t>(spans.size());
   result.launches = launches;
+  tell(result, spans);
   return result;
 }
 

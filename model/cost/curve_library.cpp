@@ -4,6 +4,8 @@
 #include <headroom/model/cost/curve_reader.hpp>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 
 namespace headroom {
 namespace embedded {
@@ -28,10 +30,10 @@ std::string percent(double share) {
 }
 
 /// "trtllm 1.3.0rc20 bf16 kernels of h100-sxm-80gb, 5.4 % off when held out"
-std::string described(const CurveProvenance& p, const CurveSet& set, const Device& device, std::string_view format) {
+std::string described(const CurveProvenance& p, const Device& device, std::string_view format) {
   std::string text =
-      p.engine + " " + p.version + " " + (p.kernel.empty() ? "" : p.kernel + " ") + p.format + " kernels of " + set.id;
-  if (set.id != device.id) {
+      p.engine + " " + p.version + " " + (p.kernel.empty() ? "" : p.kernel + " ") + p.format + " kernels of " + p.sku;
+  if (p.sku != device.id) {
     text += " with the datasheet of " + device.id + " (no kernel of its own was measured)";
   } else {
     text += ", " + percent(p.mape) + " off when held out";
@@ -77,7 +79,7 @@ ChosenCurve<N> choose_attention(const std::vector<FittedCurve<N>>& curves,
                                               "bf16/bf16"};
   for (const std::string_view name : order) {
     if (const FittedCurve<N>* found = look_up(curves, engine, name)) {
-      return {found, described(found->provenance, set, device, format.name)};
+      return {found, described(found->provenance, device, format.name)};
     }
   }
   none_serves(curves, what, std::string{format.name} + (engine.empty() ? "" : " of engine " + quoted(engine)), set);
@@ -86,14 +88,53 @@ ChosenCurve<N> choose_attention(const std::vector<FittedCurve<N>>& curves,
 constexpr std::string_view training_attention_of = "h100-sxm-80gb";
 constexpr std::array<std::string_view, 2> newest_first{"flash3", "flash2"};
 
+template <class Function>
+void for_each_provenance(CurveSet& set, Function&& function) {
+  const auto all = [&](auto& curves) {
+    for (auto& curve : curves) {
+      function(curve.provenance);
+    }
+  };
+  all(set.gemm);
+  all(set.prefill);
+  all(set.decode);
+  all(set.training_attention);
+  all(set.moe);
+  all(set.memory);
+}
+
+/// The curves of a base behind a set's own: the first that serves is taken.
+void append(CurveSet& set, CurveSet&& base) {
+  const auto add = [](auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
+  add(set.gemm, base.gemm);
+  add(set.prefill, base.prefill);
+  add(set.decode, base.decode);
+  add(set.training_attention, base.training_attention);
+  add(set.moe, base.moe);
+  add(set.memory, base.memory);
+}
+
+CurveSet read_entry(const DataStore::Entry& entry) {
+  Diagnostics diagnostics;
+  CurveSet set = read_curve_set(parse_toml(entry.text, entry.file), entry.file, diagnostics);
+  diagnostics.throw_if_any();
+  return set;
+}
+
 /// What a pass over memory is judged by when nobody measured it: reads and writes every element once.
 constexpr std::string_view plain_pass = "scale_matrix";
+/// The probe's pass that does just that.
+constexpr std::string_view copy_pass = "copy";
 
 }  // namespace
 
 double benchmark_copies(std::string_view engine) noexcept {
   // The collector of the shared kernels: 5 weight copies for TensorRT-LLM, 6 for vLLM (shared study of kernels, 1).
   return engine == "vllm" ? 6.0 : engine == "cublaslt" ? 1e6 : 5.0;
+}
+
+bool benchmark_quantises(std::string_view engine) noexcept {
+  return engine != "cublaslt";
 }
 
 CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {
@@ -108,7 +149,9 @@ CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Di
   set.training_attention = read_curves(root, "attention-training", training_attention_parameters());
   set.moe = read_curves(root, "moe", moe_parameters());
   set.memory = read_curves(root, "memory", memory_parameters());
+  set.base = root.maybe_text("base").value_or("");
   root.finish();
+  for_each_provenance(set, [&](CurveProvenance& p) { p.sku = set.id; });
   return set;
 }
 
@@ -127,9 +170,22 @@ CurveSet find_curve_set(const Device& device) {
     throw ConfigError{device.id + " names the kernel curves " + quoted(device.curves) + ", which do not exist" +
                       suggestion(device.curves, known)};
   }
-  Diagnostics diagnostics;
-  CurveSet set = read_curve_set(parse_toml(entry->text, entry->file), entry->file, diagnostics);
-  diagnostics.throw_if_any();
+  CurveSet set = read_entry(*entry);
+  std::vector<std::string> files{set.file};
+  for (std::string base = set.base; !base.empty();) {
+    // A set whose base is its own id extends the one it hides.
+    const bool hides = base == std::filesystem::path{files.back()}.stem();
+    const std::optional<DataStore::Entry> below =
+        hides ? store.find_below("curves", base, files.back()) : store.find("curves", base);
+    if (!below || std::find(files.begin(), files.end(), below->file) != files.end()) {
+      throw ConfigError{files.back() + ": base " + quoted(base) +
+                        (below ? " leads back to itself" : " is no set of kernel curves")};
+    }
+    CurveSet more = read_entry(*below);
+    files.push_back(below->file);
+    base = more.base;
+    append(set, std::move(more));
+  }
   return set;
 }
 
@@ -145,7 +201,7 @@ ChosenCurve<gemm_parameter_count> choose_gemm(const CurveSet& set,
     none_serves(set.gemm, "GEMM", std::string{format.name} + (engine.empty() ? "" : " of engine " + quoted(engine)),
                 set);
   }
-  return {found, described(found->provenance, set, device, format.name)};
+  return {found, described(found->provenance, device, format.name)};
 }
 
 ChosenCurve<prefill_parameter_count> choose_prefill(const CurveSet& set,
@@ -187,7 +243,7 @@ ChosenCurve<training_attention_parameter_count> choose_training_attention(
   if (found == nullptr) {
     none_serves(set.training_attention, "training attention", implementation.name, set);
   }
-  return {found, described(found->provenance, set, device, "bf16")};
+  return {found, described(found->provenance, device, "bf16")};
 }
 
 ChosenCurve<moe_parameter_count> choose_moe(const CurveSet& set,
@@ -209,7 +265,7 @@ ChosenCurve<moe_parameter_count> choose_moe(const CurveSet& set,
     for (const bool other : {false, true}) {
       const std::string_view kind = law != other ? "power-law" : "balanced";
       if (const FittedMoe* found = find(wanted, kind); found != nullptr) {
-        std::string why = described(found->provenance, set, device, format.name);
+        std::string why = described(found->provenance, device, format.name);
         why += other ? "; measured with " + std::string{kind} + " routing alone" : "";
         return {found, std::move(why)};
       }
@@ -227,11 +283,15 @@ ChosenMemory choose_memory(const CurveSet& set,
                            std::string_view engine) {
   for (const std::string_view wanted : {kernel, plain_pass}) {
     const auto at = std::find_if(set.memory.begin(), set.memory.end(), [&](const FittedMemory& c) {
-      return c.provenance.kernel == wanted && (engine.empty() || c.provenance.engine == engine);
+      const std::string& measured = c.provenance.kernel;
+      return (measured == wanted || (wanted == plain_pass && measured == copy_pass)) &&
+             (engine.empty() || c.provenance.engine == engine);
     });
     if (at != set.memory.end()) {
-      std::string why = described(at->provenance, set, device, at->provenance.format);
-      why += wanted == kernel ? "" : "; no " + std::string{kernel} + " was measured";
+      std::string why = described(at->provenance, device, at->provenance.format);
+      why += wanted == kernel || (kernel == plain_pass && at->provenance.kernel == copy_pass)
+                 ? ""
+                 : "; no " + std::string{kernel} + " was measured";
       return {at->values, at->provenance.engine, at->provenance.p90, std::move(why)};
     }
   }
@@ -254,7 +314,7 @@ ChosenMemory choose_memory(const CurveSet& set,
   };
   take(MemoryParameter::launch, GemmParameter::launch);
   take(MemoryParameter::bandwidth, GemmParameter::bandwidth);
-  chosen.why = "launch and bandwidth of " + described(gemm.provenance, set, device, gemm.provenance.format) +
+  chosen.why = "launch and bandwidth of " + described(gemm.provenance, device, gemm.provenance.format) +
                " (matrix products; no memory-bound pass was measured)";
   return chosen;
 }

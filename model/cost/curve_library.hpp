@@ -19,6 +19,7 @@ namespace headroom {
 
 /// Where a curve's numbers come from and how far they held on kernels that the fit did not see.
 struct CurveProvenance {
+  std::string sku;  ///< whose kernels: the id of the file that the curve stands in
   std::string engine, version;
   std::string format;   ///< as the model names it: "bf16"; of attention "bf16/fp8"
   std::string kernel;   ///< of MoE the family of kernels, of a memory-bound pass its name; else empty
@@ -50,6 +51,7 @@ using FittedMemory = FittedCurve<memory_parameter_count>;
 struct CurveSet {
   std::string id;  ///< of the SKU
   std::string file;
+  std::string base;              ///< another set whose curves serve where this one has none; empty: none
   std::vector<FittedGemm> gemm;  ///< in order of preference
   std::vector<FittedPrefill> prefill;
   std::vector<FittedDecode> decode;
@@ -68,9 +70,14 @@ struct ChosenCurve {
 /// Weight matrices that an engine's benchmark rotates through; 1 when it is not known.
 [[nodiscard]] double benchmark_copies(std::string_view engine) noexcept;
 
+/// Whether the kernels that an engine's benchmark times in 8 and 4 bit hold the cast of their activations too; a
+/// probe's products do not, so that their curves leave the cast at its prior.
+[[nodiscard]] bool benchmark_quantises(std::string_view engine) noexcept;
+
 /// Reads one set; every problem goes to `diagnostics`.
 [[nodiscard]] CurveSet read_curve_set(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
-/// The set that a SKU names (`curves = "ID"`). ConfigError when it names none or an unknown one.
+/// The set that a SKU names (`curves = "ID"`), followed by the curves of the sets that its file names as `base`.
+/// ConfigError when it names none, an unknown one, or bases that lead back to themselves.
 [[nodiscard]] CurveSet find_curve_set(const Device& device);
 
 /// The curve of a format. An empty engine takes the set's first; a format nobody measured takes that of the same

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 
@@ -33,13 +34,20 @@ GemmFormat gradient_of(GemmFormat format) noexcept {
   return format;
 }
 
+/// A set's name and where it is looked up: an overlay may hide a set of the same name.
+std::string set_key(const Device& device) {
+  const char* folders = std::getenv("HEADROOM_DATA_DIR");
+  return device.curves + "\n" + (folders == nullptr ? "" : folders);
+}
+
 /// Parsed once: rows ask for the same SKUs again and again.
 const CurveSet& curve_set_of(const Device& device) {
   static std::mutex mutex;
   static std::map<std::string, CurveSet, std::less<>> sets;
   const std::lock_guard lock{mutex};
-  const auto found = sets.find(device.curves);
-  return found != sets.end() ? found->second : sets.emplace(device.curves, find_curve_set(device)).first->second;
+  const std::string key = set_key(device);
+  const auto found = sets.find(key);
+  return found != sets.end() ? found->second : sets.emplace(key, find_curve_set(device)).first->second;
 }
 
 /// The set whose attention serves a SKU: its own, else that of the SKU on which most kernels were published.
@@ -47,12 +55,13 @@ const CurveSet& attention_set_of(const Device& device) {
   static std::mutex mutex;
   static std::map<std::string, CurveSet, std::less<>> sets;
   const std::lock_guard lock{mutex};
-  const auto found = sets.find(device.curves);
+  const std::string key = set_key(device);
+  const auto found = sets.find(key);
   if (found != sets.end()) {
     return found->second;
   }
   const CurveSet own = device.curves.empty() ? CurveSet{} : find_curve_set(device);
-  return sets.emplace(device.curves, training_attention_set(own, device)).first->second;
+  return sets.emplace(key, training_attention_set(own, device)).first->second;
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A probe library and a driver of a device that does not exist, behind the same C borders as the real ones. Times
-// follow a formula, so that tests know them. FAKE_PROBES chooses a fault: "abi", "none", "open", "refuse", "lost".
+// follow a formula, so that tests know them. FAKE_PROBES chooses a fault: "abi", "none", "open", "refuse",
+// "lost", "driver" (too old), "busy", "mig".
 #include <headroom/calibrate/probes/probes_abi.hpp>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -41,7 +44,7 @@ Status open(std::int32_t /*device*/, probes::Session** session, probes::Facts* f
   *session = new probes::Session{};
   put(facts->name, fault("unknown") ? "Imaginary 3000" : "NVIDIA H200");
   put(facts->pci_bus_id, "0000:01:00.0");
-  put(facts->cuda_driver, "13.0");
+  put(facts->cuda_driver, fault("driver") ? "11.4" : "13.0");
   put(facts->cuda_runtime, "13.0");
   put(facts->cublaslt, "13.1.0");
   facts->capability = fault("ampere") ? 80 : 90;
@@ -82,6 +85,8 @@ Status measure(probes::Session* session, const probes::Request* r, probes::Resul
   result->spans = r->repeats;
   result->launches = std::max<std::int64_t>(r->copies, r->count);
   result->algorithms = r->kind == probes::Kind::gemm ? 7 : 0;
+  result->told = std::min(r->repeats, probes::most_told);
+  std::fill_n(result->told_seconds.begin(), result->told, seconds);
   if (r->sustained_seconds > 0.0) {
     result->first_seconds = 0.9 * seconds;
     result->lasted_seconds = r->sustained_seconds;
@@ -158,6 +163,32 @@ EXPORTED int nvmlDeviceGetEccMode(void* /*device*/, int* current, int* pending) 
   *current = *pending = 1;
   return 0;
 }
-EXPORTED int nvmlDeviceGetMigMode(void* /*device*/, unsigned* /*current*/, unsigned* /*pending*/) {
-  return 3;  // not supported
+EXPORTED int nvmlDeviceGetMigMode(void* /*device*/, unsigned* current, unsigned* pending) {
+  *current = *pending = 1;
+  return fault("mig") ? 0 : 3;  // not supported
+}
+EXPORTED int nvmlDeviceGetUUID(void* /*device*/, char* text, unsigned size) {
+  std::strncpy(text, "GPU-00000000-1111-2222-3333-444444444444", size);
+  return 0;
+}
+EXPORTED int nvmlDeviceGetBoardPartNumber(void* /*device*/, char* text, unsigned size) {
+  std::strncpy(text, "692-2G520-0200-000", size);
+  return 0;
+}
+/// This process, and another one when asked.
+EXPORTED int nvmlDeviceGetComputeRunningProcesses_v3(void* /*device*/, unsigned* count, void* processes) {
+  struct Process {
+    unsigned id;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
+  };
+  auto* all = static_cast<Process*>(processes);
+  all[0] = {static_cast<unsigned>(getpid()), 1ULL << 29, ~0U, ~0U};
+  all[1] = {4711, 12ULL << 30, ~0U, ~0U};
+  *count = fault("busy") ? 2 : 1;
+  return 0;
+}
+EXPORTED int nvmlSystemGetProcessName(unsigned id, char* text, unsigned size) {
+  std::strncpy(text, id == 4711 ? "/usr/bin/python3" : "headroom", size);
+  return 0;
 }

@@ -52,7 +52,7 @@ ProbePlan bf16_plan(const Prober& prober, bool quick) {
 TEST_CASE("a missing library, a wrong one, another ABI, no device and no kernels each say what is missing") {
   CHECK(says(refusal("/nowhere/libheadroom_probes.so", ""), "cannot be opened"));
   CHECK(says(refusal("libm.so.6", ""), "no symbol headroom_probes_table"));
-  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 2 of the probe interface, this headroom 1"));
+  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 3 of the probe interface, this headroom 2"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "none"), "no CUDA device: no CUDA-capable device is detected"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "open"), "no kernel image is available"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "", 1), "no CUDA device 1; this process sees 1"));
@@ -117,6 +117,16 @@ TEST_CASE("NVML's answers get their units; calls that the driver lacks or refuse
   CHECK(!settings.mig);
   CHECK(throttle_names(0x1004) == std::vector<std::string>{"sw_power_cap", "0x1000"});
   CHECK(slowing(0x5) == 0x4);
+  CHECK(settings.board == "692-2G520-0200-000");
+  CHECK(settings.mark.size() == 8);
+  CHECK(settings.mark.find("0000") == std::string::npos);  // nothing of the UUID shows
+  CHECK(nvml->others().empty());
+  const Setting busy{"FAKE_PROBES", "busy"};
+  const std::vector<DeviceProcess> others = nvml->others();
+  REQUIRE(others.size() == 1);  // not this process
+  CHECK(others[0].id == 4711);
+  CHECK(others[0].name == "/usr/bin/python3");
+  CHECK(others[0].memory == Bytes{12.0 * 0x1p30});
 }
 
 TEST_CASE("without NVML, or without the device in it, the reason is told") {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which probes and which device the command line asks for.
+#pragma once
+
+#include <headroom/calibrate/probe_plan.hpp>
+#include <headroom/cli/verb.hpp>
+
+#include <cstdint>
+
+namespace headroom::cli {
+
+/// --only, --dtype and --quick. ConfigError for a type of products that --only leaves out.
+[[nodiscard]] ProbeChoice choice_of(const Arguments& arguments);
+/// --device, 0 by default. ConfigError for what is no integer from 0.
+[[nodiscard]] std::int64_t device_of(const Arguments& arguments);
+
+}  // namespace headroom::cli
