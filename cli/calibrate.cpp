@@ -33,7 +33,7 @@ constexpr std::array options{
     Option{"--output", OptionKind::one, "FOLDER", "where samples, manifest and overlay go (default 'calibration')"},
     Option{"--gpu", OptionKind::one, "ID",
            "the SKU it is, or the nearest one: base of the overlay; default by its name"},
-    Option{"--id", OptionKind::one, "ID", "id of the overlay; default the base's own, which it then extends"},
+    Option{"--id", OptionKind::one, "NAME", "id of the overlay; default the base's own, which it then extends"},
     Option{"--budget", OptionKind::one, "TIME", "all measurements together, e.g. 8min; default: until the rule is met"},
     Option{"--precision", OptionKind::one, "SHARE", "half of the median's 95 % interval (default '1 %')"},
     Option{"--resume", OptionKind::flag, "", "go on with a folder that an earlier calibration began"},

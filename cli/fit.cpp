@@ -26,7 +26,7 @@ constexpr std::array options{
     Option{"--no-left-out", OptionKind::flag, "", "with a training software: do not fit again without each source"},
     Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"},
     Option{"--base", OptionKind::one, "ID", "folders of samples instead of files: the SKU that an overlay extends"},
-    Option{"--id", OptionKind::one, "ID", "with --base: id of the overlay; default the base's own"},
+    Option{"--id", OptionKind::one, "NAME", "with --base: id of the overlay; default the base's own"},
     Option{"--output", OptionKind::one, "PATH", "write the answer to a file; with --base the overlay's folder"},
     Option{"--kind", OptionKind::one,
            "gemm|attention-prefill|attention-decode|moe|quantize|attention-training|nccl|custom-all-reduce|"

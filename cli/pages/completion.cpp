@@ -16,10 +16,9 @@ struct IdOption {
   std::string_view kinds;
 };
 constexpr std::array id_options{
-    IdOption{"--gpu", "gpus"},      IdOption{"--curves", "gpus"},
-    IdOption{"--level", "gpus"},    IdOption{"--node", "nodes"},
-    IdOption{"--like", "nodes"},    IdOption{"--cluster", "clusters"},
-    IdOption{"--prices", "prices"}, IdOption{"--model", "models|networks"},
+    IdOption{"--gpu", "gpus"},         IdOption{"--curves", "gpus"},   IdOption{"--base", "gpus"},
+    IdOption{"--level", "gpus"},       IdOption{"--node", "nodes"},    IdOption{"--like", "nodes"},
+    IdOption{"--cluster", "clusters"}, IdOption{"--prices", "prices"}, IdOption{"--model", "models|networks"},
 };
 
 /// Kinds of the catalog that a positional of this name is one of.

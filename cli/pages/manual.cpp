@@ -64,8 +64,15 @@ std::string bold(std::string_view text) {
   return "\\fB" + literal(text) + "\\fR";
 }
 
+/// A line may break behind each word of a choice: some are longer than a line.
 std::string italic(std::string_view text) {
-  return "\\fI" + literal(text) + "\\fR";
+  std::string result = "\\fI";
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('|'), text.size() - 1) + 1;
+    result += literal(text.substr(0, end)) + (end < text.size() ? "\\:" : "");
+    text.remove_prefix(end);
+  }
+  return result + "\\fR";
 }
 
 /// An item of a list: what is told, then what is said of it.

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "run_headroom.hpp"
-
 #include <string_view>
 
 using namespace headroom::test;

@@ -12,7 +12,6 @@
 
 #include "../near.hpp"
 #include "stated_step.hpp"
-
 #include <algorithm>
 
 using namespace headroom;

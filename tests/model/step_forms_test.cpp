@@ -10,7 +10,6 @@
 
 #include "../near.hpp"
 #include "stated_step.hpp"
-
 #include <algorithm>
 #include <tuple>
 
