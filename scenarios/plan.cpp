@@ -296,8 +296,9 @@ void add_energy(const EnergyQuestion& question, const TrainScenario& t, double w
   work.gpus_per_node = real(t.gpus_per_node);
   work.shares = shares_of(answer.estimate.time);
   work.step = answer.estimate.step;
-  work.run = answer.duration.mid;
-  work.held = std::max(Seconds{}, answer.calendar.mid - answer.duration.mid);
+  work.run = answer.outlook ? answer.outlook->run.work : answer.duration.mid;
+  work.held = std::max(Seconds{}, answer.calendar.mid - work.run);
+  work.items = t.tokens;
   work.spare_gpus = t.gpus_held() - work.gpus;
   work.rate = Hertz{answer.tokens_per_s.mid};
   work.width = width;

@@ -107,12 +107,12 @@ std::optional<GpuPower> gpu_power(const Device& device,
   GpuPower power;
   power.tdp = device.power.tdp->value;
   power.idle = idle_of(device, form);
-  power.cap = cap;
+  power.cap = cap ? std::optional{std::min(*cap, power.tdp)} : std::nullopt;  // one above the TDP caps nothing
   power.idle_source =
       device.power.idle ? device.power.idle->source : percent(form.idle.value) + " of the TDP: " + form.idle.source;
   for (std::size_t i = 0; i < draw_count; ++i) {
     const Watts uncapped = power.idle + form.activity[i].value * (power.tdp - power.idle);
-    power.draw[i] = cap ? std::min(uncapped, *cap) : uncapped;
+    power.draw[i] = power.cap ? std::min(uncapped, *power.cap) : uncapped;
   }
   HostPower host = host_of(power.tdp, node, form);
   power.host = host.per_gpu;

@@ -27,6 +27,8 @@ struct RunClock {
     at.interval = interval(step);
     return at.completion(work(step));
   }
+  /// A step with its share of the pauses.
+  [[nodiscard]] Seconds worked(Seconds step) const noexcept { return work(step) / steps; }
   /// Calendar time that a step takes.
   [[nodiscard]] Seconds held(Seconds step) const noexcept { return calendar(step) / steps; }
 };

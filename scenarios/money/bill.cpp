@@ -80,7 +80,8 @@ std::optional<BreakEven> break_even(const Money& money, const GpuPrice& other) {
 }
 
 std::string dated_source(const Stated& stated) {
-  return stated.source.empty() ? "scenario" : stated.source;
+  const std::string unnamed = stated.date.empty() ? "stated on the command line, undated" : "scenario";
+  return stated.source.empty() ? unnamed : stated.source;
 }
 
 void add_gpus(const Money& money, double gpus, const Interval<Seconds>& calendar, Bill& bill) {

@@ -49,7 +49,9 @@ PlanEnergy energy_of(const GpuPower& power, double clock, const EnergyQuestion& 
   const Watts held = building * work.gpus * (power.of(Draw::waiting) + power.host);
   const Watts spares = building * work.spare_gpus * (power.idle + power.host);
   energy.run = widened_by(drawn * work.run + held * work.held + spares * (work.run + work.held), factor);
-  if (work.rate > Hertz{}) {
+  if (work.items > 0.0) {
+    energy.per_million = widened_by(1e6 / work.items * energy.run.mid, factor);
+  } else if (work.rate > Hertz{}) {
     energy.per_million = widened_by(1e6 * energy_per_item(drawn, work.rate), factor);
   }
   if (question.power_price) {

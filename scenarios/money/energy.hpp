@@ -42,7 +42,8 @@ struct EnergyWork {
   double spare_gpus = 0.0;                  ///< that stand by, idle, all the time
   std::array<double, draw_count> shares{};  ///< of the time, by kind; their sum is 1
   Seconds step{};                           ///< zero: a rate without steps
-  Seconds run{};                            ///< of work; zero: none asked
+  Seconds run{};                            ///< of training and evaluation; zero: none asked
+  double items = 0.0;                       ///< of the run; zero: a million at the rate
   Seconds held{};                           ///< that GPUs are held for beside it
   Hertz rate{};                             ///< items a second, of all GPUs
   double width = 0.0;                       ///< of the times' interval

@@ -243,7 +243,7 @@ void set_goals(const SearchQuestion& q, SearchJob& job) {
   line(Goal::time) = {job.steps, 0.0};
   line(Goal::cost) = {job.scenario.money.price ? steps * held * job.scenario.money.price->raw() : 0.0, 0.0};
   job.power = gpu_power(t.device, t.host ? &*t.host : nullptr, t.power_cap);
-  job.energy_steps = steps * gpus;
+  job.energy_steps = steps * gpus * job.scenario.energy.pue.value_or(1.0);
   job.spare_share = held / gpus - 1.0;
   if (job.power) {
     const Watts least = job.power->least() + job.power->host + job.spare_share * (job.power->idle + job.power->host);

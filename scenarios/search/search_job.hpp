@@ -59,7 +59,7 @@ struct SearchJob {
   Scenario scenario;
   CompiledTraining compiled;
   std::array<GoalLine, goal_count> goals{};  ///< of energy the least: all of the time at the least power
-  double energy_steps = 0.0;                 ///< times GPUs: what a step's energy of one GPU is multiplied by
+  double energy_steps = 0.0;                 ///< times GPUs and PUE: what a step's energy of one GPU is multiplied by
   double spare_share = 0.0;                  ///< GPUs that stand by over those that train
   std::optional<GpuPower> power;             ///< where the catalog has the SKU's
   Watts computing_more{};                    ///< that products and passes over memory draw, over the least
@@ -88,12 +88,13 @@ struct SearchJob {
 
  private:
   [[nodiscard]] bool counts_failures(Goal goal) const noexcept { return clock && of_calendar(goal); }
-  /// Of one GPU with its share of the host and of the spares, in a step: what it is held for beside the step it waits
-  /// through, as energy_of has it.
+  /// Of one GPU with its share of the host and of the spares, in a step: evaluation draws as training does, what it is
+  /// held for beside both it waits through, as energy_of has it.
   [[nodiscard]] Joules energy(const Estimate& e) const noexcept {
     const Seconds held = clock ? clock->held(e.step) : e.step;
-    return gpu_energy(e.time, *power) + power->host * e.step +
-           (power->of(Draw::waiting) + power->host) * (held - e.step) +
+    const Seconds worked = clock ? clock->worked(e.step) : e.step;
+    return worked / e.step * gpu_energy(e.time, *power) + power->host * worked +
+           (power->of(Draw::waiting) + power->host) * (held - worked) +
            spare_share * ((power->idle + power->host) * held);
   }
 };

@@ -147,7 +147,7 @@ TEST_CASE("a rehearsal goes all the way: probes, fit, overlay, and a plan that t
 
 TEST_CASE("killed at twenty random moments and resumed: the same overlay to the byte") {
   const ScratchFolder folder;
-  write_device(folder.path(), "device.toml", "[drift]\nshare = 0.01\ntime = \"5 s\"\n", "0.80", "580.82.07", "2 ms");
+  write_device(folder.path(), "device.toml", "[drift]\nshare = 0.01\ntime = \"5 s\"\n", "0.80", "580.82.07", "10 ms");
   const std::vector<std::string> words{"calibrate", "--simulate", "device.toml", "--dtype", "bf16",
                                        "--only",    "gemm",       "--only",      "copy",    "-o"};
   std::string line;

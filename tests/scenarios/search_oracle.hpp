@@ -414,13 +414,20 @@ class Oracle {
     return goodput::goodput(run).completion.mid / steps;
   }
 
-  /// Of a GPU with its share of the host and the spares, in a step and in what it is held for beside it; what
-  /// gpu_energy() is, its own tests say.
-  [[nodiscard]] double energy(const Estimate& e, double held, double spares) const {
+  /// Of a GPU with its share of the host and the spares, in a step, its part of the evaluation and what it is held for
+  /// beside them; what gpu_energy() is, its own tests say.
+  [[nodiscard]] double energy(const Estimate& e, double steps, double held, double spares) const {
     const GpuPower power = *gpu_power(train_->device, train_->host ? &*train_->host : nullptr, train_->power_cap);
     const double host = power.host.raw();
-    const double waits = (power.of(Draw::waiting).raw() + host) * (held - e.step.raw());
-    return gpu_energy(e.time, power).raw() + host * e.step.raw() + waits + spares * ((power.idle.raw() + host) * held);
+    double worked = e.step.raw();
+    if (train_->long_run) {
+      const goodput::Question& q = *train_->long_run;
+      const double pauses = q.evaluation_every > 0 ? steps / real(q.evaluation_every) : 0.0;
+      worked = (steps * e.step.raw() + pauses * q.evaluation.raw()) / steps;
+    }
+    const double waits = (power.of(Draw::waiting).raw() + host) * (held - worked);
+    return worked / e.step.raw() * gpu_energy(e.time, power).raw() + host * worked + waits +
+           spares * ((power.idle.raw() + host) * held);
   }
 
   [[nodiscard]] double value(Goal goal, const Estimate& e) const {
@@ -436,7 +443,7 @@ class Oracle {
       case Goal::step_time: return e.step.raw();
       case Goal::time: return (train_->tokens > 0.0 ? steps : 0.0) * clock;
       case Goal::cost: return steps * paid * price_ * clock;
-      case Goal::energy: return steps * gpus * energy(e, clock, paid / gpus - 1.0);
+      case Goal::energy: return steps * gpus * energy(e, steps, clock, paid / gpus - 1.0);
       case Goal::gpu_hours: return 1e6 / batch * paid / 3600.0 * clock;
       case Goal::gpus: return gpus;
       case Goal::memory: return e.device.high.raw();
