@@ -57,8 +57,33 @@ void add_cap(const std::optional<Watts>& cap, Keys& keys) {
   keys.emplace_back("hardware.power_cap", cap ? format(*cap) : "-");
 }
 
-void add_money(const Money& money, Keys& keys) {
+void add_money(const Scenario& scenario, Keys& keys) {
+  const Money& money = scenario.money;
   keys.emplace_back("price per GPU", money.price ? format(*money.price) : "-");
+  keys.emplace_back("money.storage.size", money.storage ? format(money.storage->size) : "-");
+  keys.emplace_back("money.egress.size", money.egress ? format(money.egress->size) : "-");
+  keys.emplace_back("energy.pue", scenario.energy.pue ? format_number(*scenario.energy.pue) : "-");
+}
+
+/// What is said of failures, saves and pauses.
+void add_long_run(const TrainScenario& t, Keys& keys) {
+  const goodput::Question asked = t.long_run.value_or(goodput::Question{});
+  const goodput::Recovery& r = asked.recovery;
+  keys.insert(keys.end(),
+              {{"goodput.failures", asked.rate_source.empty() ? "-" : asked.rate_source},
+               {"goodput.checkpoint", format(asked.checkpoint)},
+               {"goodput.checkpoint_store", format(asked.store.storage)},
+               {"goodput.checkpoint_writer", format(asked.store.per_writer)},
+               {"goodput.asynchronous", asked.store.mode == goodput::SaveMode::asynchronous ? "true" : "false"},
+               {"goodput.interval", asked.interval ? format(*asked.interval) : "-"},
+               {"goodput.interval_steps", std::to_string(asked.interval_steps)},
+               {"goodput.detection", format(r.detection)},
+               {"goodput.restart", format(r.restart)},
+               {"goodput.repair", format(r.repair)},
+               {"goodput.spares", std::to_string(r.spares)},
+               {"goodput.may_miss", std::to_string(r.may_miss)},
+               {"goodput.evaluation", format(asked.evaluation)},
+               {"goodput.evaluation_every", std::to_string(asked.evaluation_every)}});
 }
 
 Keys keys_of(const Plan& plan, const TrainScenario& t) {
@@ -83,7 +108,8 @@ Keys keys_of(const Plan& plan, const TrainScenario& t) {
             {"training.async_tp", o.async_tp ? "true" : "false"}};
   add_strategy(train_answer(plan).strategy, keys);
   add_cap(t.power_cap, keys);
-  add_money(plan.scenario.money, keys);
+  add_money(plan.scenario, keys);
+  add_long_run(t, keys);
   return keys;
 }
 
@@ -102,7 +128,7 @@ Keys keys_of(const Plan& plan, const ServeScenario& s) {
             {"serving.pp", std::to_string(w.layout.pp)},
             {"serving.ep", std::to_string(w.layout.ep)}};
   add_cap(s.power_cap, keys);
-  add_money(plan.scenario.money, keys);
+  add_money(plan.scenario, keys);
   return keys;
 }
 

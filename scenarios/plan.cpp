@@ -451,6 +451,11 @@ Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, 
     plan.answer = plan_serving(std::get<ServeScenario>(scenario.question), {scenario.money, scenario.energy}, explain,
                                part, plan);
   }
+  const auto* const trained = std::get_if<TrainScenario>(&scenario.question);
+  if ((scenario.money.storage || scenario.money.egress) && (trained == nullptr || trained->tokens <= 0.0)) {
+    plan.notes.emplace_back(
+        "money.storage, money.egress: not billed; a bill is of a training run, whose tokens are stated");
+  }
   plan.scenario = std::move(scenario);
   return plan;
 }

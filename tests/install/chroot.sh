@@ -49,7 +49,7 @@ inside bash -c 'source /usr/share/bash-completion/completions/headroom
   _headroom headroom
   [ "${COMPREPLY[*]}" = h200-sxm-141gb ]' || fail "bash completes no SKU"
 status=0
-inside headroom probe -o /tmp/samples > "$work/probe.txt" 2>&1 || status=$?
+inside sh -c 'cd "$(mktemp -d)" && headroom probe -o samples' > "$work/probe.txt" 2>&1 || status=$?
 [ $status = 3 ] || fail "probe without a GPU: exit $status, $(cat "$work/probe.txt")"
 
 inside sh -c 'apt-get purge -qy headroom && apt-get autoremove --purge -qy' >> "$work/apt.log" 2>&1 || fail "purge"

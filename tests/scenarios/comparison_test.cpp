@@ -66,6 +66,19 @@ std::vector<std::string> keys(const Comparison& c) {
 
 }  // namespace
 
+TEST_CASE("what is said of failures and of the building's energy differs too, each key by its own") {
+  const auto run = [](const std::string& more) {
+    return train({"training.tokens=1e12", "goodput.mtbf_per_gpu=\"50000 h\"", "goodput.checkpoint_store=\"50 GB/s\"",
+                  "goodput.detection=\"5 min\"", "goodput.restart=\"5 min\"", "goodput.repair=\"24 h\"",
+                  "goodput.spares=1", more});
+  };
+  CHECK(keys(compared({run("energy.pue=1.2"), run("energy.pue=1.4")})) == std::vector<std::string>{"energy.pue"});
+  CHECK(keys(compared({run("goodput.spares=1"), run("goodput.spares=2")})) ==
+        std::vector<std::string>{"goodput.spares"});
+  CHECK(keys(compared({run("goodput.repair=\"24 h\""), run("goodput.repair=\"12 h\"")})) ==
+        std::vector<std::string>{"goodput.repair"});
+}
+
 TEST_CASE("only what differs is listed, and the terms of the step add up to its difference") {
   const Comparison c = compared({train(), train({"strategy.tp=4"})});
   CHECK(keys(c) == std::vector<std::string>{"strategy.tp", "strategy.dp"});

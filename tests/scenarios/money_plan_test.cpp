@@ -92,6 +92,20 @@ const std::vector<std::string> owned{"money.owned.capex=30000 $",          "mone
 
 }  // namespace
 
+TEST_CASE("bytes that no bill counts are told, with a run they are billed") {
+  const std::vector<std::string> egress{"money.price=3 $/h", "money.egress.size=1 PB", "money.egress.price=0.09 $/GB"};
+  const auto told = [](const Plan& plan) {
+    return std::any_of(plan.notes.begin(), plan.notes.end(), [](const std::string& note) {
+      return note.starts_with("money.storage, money.egress: not billed");
+    });
+  };
+  CHECK(told(served(egress)));
+  const Plan run = planned(egress);
+  CHECK_FALSE(told(run));
+  REQUIRE(train(run).bill.items.size() == 2);
+  CHECK(train(run).bill.items[1].cost.mid.raw() == doctest::Approx(90'000.0));  // 1e6 GB x 0.09 $
+}
+
 TEST_CASE("an offer is that of the region; where regions differ one must be stated, and what there is is told") {
   const PriceList list = two_regions();
   const auto find = [&](Market market, std::string_view region) {
