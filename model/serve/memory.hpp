@@ -5,6 +5,7 @@
 
 #include <headroom/model/estimate.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/model/serve/layout.hpp>
 #include <headroom/model/serve/serving_stack.hpp>
 #include <headroom/model/workload/parameters.hpp>
 
@@ -13,14 +14,6 @@
 #include <optional>
 
 namespace headroom {
-
-/// How a replica is spread. ep <= tp: experts are dealt to ep groups of the tp ranks. ep = n tp: attention is data
-/// parallel over n groups of tp ranks (attention-DP), each with a KV cache of its own.
-struct ServingLayout {
-  std::int64_t tp = 1, pp = 1, ep = 1;
-  [[nodiscard]] constexpr std::int64_t attention_groups() const noexcept { return ep > tp ? ep / tp : 1; }
-  [[nodiscard]] constexpr std::int64_t gpus() const noexcept { return tp * pp * attention_groups(); }
-};
 
 /// The first rule that the layout breaks; `gpus` in all.
 struct LayoutProblem {

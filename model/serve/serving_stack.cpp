@@ -3,6 +3,8 @@
 #include <headroom/model/serve/serving_stack.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 namespace headroom {
 namespace embedded {
@@ -34,6 +36,7 @@ void read_limits(ConfigTable table, ServingStack& stack) {
     stack.large_from = table.quantity<Bytes>("large_from");
     stack.large_except = table.maybe_text("large_except").value_or("");
   }
+  stack.reserves_output = table.maybe_boolean("reserves_output").value_or(false);
   stack.limits_source = table.text("source");
   table.finish();
 }
@@ -44,6 +47,32 @@ void read_activation(ConfigTable table, ServingStack& stack) {
   stack.memory.logit_bytes = table.number("per_logit", {0.0, 1e3});
   stack.activation_source = table.text("source");
   table.finish();
+}
+
+/// "v0.11.0", "1.0.0rc3": its numbers, up to the first other letter.
+struct Release {
+  std::array<int, 3> parts{};
+  bool known = false;
+  friend bool operator<(const Release& a, const Release& b) noexcept { return a.parts < b.parts; }
+};
+Release release_of(std::string_view text) noexcept {
+  Release release;
+  if (!text.empty() && text.front() == 'v') {
+    text.remove_prefix(1);
+  }
+  for (int& part : release.parts) {
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), part);
+    if (status != std::errc{}) {
+      break;
+    }
+    release.known = true;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (text.empty() || text.front() != '.') {
+      break;
+    }
+    text.remove_prefix(1);
+  }
+  return release;
 }
 
 bool large(const ServingStack& stack, const Device& device) {
@@ -74,10 +103,14 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   ServingStack stack;
   stack.file = file;
   require_schema(table);
-  static_cast<void>(table.value("base"));
+  stack.base = table.maybe_text("base").value_or("");
   stack.id = table.text("id");
   stack.name = table.text("name");
   stack.engine = static_cast<Engine>(table.choice("engine", engine_names));
+  stack.names = table.texts("names");
+  stack.from = table.maybe_text("from").value_or("");
+  stack.before = table.maybe_text("before").value_or("");
+  read_iteration_stack(table, stack.time);
   read_fraction(table.table("memory_fraction"), stack);
   read_limits(table.table("limits"), stack);
   read_activation(table.table("activation"), stack);
@@ -110,6 +143,39 @@ ServingStack find_serving_stack(Engine engine) {
   ServingStack stack = read_serving_stack(store.tree("stacks/serve", *entry), entry->file, diagnostics);
   diagnostics.throw_if_any();
   return stack;
+}
+
+std::vector<ServingStack> serving_stacks() {
+  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  Diagnostics diagnostics;
+  std::vector<ServingStack> stacks;
+  for (const std::string& id : store.ids("stacks/serve")) {
+    if (const std::optional<DataStore::Entry> entry = store.find("stacks/serve", id)) {
+      stacks.push_back(read_serving_stack(store.tree("stacks/serve", *entry), entry->file, diagnostics));
+    }
+  }
+  diagnostics.throw_if_any();
+  return stacks;
+}
+
+const ServingStack* stack_of_release(std::span<const ServingStack> stacks,
+                                     std::string_view engine,
+                                     std::string_view version) noexcept {
+  const ServingStack* open = nullptr;
+  const Release asked = release_of(version);
+  for (const ServingStack& stack : stacks) {
+    if (std::find(stack.names.begin(), stack.names.end(), engine) == stack.names.end()) {
+      continue;
+    }
+    const bool bounded = !stack.from.empty() || !stack.before.empty();
+    if (!bounded) {
+      open = &stack;
+    } else if (asked.known && (stack.from.empty() || !(asked < release_of(stack.from))) &&
+               (stack.before.empty() || asked < release_of(stack.before))) {
+      return &stack;
+    }
+  }
+  return open;
 }
 
 }  // namespace headroom

@@ -4,11 +4,14 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/hardware/device.hpp>
+#include <headroom/model/serve/iteration_stack.hpp>
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom {
 
@@ -53,6 +56,12 @@ struct ServingStack {
   std::int64_t large_max_num_tokens = 0;
   Bytes large_from{};
   std::string large_except;  ///< a generation
+  /// Releases that it stands for: as measured rows spell the engine, and versions from `from` on but before `before`.
+  std::string base;  ///< stack that it inherits from; empty: none
+  std::vector<std::string> names;
+  std::string from, before;
+  bool reserves_output = false;  ///< a request holds the blocks of its whole output from its start
+  IterationStack time;
   std::string fraction_source, limits_source, activation_source, framework_source, graphs_source, uncertainty_source;
 
   /// The engine's own default at a tp; between the powers of two the lower one's.
@@ -65,7 +74,16 @@ struct ServingStack {
                                               const std::string& file,
                                               Diagnostics& diagnostics);
 
-/// The embedded stack of an engine, user folders first. ConfigError when it is broken.
+/// The embedded stack of an engine's current release, user folders first. ConfigError when it is broken.
 [[nodiscard]] ServingStack find_serving_stack(Engine engine);
+
+/// Every stack, each with what it inherits.
+[[nodiscard]] std::vector<ServingStack> serving_stacks();
+
+/// The stack of an engine and version as rows spell them: of those with the name the one whose versions hold it, else
+/// the one without bounds. nullptr: no stack has the name. Versions compare number by number ("0.10" > "0.9").
+[[nodiscard]] const ServingStack* stack_of_release(std::span<const ServingStack> stacks,
+                                                   std::string_view engine,
+                                                   std::string_view version) noexcept;
 
 }  // namespace headroom

@@ -55,6 +55,7 @@ constexpr std::array serving_text_columns{
     ServingTextColumn{"act_dtype", &ServingConfiguration::act_dtype},
     ServingTextColumn{"kv_dtype", &ServingConfiguration::kv_dtype},
     ServingTextColumn{"engine", &ServingConfiguration::engine},
+    ServingTextColumn{"engine_version", &ServingConfiguration::engine_version},
 };
 constexpr std::array serving_integer_columns{
     ServingIntegerColumn{"layers", &ServingConfiguration::layers},     ServingIntegerColumn{"hidden", &ServingConfiguration::hidden},
@@ -64,8 +65,7 @@ constexpr std::array serving_integer_columns{
     ServingIntegerColumn{"top_k", &ServingConfiguration::top_k},       ServingIntegerColumn{"moe_ffn", &ServingConfiguration::moe_ffn},
     ServingIntegerColumn{"gpus", &ServingConfiguration::gpus},         ServingIntegerColumn{"tp", &ServingConfiguration::tp},
     ServingIntegerColumn{"pp", &ServingConfiguration::pp},             ServingIntegerColumn{"ep", &ServingConfiguration::ep},
-    ServingIntegerColumn{"dp", &ServingConfiguration::dp},             ServingIntegerColumn{"isl", &ServingConfiguration::isl},
-    ServingIntegerColumn{"osl", &ServingConfiguration::osl},           ServingIntegerColumn{"max_batch", &ServingConfiguration::max_batch},
+    ServingIntegerColumn{"dp", &ServingConfiguration::dp},             ServingIntegerColumn{"max_batch", &ServingConfiguration::max_batch},
 };
 // clang-format on
 
@@ -175,6 +175,10 @@ class RowReader {
       }
     }
     serving.params_b = positive_number("params_b", "no size", serving.broken);
+    serving.isl = positive_number("isl", "no length", serving.broken);
+    serving.osl = positive_number("osl", "no length", serving.broken);
+    serving.concurrency = positive_number("concurrency", "no number of requests", serving.broken);
+    serving.request_rate = positive_number("request_rate", "no rate", serving.broken);
   }
 
   std::optional<double> positive_number(std::string_view name, std::string_view problem, std::string& broken) {

@@ -31,9 +31,11 @@ struct RunConfiguration {
 
 /// The same of a serving row.
 struct ServingConfiguration {
-  std::string model, gpu, weight_dtype, act_dtype, kv_dtype, engine;
+  std::string model, gpu, weight_dtype, act_dtype, kv_dtype, engine, engine_version;
   std::optional<std::int64_t> layers, hidden, heads, kv_heads, head_dim, ffn_hidden, vocab, experts, top_k, moe_ffn;
-  std::optional<std::int64_t> gpus, tp, pp, ep, dp, isl, osl, max_batch;
+  std::optional<std::int64_t> gpus, tp, pp, ep, dp, max_batch;
+  std::optional<double> isl, osl, concurrency;  ///< means may be fractions
+  std::optional<double> request_rate;           ///< infinite: all at once
   std::optional<double> params_b;
   std::map<std::string, std::string, std::less<>> options;
   std::string broken;  ///< a cell that is no number where one belongs

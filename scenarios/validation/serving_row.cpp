@@ -46,8 +46,6 @@ std::string impossible_cell(const ServingConfiguration& run) {
                           {"pp", run.pp, large},
                           {"ep", run.ep, large},
                           {"dp", run.dp, large},
-                          {"isl", run.isl, large},
-                          {"osl", run.osl, large},
                           {"max_batch", run.max_batch, large}});
 }
 
@@ -180,7 +178,8 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
     return refuse(unsupported(found.why));
   }
   const std::int64_t tokens =
-      whole_option(run, "max_seq_len", run.isl && run.osl ? *run.isl + *run.osl : std::int64_t{0});
+      whole_option(run, "max_seq_len",
+                   run.isl && run.osl ? static_cast<std::int64_t>(std::ceil(*run.isl + *run.osl)) : std::int64_t{0});
   if (tokens < 1) {
     return refuse(unsupported("not published: isl, osl or max_seq_len"));
   }

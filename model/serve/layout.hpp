@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a serving replica is spread over GPUs.
+#pragma once
+
+#include <cstdint>
+
+namespace headroom {
+
+/// How a replica is spread. ep <= tp: experts are dealt to ep groups of the tp ranks. ep = n tp: attention is data
+/// parallel over n groups of tp ranks (attention-DP), each with a KV cache of its own.
+struct ServingLayout {
+  std::int64_t tp = 1, pp = 1, ep = 1;
+  [[nodiscard]] constexpr std::int64_t attention_groups() const noexcept { return ep > tp ? ep / tp : 1; }
+  [[nodiscard]] constexpr std::int64_t gpus() const noexcept { return tp * pp * attention_groups(); }
+};
+
+}  // namespace headroom

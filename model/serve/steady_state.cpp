@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/steady_state.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+/// Chunks that carry `tokens` prompt tokens in one iteration. Of prompts longer than a chunk the keys are those that
+/// the chunks see on average.
+void add_prompts(IterationMix& mix, double tokens, double isl) noexcept {
+  mix.chunk_tokens = std::min(isl, tokens);
+  mix.chunks = tokens / mix.chunk_tokens;
+  mix.chunk_keys = tokens < isl ? 0.5 * (isl + tokens) : isl;
+  mix.ending = tokens / isl;
+}
+
+IterationMix decodes(double sequences, const SteadyLoad& load) noexcept {
+  IterationMix mix;
+  mix.decodes = sequences;
+  mix.keys = load.isl + 0.5 * load.osl;
+  return mix;
+}
+
+/// Share of the time that stages lose.
+double waiting(const SteadyLoad& load, const SteadyHabits& habits) noexcept {
+  return 1.0 + habits.bubble * (load.stages - 1.0) / load.stages;
+}
+
+/// The time a prompt takes among `others` decodes: its chunks one after another, or its share of an iteration.
+struct PromptCost {
+  double alone = 0.0;  ///< all iterations that carry it
+  double more = 0.0;   ///< than those of decodes alone
+  double mixed = 0.0;  ///< one of them
+};
+PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double others, double decode) {
+  const double tokens = std::min(load.isl, load.chunk);
+  IterationMix mix = others > 0.0 ? decodes(others, load) : IterationMix{};
+  add_prompts(mix, tokens, load.isl);
+  const double pieces = load.isl / tokens;
+  PromptCost cost;
+  cost.mixed = step(mix);
+  cost.alone = pieces * cost.mixed;
+  cost.more = pieces * std::max(0.0, cost.mixed - decode);
+  return cost;
+}
+
+void fill_rates(const SteadyLoad& load, double seconds, double requests, SteadyState& s) noexcept {
+  s.requests_per_s = requests / seconds;
+  s.output_tokens_per_s = s.requests_per_s * load.osl;
+}
+
+}  // namespace
+
+SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
+  const double b = load.batch / load.stages;
+  IterationMix prompts;
+  add_prompts(prompts, b * load.isl, load.isl);
+  SteadyState s;
+  const double first = step(prompts);
+  const double decode = step(decodes(b, load));
+  s.ttft = habits.request + Seconds{first};
+  s.tpot = s.decode_step = Seconds{decode};
+  s.mixed_step = Seconds{first};
+  fill_rates(load, waiting(load, habits) * (first + load.osl * decode), load.stages * b, s);
+  return s;
+}
+
+SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
+  const double b = std::max(1.0, load.batch / load.stages);
+  const double q = std::min(load.chunk, std::max(b * load.isl / load.osl, std::min(load.isl, load.chunk)));
+  const double mixed_steps = b * load.isl / q;
+  const double decode = step(decodes(b, load));
+  IterationMix mix = decodes(std::max(0.0, b - std::max(1.0, q / load.isl)), load);
+  if (mix.decodes <= 0.0) {
+    mix = IterationMix{};
+  }
+  add_prompts(mix, q, load.isl);
+  const double mixed = step(mix);
+  const double cycle = std::max(0.0, load.osl - mixed_steps) * decode + mixed_steps * mixed;
+  SteadyState s;
+  s.decode_step = Seconds{decode};
+  s.mixed_step = Seconds{mixed};
+  s.tpot = Seconds{cycle / load.osl};
+  s.ttft = habits.request + Seconds{load.isl / q * mixed};
+  fill_rates(load, waiting(load, habits) * cycle, load.stages * b, s);
+  return s;
+}
+
+SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
+  const double b = std::max(1.0, load.batch / load.stages);
+  const double decode = step(decodes(b, load));
+  const PromptCost prompt = prompt_cost(step, load, b - 1.0, decode);
+  SteadyState s;
+  s.decode_step = Seconds{decode};
+  s.mixed_step = Seconds{prompt.mixed};
+  const double tpot = waiting(load, habits) * (decode + habits.interference * (b - 1.0) / load.osl * prompt.more);
+  s.tpot = Seconds{tpot};
+  // Prompts of the others in front of one that arrives: u / (1 - u) is their time over that of decodes alone.
+  const double ahead = std::min(b - 1.0, b * prompt.more / (load.osl * decode));
+  // The first burst: prompts share full iterations.
+  const double together = std::min(load.concurrency, std::max(1.0, load.chunk / load.isl));
+  IterationMix wave;
+  add_prompts(wave, std::min(load.chunk, together * load.isl), load.isl);
+  const double each = step(wave) * load.isl / (wave.chunks * wave.chunk_tokens);
+  const double queue = std::max(0.0, load.concurrency - load.batch) / load.batch * load.osl * tpot;
+  s.ttft = habits.request + Seconds{habits.steps * decode + prompt.alone + 0.5 * ahead * prompt.more +
+                                    habits.burst * 0.5 * (load.concurrency + 1.0) * each / load.waves + queue};
+  const double seconds = s.ttft.raw() + (load.osl - 1.0) * tpot;
+  fill_rates(load, seconds, load.concurrency, s);
+  return s;
+}
+
+}  // namespace headroom

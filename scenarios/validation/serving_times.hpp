@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a measured serving row's configuration to its time, rate or latency: which replica, under which load, by which
+// engine.
+#pragma once
+
+#include <headroom/model/serve/serving_stack.hpp>
+#include <headroom/model/serve/steady_state.hpp>
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/validation/row_cells.hpp>
+#include <headroom/scenarios/validation/run_row.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// What a row measures, of a load that closed forms answer.
+enum class ServingLoad : std::uint8_t { fixed_batch, saturated, closed, burst };
+enum class ServingMetric : std::uint8_t { output_rate, total_rate, request_rate, ttft, tpot, e2e };
+
+/// A row made into a question: everything that does not depend on fitted numbers.
+struct ServingTimeQuestion {
+  std::shared_ptr<const Replica> replica;
+  const ServingStack* stack = nullptr;
+  SteadyLoad load;
+  ServingLoad kind = ServingLoad::saturated;
+  ServingMetric metric = ServingMetric::output_rate;
+  double replicas = 1.0;
+  double requests = 0.0;  ///< sent in all; 0: not told
+  double to_unit = 1.0;   ///< from seconds, or from a rate, to the row's unit
+  bool experts = false;
+  double bound = 0.0;  ///< seconds that a decode step takes at the datasheet's bandwidth and peak
+};
+
+/// In the row's unit. `kernels` gives the terms of a mix, so that a fit computes them once.
+using KernelTerms = std::function<IterationTerms(const IterationMix&)>;
+[[nodiscard]] double predict_time(const ServingTimeQuestion& question,
+                                  const KernelTerms& kernels,
+                                  const IterationStack& stack,
+                                  const IterationPhysics& physics);
+
+/// Keeps what rows share: replicas, stacks, presets.
+class ServingTimeModel {
+ public:
+  explicit ServingTimeModel(const Sources& sources);
+  /// nullopt: `refusal` says why.
+  [[nodiscard]] std::optional<ServingTimeQuestion> question(const ServingConfiguration& run,
+                                                            std::string_view metric,
+                                                            std::string_view unit,
+                                                            RowPrediction& refusal);
+  [[nodiscard]] const std::vector<ServingStack>& stacks() const noexcept { return stacks_; }
+
+ private:
+  struct Placed;
+  const Architecture* architecture(const ServingConfiguration& run);
+  /// The SKU's reference node; for cards whose reference box lacks peer access none, which gives it to them.
+  [[nodiscard]] const Node* usual_node(const Device& device) const;
+
+  const Sources& sources_;
+  RowDevices devices_;
+  std::vector<ServingStack> stacks_;
+  std::map<std::string, std::shared_ptr<const Architecture>, std::less<>> architectures_;
+  std::map<std::string, std::shared_ptr<const Replica>, std::less<>> replicas_;
+  std::map<std::string, std::string, std::less<>> refused_;  ///< why a replica could not be made
+};
+
+}  // namespace headroom
