@@ -4,6 +4,7 @@
 #include <headroom/calibrate/fit_serving_memory.hpp>
 #include <headroom/cli/fit_kernels.hpp>
 #include <headroom/cli/fit_overlay.hpp>
+#include <headroom/cli/fit_serving.hpp>
 #include <headroom/cli/fit_step.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/cli/verb.hpp>
@@ -19,11 +20,13 @@ namespace {
 
 constexpr std::array options{
     Option{"--stack", OptionKind::one, "NAME",
-           "what to fit: a training software or all of them; rough-train (default); tensorrt-llm (memory)"},
+           "what to fit: a training software or all of them; serving (times of all engines); rough-train (default); "
+           "tensorrt-llm (memory)"},
     Option{"--level", OptionKind::many, "ID", "with a training software: fit the level of this SKU or generation too"},
     Option{"--write", OptionKind::one, "FOLDER",
-           "with a training software: put the numbers into FOLDER/stacks/{train,step}"},
-    Option{"--no-left-out", OptionKind::flag, "", "with a training software: do not fit again without each source"},
+           "with a training software or serving: put the numbers into FOLDER/stacks/{train,serve,step}"},
+    Option{"--no-left-out", OptionKind::flag, "",
+           "with a training software or serving: do not fit again without each source"},
     Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"},
     Option{"--base", OptionKind::one, "ID", "folders of samples instead of files: the SKU that an overlay extends"},
     Option{"--id", OptionKind::one, "NAME", "with --base: id of the overlay; default the base's own"},
@@ -131,6 +134,9 @@ Outcome fitted(const Arguments& arguments) {
     }
   }
   diagnostics.throw_if_any();
+  if (stack == "serving") {
+    return fit_serving_times(arguments, files);
+  }
   if (stack != "rough-train" && stack != "tensorrt-llm") {
     return fit_training(arguments, files);
   }
@@ -158,6 +164,7 @@ constexpr std::string_view examples =
     "  headroom fit train_*.csv\n"
     "  headroom fit train_*.csv --format toml\n"
     "  headroom fit serve_kvcap.csv --stack tensorrt-llm\n"
+    "  headroom fit serve_*.csv --stack serving --write model\n"
     "  headroom fit gemm.csv --gpu h100-sxm-80gb --cross-validate 5\n"
     "  headroom fit h200-rack-7 --base h200-sxm-141gb -o h200-rack-7/overlay\n"
     "  headroom fit nccl.csv --gpu h100-sxm-80gb --kind nccl --cross-validate 5\n";

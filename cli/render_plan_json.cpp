@@ -320,6 +320,26 @@ void capacity_members(JsonWriter& json, const ServePlan& p) {
   }
 }
 
+void terms(JsonWriter& json, std::string_view name, const IterationTerms& t) {
+  json.key(name);
+  json.begin_object();
+  for (std::size_t i = 0; i < iteration_term_count; ++i) {
+    json.member(iteration_term_names[i], t.seconds[i]);
+  }
+  json.end_object();
+}
+
+void time_members(JsonWriter& json, const ServingTimes& t) {
+  json.member("prompt_alone_s", t.prompt_alone.raw());
+  json.member("decode_iteration_s", t.state.decode_step.raw());
+  json.member("mixed_iteration_s", t.state.mixed_step.raw());
+  json.member("least_decode_iteration_s", t.least_decode.raw());
+  json.member("prompt_share", t.state.prompt_share);
+  terms(json, "decode_terms_s", t.decode);
+  terms(json, "prompt_terms_s", t.prompt);
+  texts(json, "kernels", t.sources);
+}
+
 void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const ServePlan& p) {
   json.member("kind", "serve");
   json.member("model", std::string_view{s.architecture.id});
@@ -354,10 +374,18 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   interval(json, "ttft_s", p.ttft);
   interval(json, "tpot_s", p.tpot);
   interval(json, "output_tokens_per_s", p.output_tokens_per_s);
+  interval(json, "requests_per_s", p.requests_per_s);
+  if (p.times) {
+    time_members(json, *p.times);
+  }
   if (plan.scenario.money.price) {
     json.member("price_usd_per_gpu_s", plan.scenario.money.price->raw());
     json.member("price_source", std::string_view{plan.scenario.money.source});
     interval(json, "cost_per_million_output_tokens_usd", p.cost_per_million_output_tokens);
+    if (p.times) {
+      interval(json, "cost_per_million_input_tokens_apart_usd", p.cost_per_million_input_tokens_apart);
+      interval(json, "cost_per_million_output_tokens_apart_usd", p.cost_per_million_output_tokens_apart);
+    }
   }
   money_members(json, plan.scenario.money, p.bill);
   energy_members(json, p.energy, "j_per_million_output_tokens");

@@ -69,6 +69,21 @@ std::string capacity_table(const ServeScenario& s, const ServePlan& p) {
   return table.text();
 }
 
+/// Where an iteration's time goes, beside what the datasheet allows.
+std::string iteration_table(const ServingTimes& times) {
+  Table table{{"iteration", "decodes", "one prompt"}};
+  for (std::size_t i = 0; i < iteration_term_count; ++i) {
+    if (times.decode.seconds[i] > 0.0 || times.prompt.seconds[i] > 0.0) {
+      table.row({std::string{iteration_term_names[i]}, format(Seconds{times.decode.seconds[i]}),
+                 format(Seconds{times.prompt.seconds[i]})});
+    }
+  }
+  table.row({"sum", format(Seconds{times.decode.total()}), format(Seconds{times.prompt.total()})});
+  table.row({times.reads ? "least: bytes at the datasheet's bandwidth" : "least: FLOP at the datasheet's peak",
+             format(times.least_decode), ""});
+  return table.text() + "\n";
+}
+
 }  // namespace
 
 std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan& p) {
@@ -92,16 +107,27 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   }
   Table answer{{"", ""}};
   answer.left(1);
-  answer.row({"TTFT, one prompt alone", interval_text(p.ttft)});
+  if (p.times) {
+    answer.row({"TTFT, " + std::to_string(s.work.concurrency) + " in flight", interval_text(p.ttft)});
+    answer.row({"TTFT, one prompt alone", format(p.times->prompt_alone)});
+  } else {
+    answer.row({"TTFT, one prompt alone", interval_text(p.ttft)});
+  }
   answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), interval_text(p.tpot)});
   answer.row({"output tokens/s", interval_text(p.output_tokens_per_s)});
+  answer.row({"requests/s", interval_text(p.requests_per_s)});
   if (plan.scenario.money.price) {
     answer.row({"cost per M output tokens", interval_text(p.cost_per_million_output_tokens)});
+    if (p.times) {
+      answer.row({"  apart: per M input tokens", interval_text(p.cost_per_million_input_tokens_apart)});
+      answer.row({"  and per M output tokens", interval_text(p.cost_per_million_output_tokens_apart)});
+    }
   }
   energy_row(answer, p.energy, "output tokens");
   text += answer.text() + "binds: " + p.binds + "\n" + bill_text(p.bill) + "\n" + memory + notes_text(plan);
-  return text + energy_text(p.energy) + price_text(plan.scenario.money) + "\n" + confession +
-         "rough: intervals hold 80 % of past errors of this form; " + plan.interval_source + "\n";
+  text += energy_text(p.energy) + price_text(plan.scenario.money) + "\n" + confession;
+  return text + (p.times ? iteration_table(*p.times) + "times: " + p.times_source + "\n"
+                         : "rough: intervals hold 80 % of past errors of this form; " + p.times_source + "\n");
 }
 
 }  // namespace headroom::cli

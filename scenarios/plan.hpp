@@ -2,6 +2,7 @@
 // The answer to a scenario: what it needs, how long, how much, what binds, and what to change when it cannot be.
 #pragma once
 
+#include <headroom/model/serve/serving_times.hpp>
 #include <headroom/scenarios/advice/advice.hpp>
 #include <headroom/scenarios/money/bill.hpp>
 #include <headroom/scenarios/money/energy.hpp>
@@ -79,11 +80,16 @@ struct ServePlan {
   Interval<double> running;                  ///< sequences that run at once, of those asked, over all replicas
   /// Tokens that each sequence of the batch may grow to; nullopt: any number, for the cache stops growing.
   std::optional<std::int64_t> longest_sequence;
-  std::string memory_source;  ///< where the width of the capacity's interval comes from
-  Interval<Seconds> ttft;
+  std::string memory_source;          ///< where the width of the capacity's interval comes from
+  std::optional<ServingTimes> times;  ///< by measured kernels; without them the rough form's bounds
+  std::string times_source;           ///< where the width of each interval comes from
+  Interval<Seconds> ttft;             ///< mean over a benchmark's requests; rough: one prompt alone
   Interval<Seconds> tpot;
   Interval<double> output_tokens_per_s;
-  Interval<Dollars> cost_per_million_output_tokens;
+  Interval<double> requests_per_s;
+  Interval<Dollars> cost_per_million_output_tokens;  ///< of everything, over the output tokens
+  /// The same money split by the time that prompts and decodes take.
+  Interval<Dollars> cost_per_million_input_tokens_apart, cost_per_million_output_tokens_apart;
   Bill bill;
   std::optional<PlanEnergy> energy;
 };

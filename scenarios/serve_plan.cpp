@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/serving_confidence.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/sequence_length.hpp>
 #include <headroom/scenarios/serve_plan.hpp>
 #include <headroom/scenarios/serve_remedy.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -152,18 +155,69 @@ void note_compute(const ServeScenario& s, Plan& plan) {
   }
 }
 
-/// Rates and dollars, each as wide as the form has earned.
-void price(const ServeScenario& s, const Money& money, double width, ServePlan& answer) {
+template <class Q>
+Interval<Q> spread(Q mid, const ServingErrors& errors) {
+  return {errors.low * mid, mid, errors.high * mid};
+}
+
+/// Times and rates by the measured kernels, each as wide as past errors of its class.
+void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer, Plan& plan) {
+  const auto errors = [&](ServingQuantity quantity) -> const ServingErrors& {
+    return serving_confidence().of(s.engine.id, quantity, s.architecture.moe.has_value());
+  };
+  answer.ttft = spread(times.state.ttft, errors(ServingQuantity::ttft));
+  answer.tpot = spread(times.state.tpot, errors(ServingQuantity::tpot));
+  answer.output_tokens_per_s = spread(times.output_tokens_per_s, errors(ServingQuantity::rate));
+  answer.requests_per_s = spread(times.requests_per_s, errors(ServingQuantity::rate));
+  answer.times_source = errors(ServingQuantity::ttft).text() + "; " + errors(ServingQuantity::tpot).text() + "; " +
+                        errors(ServingQuantity::rate).text();
+  plan.interval_source = answer.times_source;
+  answer.binds = "an iteration of decodes: " + largest_terms(times.decode) + "; prompts take " +
+                 format_number(100.0 * times.state.prompt_share, 2) + " % of the replica's time";
+  ServingEstimate& e = answer.estimate;
+  e.ttft = times.prompt_alone;
+  e.tpot = times.state.tpot;
+  e.decode_memory_bound = times.reads;
+  e.output_tokens_per_s = times.output_tokens_per_s;
+  e.requests_per_s = times.requests_per_s;
+  answer.times = std::move(times);
+}
+
+/// The rough form's, where nobody measured a kernel that would serve.
+void answer_roughly(const RoughStack& stack, ServePlan& answer, Plan& plan) {
   const ServingEstimate& e = answer.estimate;
-  answer.ttft = widened(e.ttft, width);
-  answer.tpot = widened(e.tpot, width);
-  answer.output_tokens_per_s = widened(e.output_tokens_per_s, width);
+  plan.interval_source = answer.times_source = stack.interval_source;
+  answer.ttft = widened(e.ttft, stack.interval);
+  answer.tpot = widened(e.tpot, stack.interval);
+  answer.output_tokens_per_s = widened(e.output_tokens_per_s, stack.interval);
+  answer.requests_per_s = widened(e.requests_per_s, stack.interval);
   answer.binds = e.decode_memory_bound ? "decode reads weights and KV cache: memory bandwidth binds"
                                        : "decode is compute-bound at this batch";
-  if (money.price) {
-    answer.cost_per_million_output_tokens =
-        widened(cost_per_million(real(s.work.gpus) * *money.price, Hertz{e.output_tokens_per_s}), width);
+}
+
+/// Dollars, as wide as the rate that they stand on.
+void price(const ServeScenario& s, const Money& money, ServePlan& answer) {
+  if (!money.price) {
+    return;
   }
+  const auto each = [&](double share, double tokens) {
+    const auto at = [&](double rate) {
+      return cost_per_million(share * real(s.work.gpus) * *money.price, Hertz{rate * tokens});
+    };
+    return Interval<Dollars>{at(answer.requests_per_s.high), at(answer.requests_per_s.mid),
+                             at(answer.requests_per_s.low)};
+  };
+  answer.cost_per_million_output_tokens = each(1.0, real(s.work.osl));
+  if (answer.times) {
+    const double prompts = answer.times->state.prompt_share;
+    answer.cost_per_million_input_tokens_apart = each(prompts, real(s.work.isl));
+    answer.cost_per_million_output_tokens_apart = each(1.0 - prompts, real(s.work.osl));
+  }
+}
+
+/// Half the distance between the ends of an interval, as a width of the rate.
+double width_of(const Interval<double>& rate) {
+  return rate.mid > 0.0 ? std::sqrt(rate.high / rate.low) - 1.0 : 0.0;
 }
 
 /// Prefill multiplies; a decode step reads or multiplies, whichever binds it.
@@ -184,6 +238,19 @@ void add_energy(const ServeScenario& s, const EnergyQuestion& question, double w
   work.rate = Hertz{e.output_tokens_per_s};
   work.width = width;
   answer.energy = energy_of(*power, s.work.clock, question, work);
+}
+
+void fill_times(const ServeScenario& s, ExplainRecorder* recorder, ServePlan& answer, Plan& plan) {
+  try {
+    const Node* node = s.host ? &*s.host : nullptr;
+    answer_times(s, serving_times(s.architecture, s.device, node, s.engine, s.work, answer.estimate, recorder), answer,
+                 plan);
+  } catch (const ConfigError& error) {
+    plan.notes.push_back("times are the rough form's bounds: " + std::string{error.what()});
+    const RoughStack stack = find_rough_stack("rough-serve");
+    answer.estimate = serve(s.architecture, s.device, stack, s.engine, s.work, recorder);
+    answer_roughly(stack, answer, plan);
+  }
 }
 
 /// Verdict, what the pools hold, and what to change when that is too little.
@@ -213,15 +280,14 @@ ServePlan plan_serving(const ServeScenario& s, const Costs& costs, bool explaine
   ServePlan answer;
   answer.memory_source = s.engine.uncertainty_source;
   ExplainRecorder recorder;
-  double width = 0.0;
   if (part == PlanPart::memory) {
     answer.estimate = serve_memory(s.architecture, s.device, s.engine, s.work, explained ? &recorder : nullptr);
     plan.interval_source = s.engine.uncertainty_source;
   } else {
-    const RoughStack stack = find_rough_stack("rough-serve");
-    answer.estimate = serve(s.architecture, s.device, stack, s.engine, s.work, explained ? &recorder : nullptr);
-    plan.interval_source = stack.interval_source;
-    width = stack.interval;
+    answer.estimate = serve_memory(s.architecture, s.device, s.engine, s.work, explained ? &recorder : nullptr);
+    if (answer.estimate.verdict == Verdict::feasible) {
+      fill_times(s, explained ? &recorder : nullptr, answer, plan);
+    }
   }
   plan.explain = recorder.entries();
   const ServingEstimate& e = answer.estimate;
@@ -233,10 +299,10 @@ ServePlan plan_serving(const ServeScenario& s, const Costs& costs, bool explaine
   judge(s, answer, plan);
   if (part == PlanPart::all && e.verdict == Verdict::feasible) {
     note_compute(s, plan);
-    price(s, costs.money, width, answer);
+    price(s, costs.money, answer);
     answer.bill =
         serving_bill(costs.money, {real(s.work.gpus), real(s.work.isl), real(s.work.osl), e.output_tokens_per_s});
-    add_energy(s, costs.energy, width, answer);
+    add_energy(s, costs.energy, width_of(answer.output_tokens_per_s), answer);
   }
   return answer;
 }

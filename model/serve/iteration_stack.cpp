@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <optional>
 
 namespace headroom {
 namespace embedded {
@@ -33,7 +33,7 @@ constexpr std::array stack_numbers{
     StackNumber{"request",      nullptr, &IterationStack::request},
     StackNumber{"products",     &IterationStack::products},
     StackNumber{"experts",      &IterationStack::experts},
-    StackNumber{"group",        &IterationStack::group},
+    StackNumber{"vector",       &IterationStack::vector},
     StackNumber{"steps",        &IterationStack::steps},
     StackNumber{"burst",        &IterationStack::burst},
     StackNumber{"interference", &IterationStack::interference},
@@ -138,6 +138,7 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack) {
     return;
   }
   stack.curves = table->maybe_text("curves").value_or(stack.curves);
+  stack.windows = table->maybe_boolean("windows").value_or(stack.windows);
   read_numbers(*table, stack_numbers, stack);
   table->finish();
 }
@@ -168,31 +169,6 @@ const IterationPhysics& iteration_physics() {
     return read;
   }();
   return physics;
-}
-
-IterationTerms engine_terms(const Replica& replica,
-                            const IterationMix& mix,
-                            IterationTerms t,
-                            const IterationStack& stack,
-                            const IterationPhysics& physics) noexcept {
-  using T = IterationTerm;
-  t[T::products] *= stack.products * (replica.weight_only() ? physics.weight_only : 1.0);
-  t[T::experts] *= stack.experts * (replica.narrow_experts_wide() ? physics.weight_only : 1.0);
-  t[T::decode_attention] *= physics.decode_attention * std::pow(replica.group(), stack.group);
-  t[T::prefill_attention] *= physics.prefill_attention;
-  t[T::all_reduce] *= physics.all_reduce;
-  t[T::exchange] *= physics.exchange;
-  t[T::passes] *= physics.passes;
-  const double experts = replica.expert_layers() * stack.expert_layer.raw();
-  double gaps = replica.layers() * stack.layer.raw() + experts;
-  if (mix.chunks > 0.0) {
-    const double kernels = t.total();
-    const double launches = replica.layers() * std::max(stack.layer, stack.prompt_layer).raw() + experts;
-    gaps = launches - physics.overlap * std::min(kernels, launches);
-  }
-  t[T::gaps] = gaps;
-  t[T::host] = (stack.step + (mix.decodes + mix.chunks) * stack.sequence).raw();
-  return t;
 }
 
 }  // namespace headroom

@@ -5,9 +5,7 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/quantity.hpp>
-#include <headroom/model/serve/replica.hpp>
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,11 +22,12 @@ struct IterationStack {
   Seconds expert_layer{};         ///< more of a layer of experts
   double products = 1.0;          ///< time of products over that of the measured kernels
   double experts = 1.0;           ///< the same of grouped products
-  double group = 0.0;             ///< power of heads / kv_heads by which decode attention exceeds the measured kernels
-  Seconds request{};              ///< between a request's arrival and its first iteration, and back to the client
-  double steps = 0.5;             ///< iterations that a prompt waits for before its own
-  double burst = 1.0;             ///< time of the prompts that start together over that of full iterations of them
-  double interference = 1.0;      ///< share of other requests' prompts that a decoding one meets
+  double vector = 0.0;        ///< time of decode attention on the vector units over their fp32 peak; 0: tensor cores
+  bool windows = true;        ///< a sliding window bounds cache and attention
+  Seconds request{};          ///< between a request's arrival and its first iteration, and back to the client
+  double steps = 0.5;         ///< iterations that a prompt waits for before its own
+  double burst = 1.0;         ///< time of the prompts that start together over that of full iterations of them
+  double interference = 1.0;  ///< share of other requests' prompts that a decoding one meets
   std::vector<std::string> fitted;
   std::string source;
 };
@@ -48,10 +47,6 @@ struct IterationPhysics {
   std::string source;
 };
 
-struct IterationParameters {
-  IterationPhysics physics;
-};
-
 /// Numbers by their key in the files, times in seconds. ConfigError for a key that names none.
 [[nodiscard]] double iteration_number(const IterationStack& stack, std::string_view key);
 [[nodiscard]] double iteration_number(const IterationPhysics& physics, std::string_view key);
@@ -69,16 +64,5 @@ void read_iteration_stack(ConfigTable& root, IterationStack& stack);
                                                       Diagnostics& diagnostics);
 /// The embedded file, user folders first; parsed once.
 [[nodiscard]] const IterationPhysics& iteration_physics();
-
-/// Kernel seconds with an engine's factors, gaps and host in:
-///   kernels = sum over kinds of factor x seconds
-///   gaps    = layers x layer + expert layers x expert_layer; in a step with prompts the launches
-///             layers x max(layer, prompt_layer), less what runs beside kernels: overlap x min(kernels, launches)
-///   host    = step + sequence x (decodes + chunks)
-[[nodiscard]] IterationTerms engine_terms(const Replica& replica,
-                                          const IterationMix& mix,
-                                          IterationTerms kernels,
-                                          const IterationStack& stack,
-                                          const IterationPhysics& physics) noexcept;
 
 }  // namespace headroom

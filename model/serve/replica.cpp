@@ -10,6 +10,7 @@
 #include <headroom/model/workload/parameters.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -86,6 +87,11 @@ GemmModel product_model(const CurveSet& set,
   return GemmModel{curve, kernel_device(device, format.rate), format};
 }
 
+double vector_peak_of(const Device& device) noexcept {
+  const auto& peak = device.peak[static_cast<std::size_t>(Rate::fp32_vector)];
+  return peak ? peak->value.raw() : HUGE_VAL;
+}
+
 /// Attention of a cache of the formats, with the bytes of an element scaled: latents serve as keys and as values.
 AttentionFormat attention_format_of(const ReplicaFormats& formats, double share) {
   AttentionFormat f = *find_attention_format(stored_bytes(formats.cache) < 2.0 ? "bf16/fp8" : "bf16/bf16");
@@ -99,7 +105,7 @@ struct Replica::Compiled {
   ServingLayout layout;
   Ranks ranks;
   std::vector<Layer> layers;
-  double layer_count = 0.0, expert_layers = 0.0, group = 1.0;
+  double layer_count = 0.0, expert_layers = 0.0;
   double hidden = 0.0, vocab = 0.0, logit_bytes = 4.0;
   bool weight_only = false, experts_wide = false;
   GemmModel product, half;
@@ -112,7 +118,8 @@ struct Replica::Compiled {
   std::optional<CustomAllReduceModel> custom;
   GroupView tensor_view;
   BytesPerSecond send{};
-  double token_bytes = 2.0;  ///< of an element on its way to its experts
+  double vector_peak = HUGE_VAL;  ///< FLOP/s of fp32 on the vector units
+  double token_bytes = 2.0;       ///< of an element on its way to its experts
   std::vector<std::string> sources;
 
   void layer_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept;
@@ -347,7 +354,6 @@ Replica::Replica(const Architecture& arch,
       {},
       real(arch.layers),
       0.0,
-      real(arch.heads) / std::max(1.0, real(arch.kv_heads)),
       real(arch.hidden),
       real(arch.vocab),
       4.0,
@@ -365,6 +371,7 @@ Replica::Replica(const Architecture& arch,
       std::nullopt,
       {},
       {},
+      vector_peak_of(device),
       std::min(2.0, grouped.activation_bytes),
       {},
   });
@@ -426,6 +433,7 @@ void Replica::Compiled::attention_terms(const Layer& layer, const IterationMix& 
       s.context = layer.selected + layer.indexed * mix.keys;
     }
     t[IterationTerm::decode_attention] += layer.count * decode.time(s).raw();
+    t.decode_on_vector_units += layer.count * (attention_flops(s).raw() / vector_peak);
   }
   if (mix.chunks > 0.0) {
     AttentionShape s = layer.prefill;
@@ -526,9 +534,6 @@ bool Replica::narrow_experts_wide() const noexcept {
 }
 const ServingLayout& Replica::layout() const noexcept {
   return compiled_->layout;
-}
-double Replica::group() const noexcept {
-  return compiled_->group;
 }
 const std::vector<std::string>& Replica::sources() const noexcept {
   return compiled_->sources;

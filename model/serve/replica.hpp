@@ -42,6 +42,8 @@ inline constexpr std::array<std::string_view, iteration_term_count> iteration_te
 /// Seconds by kind.
 struct IterationTerms {
   std::array<double, iteration_term_count> seconds{};
+  /// What the products of decode attention would take at the fp32 peak of the vector units; no part of the total.
+  double decode_on_vector_units = 0.0;
   [[nodiscard]] constexpr double& operator[](IterationTerm t) noexcept { return seconds[static_cast<std::size_t>(t)]; }
   [[nodiscard]] constexpr double operator[](IterationTerm t) const noexcept {
     return seconds[static_cast<std::size_t>(t)];
@@ -108,8 +110,6 @@ class Replica {
       const noexcept;  ///< products by curves of wide kernels, with narrow weights that are unpacked on the way
   [[nodiscard]] bool narrow_experts_wide() const noexcept;  ///< the same of the experts
   [[nodiscard]] const ServingLayout& layout() const noexcept;
-  /// Query heads that share a KV head.
-  [[nodiscard]] double group() const noexcept;
   /// What each kind of term stands on.
   [[nodiscard]] const std::vector<std::string>& sources() const noexcept;
 

@@ -62,6 +62,7 @@ SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, cons
   s.ttft = habits.request + Seconds{first};
   s.tpot = s.decode_step = Seconds{decode};
   s.mixed_step = Seconds{first};
+  s.prompt_share = first / (first + load.osl * decode);
   fill_rates(load, waiting(load, habits) * (first + load.osl * decode), load.stages * b, s);
   return s;
 }
@@ -82,6 +83,8 @@ SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const S
   s.decode_step = Seconds{decode};
   s.mixed_step = Seconds{mixed};
   s.tpot = Seconds{cycle / load.osl};
+  s.prompt_share =
+      std::min(1.0, mixed_steps * std::max(0.0, mixed - decode) / cycle + (mixed_steps > load.osl ? 1.0 : 0.0));
   s.ttft = habits.request + Seconds{load.isl / q * mixed};
   fill_rates(load, waiting(load, habits) * cycle, load.stages * b, s);
   return s;
@@ -96,6 +99,7 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   s.mixed_step = Seconds{prompt.mixed};
   const double tpot = waiting(load, habits) * (decode + habits.interference * (b - 1.0) / load.osl * prompt.more);
   s.tpot = Seconds{tpot};
+  s.prompt_share = b * prompt.more / (b * prompt.more + load.osl * decode);
   // Prompts of the others in front of one that arrives: u / (1 - u) is their time over that of decodes alone.
   const double ahead = std::min(b - 1.0, b * prompt.more / (load.osl * decode));
   // The first burst: prompts share full iterations.

@@ -36,6 +36,7 @@ struct SteadyState {
   Seconds ttft{}, tpot{};
   Seconds decode_step{};        ///< without prompts
   Seconds mixed_step{};         ///< one that carries a prompt beside the decodes
+  double prompt_share = 0.0;    ///< of the replica's time that prompts take
   double requests_per_s = 0.0;  ///< of the replica
   double output_tokens_per_s = 0.0;
 };
@@ -52,7 +53,8 @@ struct SteadyState {
 /// `concurrency` clients, each sends its next request when the last has ended.
 ///   tpot = T + interference (b - 1) / osl (T_mixed - T) isl / min(isl, chunk)
 ///   ttft = request + steps T + the prompt's own mixed iterations + u / (2 (1 - u)) of what a prompt adds (M/D/1;
-///          Kleinrock 1975, section 5.6) + burst (c + 1) / 2 prefills / waves + (c - b) / b osl tpot where requests wait
+///          Kleinrock 1975, section 5.6) + burst (c + 1) / 2 prefills / waves + (c - b) / b osl tpot where requests
+///          wait
 /// T of all b decodes at isl + osl / 2 keys, u the share of the time that prompts take from decodes.
 [[nodiscard]] SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 

@@ -37,7 +37,7 @@ struct ScoredRow {
 
 /// 1 for times, -1 for rates: the sign that turns a relative error into one of time.
 [[nodiscard]] constexpr double time_sign(std::string_view metric) noexcept {
-  return metric == "step_time_s" ? 1.0 : -1.0;
+  return metric == "step_time_s" || metric.find("_ms") != std::string_view::npos ? 1.0 : -1.0;
 }
 
 }  // namespace headroom

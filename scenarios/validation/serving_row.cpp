@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/serving_confidence.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/validation/serving_row.hpp>
@@ -213,11 +214,34 @@ std::optional<double> ServingRowModel::exact_capacity(const ServingConfiguration
   return q->replicas * static_cast<double>(q->compiled.layout.attention_groups()) * (m.pool / m.sequence);
 }
 
+RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
+                                             std::string_view metric,
+                                             std::string_view unit) {
+  for (const std::string& bad : {run.broken, impossible_cell(run), impossible_option(run)}) {
+    if (!bad.empty()) {
+      return rejected(bad);
+    }
+  }
+  RowPrediction refusal;
+  const std::optional<ServingTimeQuestion> q = times_.question(run, metric, unit, refusal);
+  if (!q) {
+    return refusal;
+  }
+  const ServingQuantity quantity = q->metric == ServingMetric::ttft   ? ServingQuantity::ttft
+                                   : q->metric == ServingMetric::tpot ? ServingQuantity::tpot
+                                                                      : ServingQuantity::rate;
+  const ServingErrors& errors = serving_confidence().of(q->stack->id, quantity, q->experts);
+  const KernelTerms kernels = [&](const IterationMix& mix) { return q->replica->terms(mix); };
+  const double predicted = predict_time(*q, kernels, q->stack->time, iteration_physics());
+  return {RowStatus::ok,   {}, predicted, errors.low * predicted, errors.high * predicted, sheet_time(*q),
+          fastest_time(*q)};
+}
+
 RowPrediction ServingRowModel::predict(const ServingConfiguration& run,
                                        std::string_view metric,
                                        std::string_view unit) {
   if (metric != "max_concurrent_sequences") {
-    return unsupported("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for serving yet");
+    return predict_times(run, metric, unit);
   }
   RowPrediction refusal;
   const std::optional<Question> q = question(run, refusal);

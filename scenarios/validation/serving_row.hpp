@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a measured serving row's configuration to a prediction. So far: max_concurrent_sequences, what the KV pool
-// holds.
+// From a measured serving row's configuration to a prediction: what the KV pool holds, and times and rates under loads
+// that closed forms answer (serving_times.hpp).
 #pragma once
 
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/validation/row_cells.hpp>
 #include <headroom/scenarios/validation/run_row.hpp>
+#include <headroom/scenarios/validation/serving_times.hpp>
 
 #include <array>
 #include <optional>
@@ -16,7 +17,7 @@ namespace headroom {
 /// Keeps what several rows share: devices looked up once, one stack an engine, one architecture a model.
 class ServingRowModel {
  public:
-  explicit ServingRowModel(const Sources& sources) : sources_{sources}, devices_{sources.catalog} {}
+  explicit ServingRowModel(const Sources& sources) : sources_{sources}, devices_{sources.catalog}, times_{sources} {}
   /// With a stack of the caller's in place of the engine's, as fitting needs.
   void set_stack(ServingStack stack);
   /// `metric` and `unit` name what is asked; the configuration is all the model sees.
@@ -37,8 +38,13 @@ class ServingRowModel {
   std::optional<Question> question(const ServingConfiguration& run, RowPrediction& refusal);
   const ServingStack& stack(Engine engine);
 
+  [[nodiscard]] RowPrediction predict_times(const ServingConfiguration& run,
+                                            std::string_view metric,
+                                            std::string_view unit);
+
   const Sources& sources_;
   RowDevices devices_;
+  ServingTimeModel times_;
   std::array<std::optional<ServingStack>, engine_names.size()> stacks_;
 };
 

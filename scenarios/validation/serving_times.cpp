@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/serve/engine_terms.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/validation/serving_row.hpp>
@@ -65,6 +66,15 @@ bool is_latency(ServingMetric m) noexcept {
   return m == ServingMetric::ttft || m == ServingMetric::tpot || m == ServingMetric::e2e;
 }
 
+/// As an engine runs it that lets every layer look at everything.
+Architecture without_windows(Architecture arch) {
+  arch.window = 0;
+  for (LayerVariant& variant : arch.variants) {
+    variant.block.window = 0;
+  }
+  return arch;
+}
+
 /// Why a metric has no closed form under a load; empty where it has.
 std::string without_form(ServingLoad load, ServingMetric metric, std::string_view name) {
   if (is_latency(metric) && (load == ServingLoad::saturated || load == ServingLoad::burst)) {
@@ -83,9 +93,10 @@ struct ServingTimeModel::Placed {
 ServingTimeModel::ServingTimeModel(const Sources& sources)
     : sources_{sources}, devices_{sources.catalog}, stacks_{serving_stacks()} {}
 
-const Architecture* ServingTimeModel::architecture(const ServingConfiguration& run) {
+const Architecture* ServingTimeModel::architecture(const ServingConfiguration& run, bool windows) {
   const std::string key = run.model + "/" + std::to_string(run.layers.value_or(0)) + "/" +
-                          std::to_string(run.hidden.value_or(0)) + "/" + std::to_string(run.ffn_hidden.value_or(0));
+                          std::to_string(run.hidden.value_or(0)) + "/" + std::to_string(run.ffn_hidden.value_or(0)) +
+                          (windows ? "" : "/whole");
   auto [at, fresh] = architectures_.try_emplace(key);
   if (fresh) {
     if (!run.model.empty() && sources_.models.knows(run.model)) {
@@ -94,7 +105,7 @@ const Architecture* ServingTimeModel::architecture(const ServingConfiguration& r
                           run.hidden.value_or(preset.hidden) == preset.hidden &&
                           run.heads.value_or(preset.heads) == preset.heads;
       if (agrees) {
-        at->second = std::make_shared<Architecture>(std::move(preset));
+        at->second = std::make_shared<Architecture>(windows ? std::move(preset) : without_windows(std::move(preset)));
       }
     }
     if (!at->second && run.layers && run.hidden && run.heads && run.kv_heads && run.vocab &&
@@ -144,13 +155,13 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   if (!missing.empty()) {
     return refuse("not published: " + missing);
   }
-  const Architecture* arch = architecture(run);
-  if (arch == nullptr) {
-    return refuse("the network is neither a preset nor whole in the columns");
-  }
   const ServingStack* stack = stack_of_release(stacks_, run.engine, run.engine_version);
   if (stack == nullptr) {
     return refuse("engine " + quoted(run.engine) + " is of no stack");
+  }
+  const Architecture* arch = architecture(run, stack->time.windows);
+  if (arch == nullptr) {
+    return refuse("the network is neither a preset nor whole in the columns");
   }
   const std::optional<Precision> weights = precision_named(run.weight_dtype);
   const std::optional<Precision> cache =
@@ -174,16 +185,17 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
     return refuse(verdict_text(p.verdict, real(p.broke), real(p.limit)));
   }
   const ReplicaFormats formats{*weights, activations_of(run, *weights), *cache};
-  const std::string key = arch->id + "/" + std::to_string(arch->layers) + "/" + device.id + "/" + stack->time.curves +
-                          "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
-                          std::to_string(layout.ep) + "/" + std::string{name_of(formats.weights)} + "/" +
-                          std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)};
+  const std::string key = arch->id + (stack->time.windows ? "/" : "/whole/") + std::to_string(arch->layers) + "/" +
+                          device.id + "/" + stack->time.curves + "/" + std::to_string(layout.tp) + "/" +
+                          std::to_string(layout.pp) + "/" + std::to_string(layout.ep) + "/" +
+                          std::string{name_of(formats.weights)} + "/" + std::string{name_of(formats.activations)} +
+                          "/" + std::string{name_of(formats.cache)};
   auto [at, fresh] = replicas_.try_emplace(key);
   if (fresh) {
     try {
       const EngineKernels kernels{stack->time.curves, {Routing::power_law, iteration_physics().routing}};
-      at->second =
-          std::make_shared<Replica>(*arch, device, usual_node(device), kernels, layout, formats);
+      at->second = std::make_shared<Replica>(*arch, device, usual_node(device), kernels, layout, formats);
+      least_[key] = std::make_shared<LeastIteration>(*arch, device, layout, formats);
     } catch (const ConfigError& error) {
       refused_[key] = error.what();
     }
@@ -193,6 +205,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   }
   ServingTimeQuestion q;
   q.replica = at->second;
+  q.least = least_[key];
   q.stack = stack;
   q.kind = load->load;
   q.metric = known->metric;
@@ -238,14 +251,10 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   return q;
 }
 
-double predict_time(const ServingTimeQuestion& q,
-                    const KernelTerms& kernels,
-                    const IterationStack& stack,
-                    const IterationPhysics& physics) {
-  const IterationCost step = [&](const IterationMix& mix) {
-    return engine_terms(*q.replica, mix, kernels(mix), stack, physics).total();
-  };
-  const SteadyHabits habits{stack.request, stack.steps, stack.burst, stack.interference, physics.bubble};
+namespace {
+
+/// The question's load under a cost of iterations, in the row's unit.
+double answer(const ServingTimeQuestion& q, const IterationCost& step, const SteadyHabits& habits) {
   const SteadyState s = q.kind == ServingLoad::fixed_batch ? static_batch(step, q.load, habits)
                         : q.kind == ServingLoad::closed    ? closed_loop(step, q.load, habits)
                                                            : saturated(step, q.load, habits);
@@ -258,6 +267,34 @@ double predict_time(const ServingTimeQuestion& q,
     case ServingMetric::e2e: break;
   }
   return q.to_unit * (s.ttft.raw() + (q.load.osl - 1.0) * s.tpot.raw());
+}
+
+constexpr SteadyHabits no_habits{Seconds{}, 0.0, 0.0, 0.0, 0.0};
+
+}  // namespace
+
+double predict_time(const ServingTimeQuestion& q,
+                    const KernelTerms& kernels,
+                    const IterationStack& stack,
+                    const IterationPhysics& physics) {
+  const IterationCost step = [&](const IterationMix& mix) {
+    return engine_terms(*q.replica, mix, kernels(mix), stack, physics).total();
+  };
+  return answer(q, step, {stack.request, stack.steps, stack.burst, stack.interference, physics.bubble});
+}
+
+double sheet_time(const ServingTimeQuestion& q) {
+  return answer(
+      q, [&](const IterationMix& mix) { return q.least->time(mix, ExpertsRead::expected); }, no_habits);
+}
+
+double fastest_time(const ServingTimeQuestion& q) {
+  const IterationCost step = [&](const IterationMix& mix) { return q.least->time(mix, ExpertsRead::least); };
+  ServingTimeQuestion lone = q;
+  if (q.kind == ServingLoad::closed && q.metric == ServingMetric::ttft) {
+    lone.load.batch = lone.load.concurrency = 1.0;  // nobody in front
+  }
+  return answer(lone, step, no_habits);
 }
 
 }  // namespace headroom

@@ -3,6 +3,7 @@
 // engine.
 #pragma once
 
+#include <headroom/model/serve/least_iteration.hpp>
 #include <headroom/model/serve/serving_stack.hpp>
 #include <headroom/model/serve/steady_state.hpp>
 #include <headroom/scenarios/scenario.hpp>
@@ -35,7 +36,7 @@ struct ServingTimeQuestion {
   double requests = 0.0;  ///< sent in all; 0: not told
   double to_unit = 1.0;   ///< from seconds, or from a rate, to the row's unit
   bool experts = false;
-  double bound = 0.0;  ///< seconds that a decode step takes at the datasheet's bandwidth and peak
+  std::shared_ptr<const LeastIteration> least;
 };
 
 /// In the row's unit. `kernels` gives the terms of a mix, so that a fit computes them once.
@@ -44,6 +45,10 @@ using KernelTerms = std::function<IterationTerms(const IterationMix&)>;
                                   const KernelTerms& kernels,
                                   const IterationStack& stack,
                                   const IterationPhysics& physics);
+
+/// What the datasheet alone says, and what no run beats, in the row's unit.
+[[nodiscard]] double sheet_time(const ServingTimeQuestion& question);
+[[nodiscard]] double fastest_time(const ServingTimeQuestion& question);
 
 /// Keeps what rows share: replicas, stacks, presets.
 class ServingTimeModel {
@@ -58,7 +63,7 @@ class ServingTimeModel {
 
  private:
   struct Placed;
-  const Architecture* architecture(const ServingConfiguration& run);
+  const Architecture* architecture(const ServingConfiguration& run, bool windows);
   /// The SKU's reference node; for cards whose reference box lacks peer access none, which gives it to them.
   [[nodiscard]] const Node* usual_node(const Device& device) const;
 
@@ -67,6 +72,7 @@ class ServingTimeModel {
   std::vector<ServingStack> stacks_;
   std::map<std::string, std::shared_ptr<const Architecture>, std::less<>> architectures_;
   std::map<std::string, std::shared_ptr<const Replica>, std::less<>> replicas_;
+  std::map<std::string, std::shared_ptr<const LeastIteration>, std::less<>> least_;
   std::map<std::string, std::string, std::less<>> refused_;  ///< why a replica could not be made
 };
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/cost/curve.hpp>
+#include <headroom/model/serve/engine_terms.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+
+IterationTerms engine_terms(const Replica& replica,
+                            const IterationMix& mix,
+                            IterationTerms t,
+                            const IterationStack& stack,
+                            const IterationPhysics& physics) noexcept {
+  using T = IterationTerm;
+  t[T::products] *= stack.products * (replica.weight_only() ? physics.weight_only : 1.0);
+  t[T::experts] *= stack.experts * (replica.narrow_experts_wide() ? physics.weight_only : 1.0);
+  t[T::decode_attention] =
+      norm3(physics.decode_attention * t[T::decode_attention], stack.vector * t.decode_on_vector_units);
+  t[T::prefill_attention] *= physics.prefill_attention;
+  t[T::all_reduce] *= physics.all_reduce;
+  t[T::exchange] *= physics.exchange;
+  t[T::passes] *= physics.passes;
+  const double experts = replica.expert_layers() * stack.expert_layer.raw();
+  double gaps = replica.layers() * stack.layer.raw() + experts;
+  if (mix.chunks > 0.0) {
+    const double kernels = t.total();
+    const double launches = replica.layers() * std::max(stack.layer, stack.prompt_layer).raw() + experts;
+    gaps = launches - physics.overlap * std::min(kernels, launches);
+  }
+  t[T::gaps] = gaps;
+  t[T::host] = (stack.step + (mix.decodes + mix.chunks) * stack.sequence).raw();
+  return t;
+}
+
+}  // namespace headroom

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/embedded.hpp>
+#include <headroom/model/number_format.hpp>
+#include <headroom/model/serve/serving_confidence.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace headroom {
+namespace embedded {
+EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
+}
+
+namespace {
+
+constexpr std::string_view any_stack = "any";
+
+ServingErrors read_class(ConfigTable& table) {
+  ServingErrors e;
+  e.stack = table.text("stack");
+  e.quantity = static_cast<ServingQuantity>(table.choice("quantity", serving_quantity_names));
+  e.experts = table.boolean("experts");
+  e.rows = table.integer("rows");
+  e.sources = table.integer("sources");
+  e.low = table.number("low", {0.01, 1.0});
+  e.high = table.number("high", {1.0, 100.0});
+  e.median = table.number("median", {0.0, 10.0});
+  e.left_out_median = table.maybe_number("left_out_median", {0.0, 10.0}).value_or(0.0);
+  table.finish();
+  return e;
+}
+
+std::string percent(double factor) {
+  return (factor < 1.0 ? "-" : "+") + format_number(100.0 * (factor < 1.0 ? 1.0 - factor : factor - 1.0), 2);
+}
+
+}  // namespace
+
+std::string ServingErrors::text() const {
+  constexpr std::array<std::string_view, 3> plural{"TTFTs", "TPOTs", "rates"};
+  return "80 % of " + std::to_string(rows) + " measured " + std::string{plural[static_cast<std::size_t>(quantity)]} +
+         (experts ? " of models with experts" : " of dense models") + (stack == any_stack ? "" : " by " + stack) +
+         " lie within " + percent(low) + " to " + percent(high) + " % of what the model says";
+}
+
+const ServingErrors& ServingConfidence::of(std::string_view stack, ServingQuantity quantity, bool experts) const {
+  const auto find = [&](std::string_view name) {
+    return std::find_if(classes_.begin(), classes_.end(), [&](const ServingErrors& e) {
+      return e.stack == name && e.quantity == quantity && e.experts == experts;
+    });
+  };
+  const auto own = find(stack);
+  return own != classes_.end() ? *own : *find(any_stack);
+}
+
+ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnostics& diagnostics) {
+  ConfigTable root{document, "", diagnostics};
+  require_schema(root);
+  static_cast<void>(root.text("id"));
+  static_cast<void>(root.text("source"));
+  std::vector<ServingErrors> classes;
+  for (ConfigTable& table : root.tables("class")) {
+    classes.push_back(read_class(table));
+  }
+  for (const ServingQuantity quantity : {ServingQuantity::ttft, ServingQuantity::tpot, ServingQuantity::rate}) {
+    for (const bool experts : {false, true}) {
+      const bool there = std::any_of(classes.begin(), classes.end(), [&](const ServingErrors& e) {
+        return e.stack == any_stack && e.quantity == quantity && e.experts == experts;
+      });
+      if (!there) {
+        root.problem("class", "there is none of stack \"any\" for " +
+                                  std::string{serving_quantity_names[static_cast<std::size_t>(quantity)]} +
+                                  (experts ? " with experts" : " without experts"));
+      }
+    }
+  }
+  root.finish();
+  return ServingConfidence{std::move(classes)};
+}
+
+const ServingConfidence& serving_confidence() {
+  static const ServingConfidence confidence = [] {
+    const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+    const std::optional<DataStore::Entry> entry = store.find("stacks/step", "serve-confidence");
+    if (!entry) {
+      throw ConfigError{"there is no serve-confidence.toml among the parameters of the step"};
+    }
+    Diagnostics diagnostics;
+    ServingConfidence read = read_serving_confidence(store.tree("stacks/step", *entry), diagnostics);
+    diagnostics.throw_if_any();
+    return read;
+  }();
+  return confidence;
+}
+
+}  // namespace headroom
