@@ -3,6 +3,7 @@
 // beside what other simulators reach. Exit code 1 below the bars.
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/request_load.hpp>
+#include <headroom/model/serve/simulation/saturation.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 #include <headroom/scenarios/request_trace.hpp>
 
@@ -97,10 +98,7 @@ Speed measure(const ServingFleet& fleet, const RequestLoad& load, ServingMetrics
 
 /// `trace`: its own gaps, scaled, instead of a Poisson process.
 bool row(const char* name, const ServingFleet& fleet, TrafficClass traffic, double busy, bool trace = false) {
-  // What the fleet can do: all requests at once, answered as fast as they can be.
-  traffic.arrivals.rate = Hertz{1e9};
-  const RequestLoad flood = open_load({&traffic, 1}, 20'000 * fleet.pool.replicas, 1);
-  const double capacity = serving_metrics(flood, simulate(fleet, flood)).all.finished_per_s;
+  const double capacity = saturation(fleet, {&traffic, 1}, 20'000 * fleet.pool.replicas, 1).raw();
   traffic.arrivals.rate = Hertz{busy * capacity};
   const Hertz rate = traffic.arrivals.rate;
   const auto copies = requests / std::max<std::int64_t>(static_cast<std::int64_t>(traffic.lengths.size()), 1);

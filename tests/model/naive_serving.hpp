@@ -5,6 +5,7 @@
 
 #include <headroom/model/serve/simulation/request.hpp>
 #include <headroom/model/serve/simulation/scheduler.hpp>
+#include <headroom/model/serve/simulation/time_histogram.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -15,8 +16,28 @@ namespace headroom::test {
 
 class NaiveServing {
  public:
+  /// `handed_on`: requests come with their prompt's cache and one token, which was out at `first_tokens`.
+  NaiveServing(const IterationTables& tables,
+               const EngineSettings& settings,
+               const std::vector<Request>& requests,
+               const std::vector<Picoseconds>& first_tokens)
+      : NaiveServing{tables, settings, requests} {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      Item& item = items_[i];
+      item.handed_on = true;
+      item.decodes = true;
+      item.kv = item.prompt;
+      item.out = 1;
+      item.blocks = blocks_of(item.kv);
+      item.last = first_tokens[i];
+      times_[i].first_token = first_tokens[i];
+      times_[i].started = Picoseconds{0};
+    }
+  }
+
   NaiveServing(const IterationTables& tables, const EngineSettings& settings, const std::vector<Request>& requests)
       : tables_{tables}, settings_{settings}, free_{settings.blocks}, times_(requests.size()) {
+    batches.resize(static_cast<std::size_t>(settings.max_num_seqs) + 1);
     for (const Request& request : requests) {
       Item item;
       item.prompt = request.prompt_tokens;
@@ -50,12 +71,14 @@ class NaiveServing {
   std::int64_t iterations = 0;
   std::int64_t preemptions = 0;
   std::int64_t peak = 0;
+  TimeHistogram gaps;
+  std::vector<std::int64_t> batches;
 
  private:
   struct Item {
     std::int64_t prompt = 0, output = 0, prefix = 0, kv = 0, out = 0, blocks = 0;
-    Picoseconds arrival{};
-    bool decodes = false, swapped = false;
+    Picoseconds arrival{}, last{};
+    bool decodes = false, swapped = false, handed_on = false;
   };
   struct Part {
     std::size_t id;
@@ -102,7 +125,7 @@ class NaiveServing {
       const std::size_t id = waiting_.front();
       Item& item = items_[id];
       const bool partial = !running_.empty() && !items_[running_.back()].decodes;
-      if (!item.swapped || partial) {
+      if ((!item.swapped && !item.handed_on) || partial) {
         return;
       }
       std::int64_t need = whole() ? whole_blocks(item) : item.blocks;
@@ -117,9 +140,10 @@ class NaiveServing {
       running_.push_back(id);
       const std::int64_t blocks = item.blocks;
       item.blocks = 0;
-      take(item, blocks);
-      copies_ += settings_.swap_per_block * blocks;
+      take(item, whole() ? whole_blocks(item) : blocks);
+      copies_ += item.swapped ? settings_.swap_per_block * blocks : Picoseconds{0};
       item.swapped = false;
+      item.handed_on = false;
     }
   }
 
@@ -174,7 +198,7 @@ class NaiveServing {
            static_cast<std::int64_t>(running_.size()) < settings_.max_num_seqs) {
       const std::size_t id = waiting_.front();
       Item& item = items_[id];
-      if (item.swapped) {
+      if (item.swapped || item.handed_on) {
         return;
       }
       const std::int64_t all = item.prompt + item.out;
@@ -225,6 +249,7 @@ class NaiveServing {
 
   std::size_t end(Picoseconds now) {
     std::vector<std::size_t> gone;
+    ++batches[static_cast<std::size_t>(batch_.decodes + batch_.chunks)];
     peak = std::max(peak, settings_.blocks - free_);
     if (decodes_) {
       for (const std::size_t id : running_) {
@@ -236,6 +261,8 @@ class NaiveServing {
             draft() == 0 ? 1 : std::min(settings_.speculation.tokens(id, item.out), item.output - item.out);
         item.kv += tokens;
         item.out += tokens;
+        gaps.add(now - item.last, 1);
+        item.last = now;
         if (item.out == item.output) {
           gone.push_back(id);
         }
@@ -249,7 +276,10 @@ class NaiveServing {
       }
       if (item.out == 0) {
         times_[part.id].first_token = now;
+      } else {
+        gaps.add(now - item.last, 1);
       }
+      item.last = now;
       ++item.out;
       item.decodes = true;
       if (item.out == item.output) {

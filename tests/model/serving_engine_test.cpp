@@ -8,7 +8,9 @@
 #include "serving_tables.hpp"
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -31,7 +33,8 @@ std::int64_t any(RandomStream& random, std::int64_t low, std::int64_t high) {
 Case any_case(std::uint64_t seed) {
   RandomStream random{seed};
   Case c;
-  c.costs = {any(random, 1, 2000), any(random, 0, 50), any(random, 0, 20), any(random, 0, 3), any(random, 0, 3)};
+  c.costs = {any(random, 1, 2000), any(random, 0, 50),  any(random, 0, 20), any(random, 0, 3),
+             any(random, 0, 3),    any(random, 2, 400), any(random, 0, 200)};
   EngineSettings& e = c.engine;
   const std::array rules{vllm_v1, vllm_v0, sglang, tensorrt_llm_no_evict, tensorrt_llm_max_utilization};
   const std::int64_t rule = any(random, 0, 6);
@@ -103,11 +106,69 @@ TEST_CASE("the engine that skips equals a loop over every iteration, to the pico
     REQUIRE(got.pool.sum.iterations == naive.iterations);
     REQUIRE(got.pool.sum.preemptions == naive.preemptions);
     REQUIRE(got.pool.peak_blocks == naive.peak);
+    REQUIRE(got.pool.sum.gaps == naive.gaps);
+    REQUIRE(got.pool.sum.batch == naive.batches);
     preemptions += naive.preemptions;
     skipped += got.pool.sum.decode_iterations;
   }
   CHECK(preemptions > 10'000);
   CHECK(skipped > 1'000'000);
+}
+
+TEST_CASE("disaggregated, both pools equal a loop over every iteration, to the picosecond") {
+  std::int64_t preemptions = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    const Case c = any_case(seed);
+    CAPTURE(seed);
+    CAPTURE(c.text);
+    const IterationTables tables = test::simple_tables(c.costs);
+    ServingFleet fleet = one_replica(tables, c.engine);
+    fleet.prefill = fleet.pool;
+    fleet.prefill->engine.speculation = {};
+    fleet.prefill->engine.rules.reservation = Reservation::prompt;
+    fleet.transfer = {Bytes{1.0}, BytesPerSecond{1e10}, Seconds{1e-10 * static_cast<double>(seed % 50)}};
+    REQUIRE(problems(fleet, c.load).empty());
+    const FleetResult got = simulate(fleet, c.load);
+
+    std::vector<Request> prompts = c.load.requests;
+    for (Request& request : prompts) {
+      request.output_tokens = 1;
+    }
+    const std::vector<RequestTimes> first = test::NaiveServing{tables, fleet.prefill->engine, prompts}.run();
+    // Over the link in the order in which prompts end; of those that end together, as they were admitted.
+    std::vector<std::size_t> order(prompts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return first[a].finished < first[b].finished; });
+    std::vector<Request> sent;
+    std::vector<Picoseconds> first_tokens;
+    std::vector<std::size_t> ids;
+    Picoseconds link{0};
+    for (const std::size_t id : order) {
+      if (c.load.requests[id].output_tokens == 1) {
+        REQUIRE(got.requests[id].finished == first[id].finished);
+        continue;
+      }
+      link = std::max(link, first[id].finished) + Picoseconds{100} * prompts[id].prompt_tokens;
+      sent.push_back(c.load.requests[id]);
+      sent.back().arrival = link + picoseconds(fleet.transfer.latency.raw());
+      first_tokens.push_back(first[id].finished);
+      ids.push_back(id);
+    }
+    EngineSettings decode = c.engine;
+    decode.speculation = {};  // acceptance goes by a request's number, which differs in the loop
+    fleet.pool.engine = decode;
+    const FleetResult plain = c.engine.speculation.draft > 0 ? simulate(fleet, c.load) : got;
+    test::NaiveServing naive{tables, decode, sent, first_tokens};
+    const std::vector<RequestTimes> want = naive.run();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      REQUIRE(plain.requests[ids[i]].first_token == first_tokens[i]);
+      REQUIRE(plain.requests[ids[i]].finished == want[i].finished);
+    }
+    REQUIRE(plain.pool.sum.gaps == naive.gaps);
+    preemptions += naive.preemptions;
+  }
+  CHECK(preemptions > 1000);
 }
 
 namespace {

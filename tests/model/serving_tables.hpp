@@ -9,10 +9,10 @@
 namespace headroom::test {
 
 /// An iteration takes `step`, `per_sequence` for each sequence in it, `per_prompt_token` for each new token of a prompt
-/// and `per_key` for each key that decodes read; `bend` more for each key beyond 1000 a sequence, so that stretches of
-/// decodes meet the end of a line. All in picoseconds.
+/// and `per_key` for each key that decodes read; `bend` more for each key beyond `bend_at` a sequence, where a line of
+/// decodes ends. All in picoseconds. `uneven` is added where it ends, so that slopes round and lines do not meet.
 struct SimpleCosts {
-  std::int64_t step = 0, per_sequence = 0, per_prompt_token = 0, per_key = 0, bend = 0;
+  std::int64_t step = 0, per_sequence = 0, per_prompt_token = 0, per_key = 0, bend = 0, bend_at = 1000, uneven = 0;
 };
 
 inline IterationTables simple_tables(const SimpleCosts& costs) {
@@ -24,10 +24,12 @@ inline IterationTables simple_tables(const SimpleCosts& costs) {
   parts.rows.at = {1};
   parts.head = {ps(0)};
   parts.decodes.at = {1, 1025};
-  parts.context_each.at = {1, 1000, 2000};
+  parts.context_each.at = {1, costs.bend_at, 2 * costs.bend_at};
   for (const std::int64_t n : parts.decodes.at) {
     for (const std::int64_t keys : parts.context_each.at) {
-      parts.decode.push_back(ps(n * (keys * costs.per_key + (keys > 1000 ? (keys - 1000) * costs.bend : 0))));
+      const std::int64_t beyond = keys > costs.bend_at ? keys - costs.bend_at : 0;
+      parts.decode.push_back(
+          ps(n * (keys * costs.per_key + beyond * costs.bend) + (keys == costs.bend_at ? costs.uneven : 0)));
     }
   }
   parts.chunk.at = {0, 1 << 20};

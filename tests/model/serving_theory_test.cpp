@@ -3,6 +3,7 @@
 // request costs is a server.
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/request_load.hpp>
+#include <headroom/model/serve/simulation/saturation.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 
 #include <doctest/doctest.h>
@@ -165,4 +166,24 @@ TEST_CASE("overload is a result: twice the capacity arrives, one capacity is ans
   const ServingMetrics under = serving_metrics(less, simulate(servers(tables, 1), less));
   CHECK_FALSE(under.overloaded);
   CHECK(under.saturated_per_s == 0.0);
+}
+
+TEST_CASE("saturation is the batch over the time that a request holds its place, and what overload answers") {
+  // 16 places, iterations of 10 ms whatever they hold, one for the prompt and 50 to 150 for the tokens behind the
+  // first.
+  const IterationTables tables = test::simple_tables({.step = 10 * millisecond});
+  ServingFleet fleet = servers(tables, 2);
+  fleet.pool.engine.max_num_seqs = 16;
+  fleet.routing = Routing::least_outstanding;
+  TrafficClass traffic;
+  traffic.output = {.shape = LengthShape::uniform, .mean = 101, .low = 0.5};
+  traffic.arrivals.rate = Hertz{1.0};
+  const double rate = saturation(fleet, {&traffic, 1}, 20'000, 3).raw();
+  CHECK(rate == near(2.0 * 16.0 / (101.0 * 0.010), 0.01));
+  traffic.arrivals.rate = Hertz{2.0 * rate};
+  const RequestLoad load = open_load({&traffic, 1}, 20'000, 5);
+  CHECK(serving_metrics(load, simulate(fleet, load)).saturated_per_s == near(rate, 0.02));
+  fleet.pool.engine.blocks = 1;
+  traffic.prompt.mean = 1000;
+  CHECK(saturation(fleet, {&traffic, 1}, 100, 3).raw() == 0.0);
 }
