@@ -9,15 +9,41 @@
 #include "serving_tables.hpp"
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
 using namespace headroom;
 using test::near;
+
+// Sanitizers bring an operator new of their own. Not inlined: g++ 12 would take malloc and delete for a mismatch.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define HEADROOM_COUNTS_ALLOCATIONS 1
+
+namespace {
+std::atomic<std::int64_t> allocations{0};
+}
+
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* const memory = std::malloc(size == 0 ? 1 : size)) {
+    return memory;
+  }
+  throw std::bad_alloc{};
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+#endif
 
 namespace {
 
@@ -206,6 +232,46 @@ TEST_CASE("disaggregated under load: prompts no longer stall decodes, and every 
   CHECK(split.pool.sum.output_tokens + split.prefill.sum.output_tokens == tokens);
 }
 
+#ifdef HEADROOM_COUNTS_ALLOCATIONS
+TEST_CASE("once set up, a simulation asks for no memory: ten times the requests make no more allocations") {
+  const IterationTables tables = usual();
+  const TrafficClass one = traffic(60.0);
+  for (int kind = 0; kind < 4; ++kind) {
+    CAPTURE(kind);
+    ServingFleet fleet = fleet_of(tables, 2);
+    fleet.pool.engine.blocks = 900;  // tight: preemptions too
+    fleet.routing = kind == 0 ? Routing::shared_queue : Routing::least_outstanding;
+    if (kind == 1) {
+      fleet.prefill = fleet.pool;
+    }
+    const auto count = [&](std::int64_t requests) {
+      const RequestLoad load = kind == 2 ? closed_load(one, 50, requests, 1) : open_load({&one, 1}, requests, 1);
+      const std::int64_t before = allocations;
+      const FleetResult result = simulate(fleet, load);
+      const std::int64_t after = allocations;
+      CHECK(result.pool.sum.preemptions > 0);
+      return after - before;
+    };
+    CHECK(count(400) == count(4000));
+  }
+}
+#endif
+
+TEST_CASE("a closed loop goes on behind a request that is refused") {
+  const IterationTables tables = usual();
+  RequestLoad load;
+  load.concurrency = 1;
+  load.requests.assign(6, {.prompt_tokens = 10, .output_tokens = 2});
+  load.requests[0].prompt_tokens = 1'000'000;
+  load.requests[3].prompt_tokens = 1'000'000;
+  const FleetResult result = simulate(fleet_of(tables, 1), load);
+  const ServingMetrics metrics = serving_metrics(load, result);
+  CHECK(metrics.all.requests == 6);
+  CHECK(metrics.all.refused == 2);
+  CHECK(metrics.all.finished == 4);
+  CHECK(result.requests[4].arrival == result.requests[2].finished);
+}
+
 TEST_CASE("lanes of a pipeline share its places and its blocks") {
   const IterationTables tables = usual();
   const RequestLoad load = load_of(20.0, 2000);
@@ -299,7 +365,8 @@ TEST_CASE("what cannot be run is told, all of it, with its value") {
   fleet.pool.engine.max_num_tokens = 16;
   fleet.pool.engine.speculation = {-1, 1.5, 0};
   RequestLoad load;
-  load.requests = {{.arrival = picoseconds(1.0)}, {.arrival = picoseconds(0.5), .prompt_tokens = 0}};
+  load.requests = {{.arrival = picoseconds(1.0)},
+                   {.arrival = picoseconds(0.5), .prompt_tokens = 0, .service_class = -3}};
   const std::vector<std::string> found = problems(fleet, load);
   const auto says = [&](const char* text) {
     return std::any_of(found.begin(), found.end(),
@@ -310,8 +377,9 @@ TEST_CASE("what cannot be run is told, all of it, with its value") {
   CHECK(says("draft of -1"));
   CHECK(says("request 2: arrives before"));
   CHECK(says("request 2: 0 tokens in"));
+  CHECK(says("class -3"));
   fleet.pool.engine.speculation = {};
-  CHECK(problems(fleet, load).size() == 4);  // a budget below the sequences instead
+  CHECK(problems(fleet, load).size() == 5);  // a budget below the sequences instead
   fleet = fleet_of(tables, 1);
   fleet.prefill = fleet.pool;
   fleet.transfer.bytes_per_token = Bytes{100.0};

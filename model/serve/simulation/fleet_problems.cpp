@@ -64,14 +64,19 @@ std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& 
   Picoseconds last{0};
   for (std::size_t i = 0; i < load.requests.size(); ++i) {
     const Request& request = load.requests[i];
-    const std::string name = "request " + std::to_string(i + 1);
-    require(found, request.prompt_tokens >= 1 && request.output_tokens >= 1,
-            name + ": " + std::to_string(request.prompt_tokens) + " tokens in, " +
-                std::to_string(request.output_tokens) + " out; both are at least 1");
-    require(found, request.cached_tokens >= 0, name + ": cached tokens cannot be negative");
+    const auto bad = [&](const std::string& what) { found.push_back("request " + std::to_string(i + 1) + what); };
+    if (request.prompt_tokens < 1 || request.output_tokens < 1) {
+      bad(": " + std::to_string(request.prompt_tokens) + " tokens in, " + std::to_string(request.output_tokens) +
+          " out; both are at least 1");
+    }
+    if (request.cached_tokens < 0 || request.service_class < 0) {
+      bad(": " + std::to_string(request.cached_tokens) + " cached tokens, class " +
+          std::to_string(request.service_class) + "; neither can be negative");
+    }
     if (load.concurrency == 0) {
-      require(found, request.arrival >= last,
-              name + ": arrives before the one before it, or before time 0; sort the requests by arrival");
+      if (request.arrival < last) {
+        bad(": arrives before the one before it, or before time 0; sort the requests by arrival");
+      }
       last = std::max(last, request.arrival);
     }
   }

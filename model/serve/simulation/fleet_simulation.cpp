@@ -84,6 +84,8 @@ class Router {
   RandomStream random_;
 };
 
+using Transfers = std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>>;
+
 class Simulation {
  public:
   Simulation(const ServingFleet& fleet, const RequestLoad& load);
@@ -114,7 +116,7 @@ class Simulation {
   Router serve_, prefill_;
   std::size_t next_ = 0;  ///< open: the next request; closed: the next to be sent
   Line<Arrival> sent_;    ///< closed: on their way to the router, by time
-  std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> transfers_;
+  Transfers transfers_;
   std::vector<Picoseconds> link_free_;  ///< of each prefill replica
   Picoseconds transfer_per_token_{}, transfer_latency_{};
   std::vector<std::size_t> touched_;
@@ -147,6 +149,9 @@ Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load)
   if (fleet.prefill) {
     engines_of_a_prefill_replica_ = static_cast<std::size_t>(fleet.prefill->lanes);
     add_engines(*fleet.prefill, EngineRole::prefill);
+    std::vector<Arrival> room;
+    room.reserve(load.requests.size());
+    transfers_ = Transfers{std::greater<>{}, std::move(room)};
     link_free_.assign(static_cast<std::size_t>(fleet.prefill->replicas), Picoseconds{0});
     transfer_latency_ = picoseconds(fleet.transfer.latency.raw());
     if (fleet.transfer.bytes_per_token.raw() > 0.0) {
