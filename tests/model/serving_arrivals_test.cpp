@@ -139,6 +139,11 @@ TEST_CASE("bad curves and processes are told with their value") {
   CHECK(problems(ArrivalProcess{.rate = Hertz{std::numeric_limits<double>::infinity()}}).empty());
   CHECK(problems(ArrivalProcess{.gaps = GapShape::gamma, .rate = Hertz{-1.0}, .cv = 0.0}).size() == 2);
   CHECK(problems(ArrivalProcess{.gaps = GapShape::weibull, .shape = 0.0}).size() == 1);
+  std::vector<TrafficClass> classes(1);
+  classes[0].arrivals.rate = Hertz{std::numeric_limits<double>::infinity()};
+  CHECK(problems(classes).empty());
+  classes.resize(2);
+  CHECK(problems(classes).size() == 1);
   CHECK(problems(LengthLaw{.mean = 0.0}, "prompt").size() == 1);
   CHECK(problems(LengthLaw{.shape = LengthShape::uniform, .mean = 10.0, .low = 2.0}, "prompt").size() == 1);
 }
