@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/simulation/decode_set.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace headroom {
+
+DecodeSet::DecodeSet(std::int64_t capacity, std::int64_t block_tokens)
+    : block_tokens_{block_tokens}, filling_(static_cast<std::size_t>(block_tokens), 0) {
+  heap_.reserve(static_cast<std::size_t>(capacity));
+}
+
+std::size_t DecodeSet::slot(std::int64_t kv) const noexcept {
+  // A tick opens a block for a member whose keys fill their blocks; they do in (-kv mod B) ticks from now.
+  const std::int64_t ticks = (block_tokens_ - kv % block_tokens_) % block_tokens_;
+  return static_cast<std::size_t>((now_ + ticks) % block_tokens_);
+}
+
+void DecodeSet::join(std::uint32_t id, std::int64_t kv, std::int64_t left, std::int64_t order) {
+  heap_.push_back({now_ + left, order, id});
+  std::push_heap(heap_.begin(), heap_.end(), [](const Member& a, const Member& b) { return a.after(b); });
+  ++size_;
+  cached_ += kv;
+  ++filling_[slot(kv)];
+}
+
+void DecodeSet::pop() noexcept {
+  std::pop_heap(heap_.begin(), heap_.end(), [](const Member& a, const Member& b) { return a.after(b); });
+  heap_.pop_back();
+}
+
+void DecodeSet::forget(std::int64_t kv) noexcept {
+  --size_;
+  cached_ -= kv;
+  --filling_[slot(kv)];
+}
+
+void DecodeSet::leave(std::uint32_t id, std::int64_t kv) noexcept {
+  const auto found = std::find_if(heap_.begin(), heap_.end(), [&](const Member& m) { return m.id == id; });
+  *found = heap_.back();
+  heap_.pop_back();
+  std::make_heap(heap_.begin(), heap_.end(), [](const Member& a, const Member& b) { return a.after(b); });
+  forget(kv);
+}
+
+std::int64_t DecodeSet::growth(std::int64_t ticks) const noexcept {
+  std::int64_t blocks = ticks / block_tokens_ * size_;
+  std::int64_t at = now_ % block_tokens_;
+  for (std::int64_t i = ticks % block_tokens_; i > 0; --i) {
+    blocks += filling_[static_cast<std::size_t>(at)];
+    at = at + 1 == block_tokens_ ? 0 : at + 1;
+  }
+  return blocks;
+}
+
+std::int64_t DecodeSet::ticks_within(std::int64_t blocks, std::int64_t limit) const noexcept {
+  // No more than one block a member each block_tokens ticks: far from the end of the pool nothing is counted.
+  if ((limit / block_tokens_ + 1) * size_ <= blocks) {
+    return limit;
+  }
+  const std::int64_t rounds = size_ > 0 ? blocks / size_ : 0;
+  std::int64_t ticks = rounds * block_tokens_;
+  std::int64_t left = blocks - rounds * size_;
+  std::int64_t at = now_ % block_tokens_;
+  while (ticks < limit && filling_[static_cast<std::size_t>(at)] <= left) {
+    left -= filling_[static_cast<std::size_t>(at)];
+    at = at + 1 == block_tokens_ ? 0 : at + 1;
+    ++ticks;
+  }
+  return std::min(ticks, limit);
+}
+
+void DecodeSet::tick(std::int64_t ticks) noexcept {
+  now_ += ticks;
+  cached_ += ticks * size_;
+}
+
+}  // namespace headroom

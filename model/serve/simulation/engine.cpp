@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clock of an engine: what ends, what arrives, and the stretches between. Who is in an iteration is decided in
+// engine_schedule.cpp.
+#include <headroom/model/serve/simulation/engine.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace headroom {
+
+void EngineCounters::add(const EngineCounters& other) {
+  iterations += other.iterations;
+  decode_iterations += other.decode_iterations;
+  prompt_tokens += other.prompt_tokens;
+  output_tokens += other.output_tokens;
+  preemptions += other.preemptions;
+  peak_blocks = std::max(peak_blocks, other.peak_blocks);
+  busy += other.busy;
+  block_seconds += other.block_seconds;
+  batch.resize(std::max(batch.size(), other.batch.size()), 0);
+  for (std::size_t i = 0; i < other.batch.size(); ++i) {
+    batch[i] += other.batch[i];
+  }
+  gaps.add(other.gaps);
+}
+
+Engine::Engine(const IterationTables& tables,
+               const EngineSettings& settings,
+               EngineRole role,
+               std::span<Sequence> sequences,
+               std::span<RequestTimes> times)
+    : tables_{&tables},
+      settings_{settings},
+      role_{role},
+      sequences_{sequences},
+      times_{times},
+      free_{settings.blocks},
+      decoding_{settings.max_num_seqs, settings.block_tokens} {
+  const auto most = static_cast<std::size_t>(settings.max_num_seqs);
+  chunks_.reserve(most);
+  groups_.reserve(most + 1);
+  done_.reserve(most);
+  counters_.batch.assign(most + 1, 0);
+}
+
+std::int64_t Engine::longest(std::int64_t prompt, std::int64_t output) const noexcept {
+  if (role_ == EngineRole::prefill) {
+    return prompt;
+  }
+  // The last token is never read again, so that it needs no place; TensorRT-LLM reserves one all the same, and a draft
+  // wants its own.
+  return prompt + output - (reserves() || speculates() ? 0 : 1) + settings_.speculation.draft;
+}
+
+bool Engine::holds(const Request& request) const noexcept {
+  return blocks_of(longest(request.prompt_tokens, request.output_tokens)) <= settings_.blocks;
+}
+
+std::int64_t Engine::keys(const Sequence& sequence) const noexcept {
+  return sequence.kv + (sequence.state == Sequence::State::decoding ? decoding_.now() - sequence.since : 0);
+}
+
+std::int64_t Engine::held(const Sequence& sequence) const noexcept {
+  const bool follows = sequence.state == Sequence::State::decoding && !reserves() && !speculates();
+  return follows ? blocks_of(keys(sequence)) : sequence.held;
+}
+
+void Engine::submit(std::uint32_t id, Picoseconds now) noexcept {
+  Sequence& sequence = sequences_[id];
+  sequence.state = Sequence::State::waiting;
+  if (role_ == EngineRole::decode) {
+    sequence.resident = true;
+    sequence.kv = sequence.prompt;
+    sequence.generated = 1;
+  }
+  // Behind one that is blocked, or with all places taken, nothing can change before the stretch ends.
+  if (waiting_count_ == 0 && running_count_ < settings_.max_num_seqs) {
+    cut(now);
+  }
+  append(waiting_, id);
+  ++waiting_count_;
+}
+
+void Engine::cut(Picoseconds now) noexcept {
+  if (stretch_.steps <= 1) {
+    return;
+  }
+  // The most steps that end by now: fewer than all, for the stretch ends later.
+  std::int64_t done = 0;
+  std::int64_t beyond = stretch_.steps;
+  while (beyond - done > 1) {
+    const std::int64_t middle = done + (beyond - done) / 2;
+    (stretch_.begin + stretch_.length(middle) <= now ? done : beyond) = middle;
+  }
+  if (done > 0) {
+    account(done);
+    advance_decodes(done);
+    stretch_.begin += stretch_.length(done);
+    stretch_.first += stretch_.increment * done;
+    groups_.assign(1, {stretch_.begin, decoding_.size()});
+  }
+  if (stretch_.begin == now) {
+    stretch_ = {};
+    return;
+  }
+  stretch_.steps = 1;
+  stretch_.end = stretch_.begin + stretch_.first;
+}
+
+void Engine::start(Picoseconds now) noexcept {
+  if (stretch_.steps > 0) {
+    return;
+  }
+  chunks_.clear();
+  batch_ = {};
+  now_ = now;
+  swapping_ = Picoseconds{0};
+  promised_ = 0;
+  preempted_ = false;
+  resume_resident();
+  bool decodes = false;
+  if (settings_.rules.order == PromptOrder::before_decodes) {
+    schedule_prompts(settings_.max_num_tokens);
+    decodes = chunks_.empty() && schedule_decodes();
+  } else {
+    decodes = schedule_decodes();
+    const std::int64_t each = 1 + settings_.speculation.draft;
+    schedule_prompts(settings_.max_num_tokens - (decodes ? decoding_.size() * each : 0));
+  }
+  plan(decodes);
+}
+
+void Engine::plan(bool decodes) noexcept {
+  stretch_ = {};
+  if (!decodes && chunks_.empty()) {
+    return;
+  }
+  stretch_.begin = now_;
+  stretch_.decodes = decodes;
+  stretch_.steps = 1;
+  if (decodes) {
+    batch_.decodes = decoding_.size();
+    batch_.context = decoding_.cached() + decoding_.size();
+  }
+  if (chunks_.empty() && !speculates() && swapping_ == Picoseconds{0}) {
+    plan_decodes();
+  } else {
+    stretch_.first = tables_->time(batch_) + swapping_;
+  }
+  stretch_.first = std::max(stretch_.first, Picoseconds{1});
+  stretch_.end = now_ + stretch_.length(stretch_.steps);
+}
+
+void Engine::plan_decodes() noexcept {
+  const std::int64_t n = batch_.decodes;
+  if (line_of_ != n || batch_.context < line_.first || batch_.context >= line_.end) {
+    line_ = tables_->decode_line(n, batch_.context);
+    line_of_ = n;
+  }
+  stretch_.first = line_.at(batch_.context);
+  if (preempted_) {
+    return;  // what was preempted may be admitted after this step
+  }
+  std::int64_t steps = std::min(decoding_.until_end(), (line_.end - batch_.context - 1) / n + 1);
+  if (!reserves()) {
+    steps = decoding_.ticks_within(free_, steps);
+  }
+  const Picoseconds increment = line_.per_key * n;
+  if (stretch_.first >= Picoseconds{1} && stretch_.first + increment * (steps - 1) >= Picoseconds{1}) {
+    stretch_.increment = increment;
+    stretch_.steps = steps;
+  }
+}
+
+void Engine::account(std::int64_t steps) noexcept {
+  const Picoseconds length = stretch_.length(steps);
+  counters_.iterations += steps;
+  counters_.busy += length;
+  const std::int64_t used = settings_.blocks - free_;
+  std::int64_t after = used;
+  if (stretch_.decodes) {
+    counters_.decode_iterations += chunks_.empty() ? steps : 0;
+    after += reserves() || speculates() ? 0 : decoding_.growth(steps);
+    const Picoseconds first_end = stretch_.begin + stretch_.first;
+    for (const Group& group : groups_) {
+      counters_.gaps.add(first_end - group.since, group.count);
+    }
+    if (steps > 1) {
+      counters_.gaps.add_line(stretch_.first + stretch_.increment, stretch_.increment, steps - 1, decoding_.size());
+    }
+  }
+  counters_.peak_blocks = std::max(counters_.peak_blocks, after);
+  counters_.block_seconds += 0.5 * static_cast<double>(used + after) * seconds_of(length);
+  const std::int64_t batch = static_cast<std::int64_t>(chunks_.size()) + (stretch_.decodes ? decoding_.size() : 0);
+  counters_.batch[static_cast<std::size_t>(batch)] += steps;
+}
+
+void Engine::advance_decodes(std::int64_t steps) noexcept {
+  counters_.output_tokens += steps * decoding_.size();
+  if (!reserves()) {
+    free_ -= decoding_.growth(steps);
+  }
+  decoding_.tick(steps);
+}
+
+void Engine::speculate() noexcept {
+  for (std::uint32_t id = running_.head; id != Sequence::none; id = sequences_[id].next) {
+    Sequence& sequence = sequences_[id];
+    if (sequence.state != Sequence::State::decoding) {
+      continue;
+    }
+    const std::int64_t tokens = std::min<std::int64_t>(settings_.speculation.tokens(id, sequence.generated),
+                                                       sequence.output - sequence.generated);
+    sequence.kv += static_cast<std::int32_t>(tokens);
+    sequence.generated += static_cast<std::int32_t>(tokens);
+    counters_.output_tokens += tokens;
+    decoding_.gain(tokens);
+  }
+}
+
+void Engine::complete() noexcept {
+  const Picoseconds end = stretch_.end;
+  done_.clear();
+  account(stretch_.steps);
+  if (stretch_.decodes) {
+    if (speculates()) {
+      speculate();
+    } else {
+      advance_decodes(stretch_.steps);
+    }
+  }
+  const bool decoded = stretch_.decodes;
+  const std::int64_t joined = complete_chunks(end);
+  if (speculates() && decoded) {
+    for (std::uint32_t id = running_.head; id != Sequence::none;) {
+      const std::uint32_t next = sequences_[id].next;
+      if (sequences_[id].state == Sequence::State::decoding && sequences_[id].generated == sequences_[id].output) {
+        decoding_.leave(id, sequences_[id].kv);
+        finish(id, end);
+      }
+      id = next;
+    }
+  }
+  std::uint32_t id = Sequence::none;
+  while (decoding_.pop_ended(id, [this](std::uint32_t one) { return keys(sequences_[one]); })) {
+    finish(id, end);
+  }
+  if (decoded) {
+    groups_.clear();
+  }
+  if (const std::int64_t fresh = decoded ? decoding_.size() : joined; fresh > 0) {
+    groups_.push_back({end, fresh});
+  }
+  stretch_ = {};
+}
+
+std::int64_t Engine::complete_chunks(Picoseconds end) noexcept {
+  const std::int64_t before = decoding_.size();
+  for (const Chunk& chunk : chunks_) {
+    Sequence& sequence = sequences_[chunk.id];
+    sequence.kv += chunk.tokens;
+    counters_.prompt_tokens += chunk.tokens;
+    if (!chunk.ends) {
+      partial_ = chunk.id;
+      continue;
+    }
+    if (sequence.generated == 0) {
+      times_[chunk.id].first_token = end;
+    } else {
+      counters_.gaps.add(end - sequence.last_token, 1);
+    }
+    sequence.last_token = end;
+    ++sequence.generated;
+    ++counters_.output_tokens;
+    if (role_ == EngineRole::prefill || sequence.generated == sequence.output) {
+      finish(chunk.id, end);
+    } else {
+      begin_decoding(chunk.id);
+    }
+  }
+  chunks_.clear();
+  return decoding_.size() - before;
+}
+
+void Engine::begin_decoding(std::uint32_t id) noexcept {
+  Sequence& sequence = sequences_[id];
+  sequence.state = Sequence::State::decoding;
+  sequence.since = decoding_.now();
+  decoding_.join(id, sequence.kv, sequence.output - sequence.generated, sequence.order);
+}
+
+void Engine::finish(std::uint32_t id, Picoseconds end) noexcept {
+  Sequence& sequence = sequences_[id];
+  free_ += held(sequence);
+  sequence.held = 0;
+  sequence.state = Sequence::State::done;
+  remove(running_, id);
+  --running_count_;
+  if (role_ != EngineRole::prefill || sequence.generated == sequence.output) {
+    times_[id].finished = end;
+  }
+  done_.push_back(id);
+}
+
+}  // namespace headroom

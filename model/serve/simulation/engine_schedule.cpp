@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is in the next iteration of an engine: the rules of scheduler.hpp.
+#include <headroom/model/serve/simulation/engine.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace headroom {
+
+void Engine::append(List& list, std::uint32_t id) noexcept {
+  Sequence& sequence = sequences_[id];
+  sequence.previous = list.tail;
+  sequence.next = Sequence::none;
+  (list.tail == Sequence::none ? list.head : sequences_[list.tail].next) = id;
+  list.tail = id;
+}
+
+void Engine::remove(List& list, std::uint32_t id) noexcept {
+  const Sequence& sequence = sequences_[id];
+  (sequence.previous == Sequence::none ? list.head : sequences_[sequence.previous].next) = sequence.next;
+  (sequence.next == Sequence::none ? list.tail : sequences_[sequence.next].previous) = sequence.previous;
+}
+
+void Engine::wait_first(std::uint32_t id) noexcept {
+  Sequence& sequence = sequences_[id];
+  sequence.previous = Sequence::none;
+  sequence.next = waiting_.head;
+  (waiting_.head == Sequence::none ? waiting_.tail : sequences_[waiting_.head].previous) = id;
+  waiting_.head = id;
+  ++waiting_count_;
+}
+
+void Engine::run(std::uint32_t id) noexcept {
+  remove(waiting_, id);
+  --waiting_count_;
+  append(running_, id);
+  ++running_count_;
+  sequences_[id].order = admitted_++;
+}
+
+std::int64_t Engine::free_for_admission() const noexcept {
+  return free_ - promised_ - (running_count_ > 0 ? settings_.watermark_blocks : 0);
+}
+
+std::int64_t Engine::growth() const noexcept {
+  if (reserves()) {
+    return 0;
+  }
+  if (!speculates()) {
+    return decoding_.growth(1);
+  }
+  std::int64_t blocks = 0;
+  for (std::uint32_t id = running_.head; id != Sequence::none; id = sequences_[id].next) {
+    const Sequence& sequence = sequences_[id];
+    if (sequence.state == Sequence::State::decoding) {
+      blocks += std::max<std::int64_t>(blocks_of(sequence.kv + 1 + settings_.speculation.draft) - sequence.held, 0);
+    }
+  }
+  return blocks;
+}
+
+void Engine::resume_resident() noexcept {
+  while (partial_ == Sequence::none && waiting_.head != Sequence::none && running_count_ < settings_.max_num_seqs) {
+    const std::uint32_t id = waiting_.head;
+    Sequence& sequence = sequences_[id];
+    if (!sequence.resident) {
+      return;
+    }
+    const bool decodes = sequence.generated > 0 && sequence.kv == sequence.prompt + sequence.generated - 1;
+    std::int64_t blocks = sequence.swapped ? sequence.held : blocks_of(sequence.kv);
+    if (reserves()) {
+      blocks = blocks_of(longest(sequence.prompt, sequence.output));
+    }
+    // The step that follows must not preempt what comes back now.
+    const std::int64_t next =
+        reserves() || !decodes ? 0 : blocks_of(sequence.kv + 1 + settings_.speculation.draft) - blocks;
+    if (blocks + std::max<std::int64_t>(next, 0) + growth() > free_for_admission()) {
+      return;
+    }
+    free_ -= blocks;
+    run(id);
+    if (sequence.swapped) {
+      swapping_ += settings_.swap_per_block * blocks;
+    }
+    sequence.resident = false;
+    sequence.swapped = false;
+    sequence.held = blocks;
+    if (times_[id].started == never) {
+      times_[id].started = now_;
+    }
+    if (decodes) {
+      begin_decoding(id);
+      groups_.push_back({sequence.last_token, 1});
+    } else {
+      sequence.state = Sequence::State::prefilling;
+      partial_ = id;
+    }
+  }
+}
+
+bool Engine::schedule_decodes() noexcept {
+  std::int64_t blocks = growth();
+  while (decoding_.size() > 0 && blocks > free_) {
+    preempt_newest();
+    blocks = growth();
+  }
+  if (speculates() && !reserves() && decoding_.size() > 0) {
+    for (std::uint32_t id = running_.head; id != Sequence::none; id = sequences_[id].next) {
+      Sequence& sequence = sequences_[id];
+      if (sequence.state == Sequence::State::decoding) {
+        sequence.held = std::max(sequence.held, blocks_of(sequence.kv + 1 + settings_.speculation.draft));
+      }
+    }
+    free_ -= blocks;
+    blocks = 0;
+  }
+  promised_ = blocks;
+  return decoding_.size() > 0;
+}
+
+void Engine::schedule_prompts(std::int64_t budget) noexcept {
+  if (partial_ != Sequence::none) {
+    continue_prompt(budget);
+  }
+  while (!preempted_ && budget > 0 && waiting_.head != Sequence::none && running_count_ < settings_.max_num_seqs) {
+    if (!admit(waiting_.head, budget)) {
+      return;
+    }
+  }
+}
+
+void Engine::continue_prompt(std::int64_t& budget) noexcept {
+  Sequence& sequence = sequences_[partial_];
+  const std::int64_t target = sequence.prompt + sequence.generated;
+  const std::int64_t tokens = std::min(target - sequence.kv, budget);
+  if (tokens <= 0) {
+    return;
+  }
+  const std::int64_t blocks = std::max<std::int64_t>(blocks_of(sequence.kv + tokens) - sequence.held, 0);
+  if (blocks > free_ - promised_) {
+    preempt_newest();
+    return;
+  }
+  free_ -= blocks;
+  sequence.held += blocks;
+  add_chunk(partial_, tokens);
+  partial_ = Sequence::none;
+  budget -= tokens;
+}
+
+bool Engine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
+  Sequence& sequence = sequences_[id];
+  if (sequence.resident) {
+    return false;
+  }
+  const std::int64_t target = sequence.prompt + sequence.generated;
+  const std::int64_t cached = std::min<std::int64_t>(sequence.prefix, target - 1);
+  std::int64_t tokens = target - cached;
+  if (settings_.rules.chunked) {
+    tokens = std::min(tokens, budget);
+  } else if (tokens > budget && !(tokens > settings_.max_num_tokens && chunks_.empty())) {
+    return false;  // what is longer than any iteration runs as its only prompt
+  }
+  std::int64_t kept = cached + tokens;
+  if (settings_.rules.reservation == Reservation::prompt) {
+    kept = target;
+  } else if (reserves()) {
+    kept = longest(sequence.prompt, sequence.output);
+  }
+  const std::int64_t blocks = blocks_of(kept);
+  if (blocks > free_for_admission()) {
+    return false;
+  }
+  free_ -= blocks;
+  run(id);
+  sequence.held = blocks;
+  sequence.kv = static_cast<std::int32_t>(cached);
+  sequence.state = Sequence::State::prefilling;
+  if (times_[id].started == never) {
+    times_[id].started = now_;
+  }
+  add_chunk(id, tokens);
+  budget -= tokens;
+  return true;
+}
+
+void Engine::add_chunk(std::uint32_t id, std::int64_t tokens) noexcept {
+  const Sequence& sequence = sequences_[id];
+  const std::int64_t last = sequence.kv + tokens;
+  const bool ends = last == sequence.prompt + sequence.generated;
+  batch_.add(tokens, ends, tables_->chunk(tokens, last));
+  chunks_.push_back({id, static_cast<std::int32_t>(tokens), ends});
+}
+
+void Engine::preempt_newest() noexcept {
+  const std::uint32_t id = running_.tail;
+  Sequence& sequence = sequences_[id];
+  const std::int64_t blocks = held(sequence);
+  if (sequence.state == Sequence::State::decoding) {
+    const std::int64_t kv = keys(sequence);
+    decoding_.leave(id, kv);
+    sequence.generated += static_cast<std::int32_t>(kv - sequence.kv);
+    sequence.kv = static_cast<std::int32_t>(kv);
+    Group& newest = groups_.back();
+    sequence.last_token = newest.since;
+    if (--newest.count == 0) {
+      groups_.pop_back();
+    }
+  } else {
+    partial_ = Sequence::none;
+  }
+  free_ += blocks;
+  remove(running_, id);
+  --running_count_;
+  sequence.state = Sequence::State::waiting;
+  if (settings_.rules.eviction == Eviction::swap) {
+    sequence.resident = true;
+    sequence.swapped = true;
+    sequence.held = blocks;
+    swapping_ += settings_.swap_per_block * blocks;
+  } else {
+    sequence.kv = 0;
+    sequence.held = 0;
+  }
+  wait_first(id);
+  preempted_ = true;
+  ++times_[id].preemptions;
+  ++counters_.preemptions;
+}
+
+}  // namespace headroom

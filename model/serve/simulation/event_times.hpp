@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The next event of many engines: the least of their times and whose it is.
+#pragma once
+
+#include <headroom/model/serve/iteration_tables.hpp>
+#include <headroom/model/serve/simulation/request.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <vector>
+
+namespace headroom {
+
+/// A tournament: leaves are engines, a node holds the lesser of its two; equal times go to the lower index. A change
+/// costs one comparison a level.
+class EventTimes {
+ public:
+  explicit EventTimes(std::size_t count) : leaves_{std::bit_ceil(count < 1 ? 1 : count)}, times_(2 * leaves_, never) {}
+
+  [[nodiscard]] Picoseconds least() const noexcept { return times_[1]; }
+  /// Index of the least. Precondition: least() < never.
+  [[nodiscard]] std::size_t first() const noexcept {
+    std::size_t node = 1;
+    while (node < leaves_) {
+      node *= 2;
+      node += times_[node] > times_[node + 1] ? 1 : 0;
+    }
+    return node - leaves_;
+  }
+  void set(std::size_t index, Picoseconds time) noexcept {
+    std::size_t node = leaves_ + index;
+    times_[node] = time;
+    while (node > 1) {
+      node /= 2;
+      const Picoseconds left = times_[2 * node];
+      const Picoseconds right = times_[2 * node + 1];
+      times_[node] = right < left ? right : left;
+    }
+  }
+
+ private:
+  std::size_t leaves_;
+  std::vector<Picoseconds> times_;
+};
+
+}  // namespace headroom

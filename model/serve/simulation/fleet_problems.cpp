@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/simulation/fleet_simulation.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+void require(std::vector<std::string>& problems, bool good, std::string problem) {
+  if (!good) {
+    problems.push_back(std::move(problem));
+  }
+}
+
+void check(std::vector<std::string>& found, const ReplicaPool& pool, const std::string& name) {
+  const EngineSettings& e = pool.engine;
+  const auto at_least_one = [&](std::int64_t value, const std::string& what) {
+    require(found, value >= 1, name + ": " + what + " is " + std::to_string(value) + "; it takes at least 1");
+  };
+  require(found, pool.tables != nullptr, name + ": no tables of iterations");
+  at_least_one(pool.replicas, "replicas");
+  at_least_one(pool.lanes, "lanes");
+  at_least_one(e.max_num_seqs, "max_num_seqs");
+  at_least_one(e.max_num_tokens, "max_num_tokens");
+  at_least_one(e.block_tokens, "block_tokens");
+  at_least_one(pool.lanes >= 1 ? e.blocks / pool.lanes : e.blocks, "blocks of a lane");
+  const std::int64_t each = 1 + e.speculation.draft;
+  const std::int64_t seqs = pool.lanes >= 1 ? std::max<std::int64_t>(e.max_num_seqs / pool.lanes, 1) : 1;
+  require(found, e.rules.order == PromptOrder::before_decodes || seqs * each <= e.max_num_tokens,
+          name + ": an iteration takes " + std::to_string(e.max_num_tokens) + " tokens (max_num_tokens), but " +
+              std::to_string(seqs) + " sequences decode " + std::to_string(each) +
+              " each; raise it or lower max_num_seqs");
+  require(found, e.speculation.draft >= 0,
+          name + ": a draft of " + std::to_string(e.speculation.draft) + " tokens; 0 means no speculation");
+  require(found, e.speculation.acceptance >= 0.0 && e.speculation.acceptance <= 1.0,
+          name + ": acceptance " + std::to_string(e.speculation.acceptance) + " is no share from 0 to 1");
+  require(found, e.watermark_blocks >= 0 && e.swap_per_block >= Picoseconds{0},
+          name + ": watermark and swap time cannot be negative");
+}
+
+}  // namespace
+
+std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& load) {
+  std::vector<std::string> found;
+  check(found, fleet.pool, fleet.prefill ? "decode pool" : "pool");
+  if (fleet.prefill) {
+    check(found, *fleet.prefill, "prefill pool");
+    require(found, fleet.transfer.bytes_per_token.raw() <= 0.0 || fleet.transfer.rate.raw() > 0.0,
+            "transfer: a cache of " + std::to_string(fleet.transfer.bytes_per_token.raw()) +
+                " bytes a token over no rate; give the rate of the link between the pools");
+    require(found, fleet.transfer.latency.raw() >= 0.0 && std::isfinite(fleet.transfer.latency.raw()),
+            "transfer: the latency must be a time from 0 on");
+  }
+  require(found, load.concurrency >= 0, "load: a concurrency of " + std::to_string(load.concurrency));
+  require(found, load.think >= Picoseconds{0} && fleet.front_end >= Picoseconds{0},
+          "load: think time and front end cannot be negative");
+  require(found, load.requests.size() < Sequence::none, "load: more than 4,294,967,294 requests");
+  Picoseconds last{0};
+  for (std::size_t i = 0; i < load.requests.size(); ++i) {
+    const Request& request = load.requests[i];
+    const auto bad = [&](const std::string& what) { found.push_back("request " + std::to_string(i + 1) + what); };
+    if (request.prompt_tokens < 1 || request.output_tokens < 1) {
+      bad(": " + std::to_string(request.prompt_tokens) + " tokens in, " + std::to_string(request.output_tokens) +
+          " out; both are at least 1");
+    }
+    if (request.cached_tokens < 0 || request.service_class < 0) {
+      bad(": " + std::to_string(request.cached_tokens) + " cached tokens, class " +
+          std::to_string(request.service_class) + "; neither can be negative");
+    }
+    if (load.concurrency == 0) {
+      if (request.arrival < last) {
+        bad(": arrives before the one before it, or before time 0; sort the requests by arrival");
+      }
+      last = std::max(last, request.arrival);
+    }
+  }
+  return found;
+}
+
+}  // namespace headroom

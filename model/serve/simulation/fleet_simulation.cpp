@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/simulation/event_times.hpp>
+#include <headroom/model/serve/simulation/fleet_simulation.hpp>
+#include <headroom/model/serve/simulation/random_stream.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+/// A request on its way to an engine.
+struct Arrival {
+  Picoseconds time{};
+  std::uint32_t id = 0;
+  [[nodiscard]] bool operator>(const Arrival& other) const noexcept {
+    return time != other.time ? time > other.time : id > other.id;
+  }
+};
+
+EngineSettings lane_of(const ReplicaPool& pool) {
+  EngineSettings settings = pool.engine;
+  settings.max_num_seqs = std::max<std::int64_t>(settings.max_num_seqs / pool.lanes, 1);
+  settings.blocks /= pool.lanes;
+  settings.watermark_blocks /= pool.lanes;
+  return settings;
+}
+
+/// First in, first out, of no more entries in all than were reserved.
+template <class Entry>
+class Line {
+ public:
+  void reserve(std::size_t entries) { entries_.reserve(entries); }
+  [[nodiscard]] bool empty() const noexcept { return head_ == entries_.size(); }
+  [[nodiscard]] const Entry& front() const noexcept { return entries_[head_]; }
+  void push(const Entry& entry) { entries_.push_back(entry); }
+  void pop() noexcept { ++head_; }
+
+ private:
+  std::vector<Entry> entries_;
+  std::size_t head_ = 0;
+};
+
+/// Engines of one pool, `first` and the `count` after it, and who of them is next.
+class Router {
+ public:
+  Router(const ServingFleet& fleet, std::size_t first, std::size_t count, std::size_t requests)
+      : routing_{fleet.routing}, first_{first}, count_{count}, random_{fleet.seed, first} {
+    if (routing_ == Routing::shared_queue) {
+      queue.reserve(requests);
+    }
+  }
+  Line<std::uint32_t> queue;  ///< of a shared queue
+
+  /// An engine's index, or nothing when the request must wait for a place.
+  [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Engine>& engines) noexcept {
+    switch (routing_) {
+      case Routing::round_robin: return first_ + turn_++ % count_;
+      case Routing::random: return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_)));
+      case Routing::least_outstanding: return least(engines);
+      case Routing::shared_queue: break;
+    }
+    const std::size_t engine = least(engines);
+    return engines[engine].outstanding() < engines[engine].settings().max_num_seqs ? std::optional{engine}
+                                                                                   : std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] std::size_t least(const std::vector<Engine>& engines) const noexcept {
+    std::size_t best = first_;
+    for (std::size_t i = first_ + 1; i < first_ + count_; ++i) {
+      best = engines[i].outstanding() < engines[best].outstanding() ? i : best;
+    }
+    return best;
+  }
+  Routing routing_;
+  std::size_t first_, count_, turn_ = 0;
+  RandomStream random_;
+};
+
+using Transfers = std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>>;
+
+class Simulation {
+ public:
+  Simulation(const ServingFleet& fleet, const RequestLoad& load);
+  FleetResult run();
+
+ private:
+  [[nodiscard]] bool disaggregated() const noexcept { return prefill_engines_ > 0; }
+  void add_engines(const ReplicaPool& pool, EngineRole role);
+  [[nodiscard]] Picoseconds next_arrival() const noexcept;
+  void complete(std::size_t engine, Picoseconds now);
+  void answered(Picoseconds now);
+  void hand_on(std::uint32_t id, std::size_t engine, Picoseconds now);
+  void take_arrivals(Picoseconds now);
+  void enter(std::uint32_t id, Picoseconds now);
+  void route(Router& router, std::uint32_t id, Picoseconds now);
+  void submit(std::size_t engine, std::uint32_t id, Picoseconds now);
+  void serve_queue(Router& router, Picoseconds now);
+  void touch(std::size_t engine);
+  [[nodiscard]] PoolCounters counters(std::size_t first, std::size_t count) const;
+
+  const ServingFleet& fleet_;
+  const RequestLoad& load_;
+  std::vector<Sequence> sequences_;
+  FleetResult result_;
+  std::size_t prefill_engines_ = 0, engines_of_a_prefill_replica_ = 1, engines_of_a_replica_ = 1;
+  std::vector<Engine> engines_;
+  EventTimes events_;
+  Router serve_, prefill_;
+  std::size_t next_ = 0;  ///< open: the next request; closed: the next to be sent
+  Line<Arrival> sent_;    ///< closed: on their way to the router, by time
+  Transfers transfers_;
+  std::vector<Picoseconds> link_free_;  ///< of each prefill replica
+  Picoseconds transfer_per_token_{}, transfer_latency_{};
+  std::vector<std::size_t> touched_;
+  std::vector<char> is_touched_;
+};
+
+std::size_t engines_in(const std::optional<ReplicaPool>& pool) {
+  return pool ? static_cast<std::size_t>(pool->replicas * pool->lanes) : 0;
+}
+
+Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load)
+    : fleet_{fleet},
+      load_{load},
+      sequences_(load.requests.size()),
+      prefill_engines_{engines_in(fleet.prefill)},
+      events_{prefill_engines_ + engines_in(fleet.pool)},
+      serve_{fleet, prefill_engines_, engines_in(fleet.pool), load.requests.size()},
+      prefill_{fleet, 0, prefill_engines_, load.requests.size()} {
+  result_.requests.resize(load.requests.size());
+  for (std::size_t i = 0; i < load.requests.size(); ++i) {
+    sequences_[i].prompt = load.requests[i].prompt_tokens;
+    sequences_[i].output = load.requests[i].output_tokens;
+    sequences_[i].prefix = load.requests[i].cached_tokens;
+  }
+  const std::size_t count = prefill_engines_ + engines_in(fleet.pool);
+  engines_.reserve(count);
+  is_touched_.assign(count, 0);
+  touched_.reserve(count);
+  engines_of_a_replica_ = static_cast<std::size_t>(fleet.pool.lanes);
+  if (fleet.prefill) {
+    engines_of_a_prefill_replica_ = static_cast<std::size_t>(fleet.prefill->lanes);
+    add_engines(*fleet.prefill, EngineRole::prefill);
+    std::vector<Arrival> room;
+    room.reserve(load.requests.size());
+    transfers_ = Transfers{std::greater<>{}, std::move(room)};
+    link_free_.assign(static_cast<std::size_t>(fleet.prefill->replicas), Picoseconds{0});
+    transfer_latency_ = picoseconds(fleet.transfer.latency.raw());
+    if (fleet.transfer.bytes_per_token.raw() > 0.0) {
+      transfer_per_token_ = picoseconds((fleet.transfer.bytes_per_token / fleet.transfer.rate).raw());
+    }
+  }
+  add_engines(fleet.pool, disaggregated() ? EngineRole::decode : EngineRole::both);
+}
+
+void Simulation::add_engines(const ReplicaPool& pool, EngineRole role) {
+  const EngineSettings settings = lane_of(pool);
+  for (std::int64_t i = 0; i < pool.replicas * pool.lanes; ++i) {
+    engines_.emplace_back(*pool.tables, settings, role, sequences_, result_.requests);
+  }
+}
+
+Picoseconds Simulation::next_arrival() const noexcept {
+  Picoseconds next = never;
+  if (load_.concurrency > 0) {
+    next = sent_.empty() ? never : sent_.front().time;
+  } else if (next_ < load_.requests.size()) {
+    next = load_.requests[next_].arrival + fleet_.front_end;
+  }
+  return transfers_.empty() ? next : std::min(next, transfers_.top().time);
+}
+
+FleetResult Simulation::run() {
+  if (load_.concurrency > 0) {
+    sent_.reserve(load_.requests.size());
+    const std::size_t clients = std::min(static_cast<std::size_t>(load_.concurrency), load_.requests.size());
+    for (; next_ < clients; ++next_) {
+      result_.requests[next_].arrival = Picoseconds{0};
+      sent_.push({fleet_.front_end, static_cast<std::uint32_t>(next_)});
+    }
+  }
+  for (;;) {
+    const Picoseconds now = std::min(next_arrival(), events_.least());
+    if (now == never || now > fleet_.horizon) {
+      break;
+    }
+    result_.end = now;
+    // What ends now comes before what arrives now, and both before what starts now: an iteration sees all that is
+    // known at its start.
+    while (events_.least() == now) {
+      complete(events_.first(), now);
+    }
+    serve_queue(prefill_, now);
+    serve_queue(serve_, now);
+    take_arrivals(now);
+    for (const std::size_t engine : touched_) {
+      engines_[engine].start(now);
+      events_.set(engine, engines_[engine].next_event());
+      is_touched_[engine] = 0;
+    }
+    touched_.clear();
+  }
+  result_.prefill = counters(0, prefill_engines_);
+  result_.pool = counters(prefill_engines_, engines_.size() - prefill_engines_);
+  return std::move(result_);
+}
+
+void Simulation::touch(std::size_t engine) {
+  if (is_touched_[engine] == 0) {
+    is_touched_[engine] = 1;
+    touched_.push_back(engine);
+  }
+}
+
+void Simulation::complete(std::size_t engine, Picoseconds now) {
+  engines_[engine].complete();
+  events_.set(engine, never);
+  touch(engine);
+  for (const std::uint32_t id : engines_[engine].done()) {
+    if (result_.requests[id].finished == never) {
+      hand_on(id, engine, now);
+    } else {
+      answered(now);
+    }
+  }
+}
+
+void Simulation::answered(Picoseconds now) {
+  if (load_.concurrency > 0 && next_ < load_.requests.size()) {
+    const Picoseconds arrival = now + load_.think;
+    result_.requests[next_].arrival = arrival;
+    sent_.push({arrival + fleet_.front_end, static_cast<std::uint32_t>(next_++)});
+  }
+}
+
+void Simulation::hand_on(std::uint32_t id, std::size_t engine, Picoseconds now) {
+  Picoseconds& link = link_free_[engine / engines_of_a_prefill_replica_];
+  link = std::max(link, now) + transfer_per_token_ * sequences_[id].prompt;
+  transfers_.push({link + transfer_latency_, id});
+}
+
+void Simulation::take_arrivals(Picoseconds now) {
+  if (load_.concurrency > 0) {
+    while (!sent_.empty() && sent_.front().time == now) {
+      const std::uint32_t id = sent_.front().id;
+      sent_.pop();
+      enter(id, now);
+    }
+  } else {
+    while (next_ < load_.requests.size() && load_.requests[next_].arrival + fleet_.front_end == now) {
+      result_.requests[next_].arrival = load_.requests[next_].arrival;
+      enter(static_cast<std::uint32_t>(next_++), now);
+    }
+  }
+  while (!transfers_.empty() && transfers_.top().time == now) {
+    const std::uint32_t id = transfers_.top().id;
+    transfers_.pop();
+    route(serve_, id, now);
+  }
+}
+
+void Simulation::enter(std::uint32_t id, Picoseconds now) {
+  const Request& request = load_.requests[id];
+  const bool held = engines_.back().holds(request) && (!disaggregated() || engines_.front().holds(request));
+  if (!held) {
+    result_.requests[id].refused = true;
+    answered(now);
+    return;
+  }
+  route(disaggregated() ? prefill_ : serve_, id, now);
+}
+
+void Simulation::route(Router& router, std::uint32_t id, Picoseconds now) {
+  const std::optional<std::size_t> engine = router.queue.empty() ? router.choose(engines_) : std::nullopt;
+  if (engine) {
+    submit(*engine, id, now);
+  } else {
+    router.queue.push(id);
+  }
+}
+
+void Simulation::serve_queue(Router& router, Picoseconds now) {
+  while (!router.queue.empty()) {
+    const std::optional<std::size_t> engine = router.choose(engines_);
+    if (!engine) {
+      return;
+    }
+    submit(*engine, router.queue.front(), now);
+    router.queue.pop();
+  }
+}
+
+void Simulation::submit(std::size_t engine, std::uint32_t id, Picoseconds now) {
+  const bool prefill = engine < prefill_engines_;
+  result_.requests[id].replica = static_cast<std::int32_t>(
+      prefill ? engine / engines_of_a_prefill_replica_ : (engine - prefill_engines_) / engines_of_a_replica_);
+  engines_[engine].submit(id, now);
+  touch(engine);
+}
+
+PoolCounters Simulation::counters(std::size_t first, std::size_t count) const {
+  PoolCounters all;
+  for (std::size_t i = first; i < first + count; ++i) {
+    const Engine& engine = engines_[i];
+    ++all.engines;
+    all.blocks += engine.settings().blocks;
+    all.engine_blocks = engine.settings().blocks;
+    all.sum.add(engine.counters());
+  }
+  all.peak_blocks = all.sum.peak_blocks;
+  return all;
+}
+
+}  // namespace
+
+FleetResult simulate(const ServingFleet& fleet, const RequestLoad& load) {
+  return Simulation{fleet, load}.run();
+}
+
+}  // namespace headroom

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several engines behind one router, requests in, times out.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+#include <headroom/model/serve/iteration_tables.hpp>
+#include <headroom/model/serve/simulation/engine.hpp>
+#include <headroom/model/serve/simulation/request.hpp>
+#include <headroom/model/serve/simulation/scheduler.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// Which engine a request goes to: in turn; to the one with the fewest requests that run or wait, the first of equals;
+/// by chance; or none before one has a place for it, so that all replicas share one queue.
+enum class Routing : std::uint8_t { round_robin, least_outstanding, random, shared_queue };
+
+/// Equal replicas. Tables and limits are those of one replica.
+struct ReplicaPool {
+  const IterationTables* tables = nullptr;  ///< must outlive the simulation
+  EngineSettings engine;
+  std::int64_t replicas = 1;
+  /// Batches of a replica that are under way at once, one a pipeline stage: each is an engine of its own with its share
+  /// of sequences and blocks, and an iteration of the tables is a pass through all stages. Bubbles between batches of
+  /// unequal length are left out.
+  std::int64_t lanes = 1;
+};
+
+/// Of a prompt's cache, from a prefill replica to a decode replica: bytes over the rate, one prompt at a time from a
+/// replica, then the latency. The prefill engine gives its blocks free when the prompt ends.
+struct CacheTransfer {
+  Bytes bytes_per_token{};
+  BytesPerSecond rate{};
+  Seconds latency{};
+};
+
+/// What serves.
+struct ServingFleet {
+  ReplicaPool pool;  ///< of both phases, or of decodes alone when there is a prefill pool
+  std::optional<ReplicaPool> prefill;
+  CacheTransfer transfer;
+  Routing routing = Routing::least_outstanding;
+  Picoseconds front_end{};      ///< from a client to the router, before every request
+  Picoseconds horizon = never;  ///< events after it do not happen
+  std::uint64_t seed = 0;       ///< of random routing
+};
+
+/// What a pool did, its engines together.
+struct PoolCounters {
+  std::int64_t engines = 0;
+  std::int64_t blocks = 0;       ///< of all pools
+  std::int64_t peak_blocks = 0;  ///< of the fullest engine
+  std::int64_t engine_blocks = 0;
+  EngineCounters sum;  ///< peak_blocks of it is the fullest engine's
+};
+
+struct FleetResult {
+  std::vector<RequestTimes> requests;  ///< by id: the load's order
+  Picoseconds end{};                   ///< of the last event
+  PoolCounters pool;
+  PoolCounters prefill;  ///< no engines: no such pool
+};
+
+/// Everything that makes the question meaningless, each with its value and the way out; empty when it can be run.
+[[nodiscard]] std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& load);
+
+/// Runs until every request is answered or refused, or to the horizon: no request is dropped for waiting long, so that
+/// overload shows as growing waits. The same result for the same input, on any machine and beside any number of
+/// threads. Precondition: no problems().
+[[nodiscard]] FleetResult simulate(const ServingFleet& fleet, const RequestLoad& load);
+
+}  // namespace headroom

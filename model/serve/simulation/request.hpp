@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client asks of a fleet, and when it was answered.
+#pragma once
+
+#include <headroom/model/serve/iteration_tables.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace headroom {
+
+/// A time that never comes.
+inline constexpr Picoseconds never{std::numeric_limits<std::int64_t>::max()};
+
+/// Seconds as simulated time, to the nearest picosecond. Precondition: within +-106 days.
+[[nodiscard]] constexpr Picoseconds picoseconds(double seconds) noexcept {
+  return Picoseconds{static_cast<std::int64_t>(seconds * 1e12 + (seconds < 0.0 ? -0.5 : 0.5))};
+}
+[[nodiscard]] constexpr double seconds_of(Picoseconds time) noexcept {
+  return static_cast<double>(time.count()) * 1e-12;
+}
+
+/// One request. Tokens are at least 1.
+struct Request {
+  Picoseconds arrival{};
+  std::int32_t prompt_tokens = 1;
+  std::int32_t output_tokens = 1;
+  std::int32_t cached_tokens = 0;  ///< of the prompt, found in a prefix cache; one at least is computed all the same
+  std::int32_t service_class = 0;  ///< index of the objective that holds for it
+};
+
+/// What clients send. Open: each request at its arrival. Closed: `concurrency` requests at time 0 and one more whenever
+/// one finishes, after `think`; their arrivals are then not read.
+struct RequestLoad {
+  std::vector<Request> requests;  ///< by arrival
+  std::int64_t concurrency = 0;   ///< 0: open
+  Picoseconds think{};
+};
+
+/// What became of one request. Times that were not reached are `never`.
+struct RequestTimes {
+  Picoseconds arrival = never;      ///< at the client
+  Picoseconds started = never;      ///< of the first iteration that holds some of its prompt
+  Picoseconds first_token = never;  ///< at the client
+  Picoseconds finished = never;     ///< at the client
+  std::int32_t replica = -1;        ///< that gave the last token, or was to give it
+  std::int32_t preemptions = 0;
+  bool refused = false;  ///< longer than a whole KV pool
+};
+
+}  // namespace headroom

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/simulation/request_load.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace headroom {
+namespace {
+
+/// Tokens of the requests of one class, one after the other.
+class Tokens {
+ public:
+  Tokens(const TrafficClass& traffic, std::uint64_t seed, std::uint64_t number)
+      : traffic_{&traffic}, random_{seed, 2 * number} {}
+
+  [[nodiscard]] Request next() noexcept {
+    Request request;
+    if (traffic_->lengths.empty()) {
+      request.prompt_tokens = draw(traffic_->prompt, random_);
+      request.output_tokens = draw(traffic_->output, random_);
+    } else {
+      const auto size = static_cast<std::int64_t>(traffic_->lengths.size());
+      request = traffic_->lengths[static_cast<std::size_t>(random_.below(size))];
+      request.arrival = Picoseconds{0};
+    }
+    if (traffic_->cached_share > 0.0) {
+      request.cached_tokens = static_cast<std::int32_t>(traffic_->cached_share * request.prompt_tokens);
+    }
+    return request;
+  }
+
+ private:
+  const TrafficClass* traffic_;
+  RandomStream random_;
+};
+
+}  // namespace
+
+std::vector<std::string> problems(std::span<const TrafficClass> classes) {
+  std::vector<std::string> found;
+  const auto take = [&](std::vector<std::string> more) { found.insert(found.end(), more.begin(), more.end()); };
+  for (const TrafficClass& traffic : classes) {
+    take(problems(traffic.arrivals));
+    if (classes.size() > 1 && std::isinf(traffic.arrivals.rate.raw())) {
+      found.push_back("a class that sends all at once beside others: which come first is open; give each class a rate");
+    }
+    if (traffic.lengths.empty()) {
+      take(problems(traffic.prompt, "prompt"));
+      take(problems(traffic.output, "output"));
+    }
+    if (!(traffic.cached_share >= 0.0 && traffic.cached_share <= 1.0)) {
+      found.push_back("a cached share of " + std::to_string(traffic.cached_share) + "; it must be from 0 to 1");
+    }
+  }
+  return found;
+}
+
+RequestLoad open_load(std::span<const TrafficClass> classes, std::int64_t count, std::uint64_t seed) {
+  RequestLoad load;
+  load.requests.reserve(static_cast<std::size_t>(count));
+  std::vector<Arrivals> arrivals;
+  std::vector<Tokens> tokens;
+  std::vector<Picoseconds> next;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    arrivals.emplace_back(classes[i].arrivals, scatter(seed) + i);
+    tokens.emplace_back(classes[i], scatter(seed) + i, 1);
+    next.push_back(arrivals.back().next());
+  }
+  while (static_cast<std::int64_t>(load.requests.size()) < count && !next.empty()) {
+    const auto of = static_cast<std::size_t>(std::min_element(next.begin(), next.end()) - next.begin());
+    Request request = tokens[of].next();
+    request.arrival = next[of];
+    request.service_class = static_cast<std::int32_t>(of);
+    load.requests.push_back(request);
+    next[of] = arrivals[of].next();
+  }
+  return load;
+}
+
+RequestLoad closed_load(const TrafficClass& traffic, std::int64_t concurrency, std::int64_t count, std::uint64_t seed) {
+  RequestLoad load;
+  load.concurrency = concurrency;
+  load.requests.reserve(static_cast<std::size_t>(count));
+  Tokens tokens{traffic, scatter(seed), 1};
+  for (std::int64_t i = 0; i < count; ++i) {
+    load.requests.push_back(tokens.next());
+  }
+  return load;
+}
+
+Hertz rate_of(std::span<const Request> trace) noexcept {
+  if (trace.size() < 2 || trace.back().arrival <= trace.front().arrival) {
+    return Hertz{std::numeric_limits<double>::infinity()};
+  }
+  return Hertz{static_cast<double>(trace.size() - 1) / seconds_of(trace.back().arrival - trace.front().arrival)};
+}
+
+RequestLoad trace_load(std::span<const Request> trace, Hertz rate, std::int64_t times) {
+  RequestLoad load;
+  load.requests.reserve(trace.size() * static_cast<std::size_t>(std::max<std::int64_t>(times, 0)));
+  if (trace.empty()) {
+    return load;
+  }
+  const double measured = rate_of(trace).raw();
+  const double scale = std::isinf(measured) ? 0.0 : measured / rate.raw();
+  const double mean_gap = 1.0 / rate.raw();
+  const double length = seconds_of(trace.back().arrival - trace.front().arrival) * scale + mean_gap;
+  for (std::int64_t copy = 0; copy < times; ++copy) {
+    for (const Request& request : trace) {
+      load.requests.push_back(request);
+      load.requests.back().arrival =
+          picoseconds(static_cast<double>(copy) * length + seconds_of(request.arrival - trace.front().arrival) * scale);
+    }
+  }
+  return load;
+}
+
+}  // namespace headroom

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The most that a fleet answers, whatever waits.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+#include <headroom/model/serve/simulation/fleet_simulation.hpp>
+#include <headroom/model/serve/simulation/request_load.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace headroom {
+
+/// Requests per second that a fleet answers while its queues never empty. All `count` requests of the classes, mixed by
+/// their rates, wait at time 0; the rate is that of the finishes from the 20th to the 80th percentile, so that neither
+/// the first prompts nor the emptying batch count. The more requests for each place the steadier: 20 and above. 0 when
+/// every request is refused. Precondition: no problems() of fleet or classes, and finite rates when there are several.
+[[nodiscard]] Hertz saturation(const ServingFleet& fleet,
+                               std::span<const TrafficClass> classes,
+                               std::int64_t count,
+                               std::uint64_t seed);
+
+}  // namespace headroom

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often which time occurred, in bins of 1.6 % to 3.1 %: of token gaps, of which there are too many to keep.
+#pragma once
+
+#include <headroom/model/serve/iteration_tables.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace headroom {
+
+/// Times are non-negative. Bins are whole numbers of picoseconds: 32 to each power of two, so that counts do not depend
+/// on the order in which times come.
+class TimeHistogram {
+ public:
+  TimeHistogram();
+  void add(Picoseconds time, std::int64_t count) noexcept { counts_[bin(time)] += count; }
+  /// Steps times first, first + increment, ..., each `count` times.
+  void add_line(Picoseconds first, Picoseconds increment, std::int64_t steps, std::int64_t count) noexcept;
+  void add(const TimeHistogram& other) noexcept;
+  [[nodiscard]] std::int64_t total() const noexcept;
+  /// Middle of the bin at which the share q (0 to 1) of all is reached; 0 when there is none.
+  [[nodiscard]] Picoseconds quantile(double q) const noexcept;
+  [[nodiscard]] bool operator==(const TimeHistogram&) const = default;
+
+ private:
+  [[nodiscard]] static std::size_t bin(Picoseconds time) noexcept;
+  std::vector<std::int64_t> counts_;
+};
+
+}  // namespace headroom

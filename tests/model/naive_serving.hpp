@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of scheduler.hpp as a plain loop over iterations and sequences, for one engine and open arrivals: what the
+// engine that skips must equal to the picosecond.
+#pragma once
+
+#include <headroom/model/serve/simulation/request.hpp>
+#include <headroom/model/serve/simulation/scheduler.hpp>
+#include <headroom/model/serve/simulation/time_histogram.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace headroom::test {
+
+class NaiveServing {
+ public:
+  /// `handed_on`: requests come with their prompt's cache and one token, which was out at `first_tokens`.
+  NaiveServing(const IterationTables& tables,
+               const EngineSettings& settings,
+               const std::vector<Request>& requests,
+               const std::vector<Picoseconds>& first_tokens)
+      : NaiveServing{tables, settings, requests} {
+    for (std::size_t i = 0; i < items_.size(); ++i) {
+      Item& item = items_[i];
+      item.handed_on = true;
+      item.decodes = true;
+      item.kv = item.prompt;
+      item.out = 1;
+      item.blocks = blocks_of(item.kv);
+      item.last = first_tokens[i];
+      times_[i].first_token = first_tokens[i];
+      times_[i].started = Picoseconds{0};
+    }
+  }
+
+  NaiveServing(const IterationTables& tables, const EngineSettings& settings, const std::vector<Request>& requests)
+      : tables_{tables}, settings_{settings}, free_{settings.blocks}, times_(requests.size()) {
+    batches.resize(static_cast<std::size_t>(settings.max_num_seqs) + 1);
+    for (const Request& request : requests) {
+      Item item;
+      item.prompt = request.prompt_tokens;
+      item.output = request.output_tokens;
+      item.prefix = request.cached_tokens;
+      item.arrival = request.arrival;
+      items_.push_back(item);
+    }
+  }
+
+  std::vector<RequestTimes> run() {
+    std::size_t arrived = 0;
+    std::size_t finished = 0;
+    Picoseconds now{0};
+    while (finished < items_.size()) {
+      while (arrived < items_.size() && items_[arrived].arrival <= now) {
+        times_[arrived].arrival = items_[arrived].arrival;
+        waiting_.push_back(arrived++);
+      }
+      iteration(now);
+      if (chunks_.empty() && !decodes_) {
+        now = items_.at(arrived).arrival;
+        continue;
+      }
+      now += std::max(length_, Picoseconds{1});
+      finished += end(now);
+    }
+    return times_;
+  }
+
+  std::int64_t iterations = 0;
+  std::int64_t preemptions = 0;
+  std::int64_t peak = 0;
+  TimeHistogram gaps;
+  std::vector<std::int64_t> batches;
+
+ private:
+  struct Item {
+    std::int64_t prompt = 0, output = 0, prefix = 0, kv = 0, out = 0, blocks = 0;
+    Picoseconds arrival{}, last{};
+    bool decodes = false, swapped = false, handed_on = false;
+  };
+  struct Part {
+    std::size_t id;
+    std::int64_t tokens;
+    bool ends;
+  };
+
+  std::int64_t blocks_of(std::int64_t tokens) const {
+    return tokens / settings_.block_tokens + (tokens % settings_.block_tokens != 0 ? 1 : 0);
+  }
+  std::int64_t draft() const { return settings_.speculation.draft; }
+  bool whole() const { return settings_.rules.reservation == Reservation::whole; }
+  std::int64_t whole_blocks(const Item& item) const { return blocks_of(item.prompt + item.output + draft()); }
+  std::int64_t wants(const Item& item) const {
+    return whole() ? 0 : std::max<std::int64_t>(blocks_of(item.kv + 1 + draft()) - item.blocks, 0);
+  }
+
+  void take(Item& item, std::int64_t blocks) {
+    item.blocks += blocks;
+    free_ -= blocks;
+  }
+
+  void preempt() {
+    const std::size_t id = running_.back();
+    running_.pop_back();
+    Item& item = items_[id];
+    ++preemptions;
+    ++times_[id].preemptions;
+    free_ += item.blocks;
+    if (settings_.rules.eviction == Eviction::swap) {
+      item.swapped = true;
+      copies_ += settings_.swap_per_block * item.blocks;
+    } else {
+      item.kv = 0;
+      item.blocks = 0;
+      item.decodes = false;
+    }
+    waiting_.push_front(id);
+    preempted_ = true;
+  }
+
+  void come_back() {
+    while (!waiting_.empty() && static_cast<std::int64_t>(running_.size()) < settings_.max_num_seqs) {
+      const std::size_t id = waiting_.front();
+      Item& item = items_[id];
+      const bool partial = !running_.empty() && !items_[running_.back()].decodes;
+      if ((!item.swapped && !item.handed_on) || partial) {
+        return;
+      }
+      std::int64_t need = whole() ? whole_blocks(item) : item.blocks;
+      need += item.decodes ? wants(item) : 0;
+      for (const std::size_t other : running_) {
+        need += items_[other].decodes ? wants(items_[other]) : 0;
+      }
+      if (need > free_ - (running_.empty() ? 0 : settings_.watermark_blocks)) {
+        return;
+      }
+      waiting_.pop_front();
+      running_.push_back(id);
+      const std::int64_t blocks = item.blocks;
+      item.blocks = 0;
+      take(item, whole() ? whole_blocks(item) : blocks);
+      copies_ += item.swapped ? settings_.swap_per_block * blocks : Picoseconds{0};
+      item.swapped = false;
+      item.handed_on = false;
+    }
+  }
+
+  void decode_all() {
+    // All or none: blocks are taken only once every sequence that stays has its own.
+    const auto need = [&] {
+      std::int64_t blocks = 0;
+      std::int64_t decodes = 0;
+      for (const std::size_t id : running_) {
+        blocks += items_[id].decodes ? wants(items_[id]) : 0;
+        decodes += items_[id].decodes ? 1 : 0;
+      }
+      return decodes > 0 ? blocks : 0;
+    };
+    while (need() > free_) {
+      preempt();
+    }
+    for (const std::size_t id : running_) {
+      if (items_[id].decodes) {
+        take(items_[id], wants(items_[id]));
+        batch_.decodes += 1;
+        batch_.context += items_[id].kv + 1;
+        decodes_ = true;
+      }
+    }
+  }
+
+  void add(std::size_t id, std::int64_t tokens, std::int64_t& budget) {
+    const Item& item = items_[id];
+    const bool ends = item.kv + tokens == item.prompt + item.out;
+    batch_.add(tokens, ends, tables_.chunk(tokens, item.kv + tokens));
+    chunks_.push_back({id, tokens, ends});
+    budget -= tokens;
+  }
+
+  void prompts(std::int64_t budget) {
+    if (!running_.empty() && !items_[running_.back()].decodes) {
+      const std::size_t id = running_.back();
+      Item& item = items_[id];
+      const std::int64_t tokens = std::min(item.prompt + item.out - item.kv, budget);
+      if (tokens > 0) {
+        const std::int64_t more = std::max<std::int64_t>(blocks_of(item.kv + tokens) - item.blocks, 0);
+        if (more > free_) {
+          preempt();
+        } else {
+          take(item, more);
+          add(id, tokens, budget);
+        }
+      }
+    }
+    while (!preempted_ && budget > 0 && !waiting_.empty() &&
+           static_cast<std::int64_t>(running_.size()) < settings_.max_num_seqs) {
+      const std::size_t id = waiting_.front();
+      Item& item = items_[id];
+      if (item.swapped || item.handed_on) {
+        return;
+      }
+      const std::int64_t all = item.prompt + item.out;
+      const std::int64_t cached = std::min(item.prefix, all - 1);
+      std::int64_t tokens = all - cached;
+      if (settings_.rules.chunked) {
+        tokens = std::min(tokens, budget);
+      } else if (tokens > budget && (tokens <= settings_.max_num_tokens || !chunks_.empty())) {
+        return;
+      }
+      const std::int64_t need = whole()                                              ? whole_blocks(item)
+                                : settings_.rules.reservation == Reservation::prompt ? blocks_of(all)
+                                                                                     : blocks_of(cached + tokens);
+      if (need > free_ - (running_.empty() ? 0 : settings_.watermark_blocks)) {
+        return;
+      }
+      waiting_.pop_front();
+      running_.push_back(id);
+      take(item, need);
+      item.kv = cached;
+      add(id, tokens, budget);
+      if (times_[id].started == never) {
+        times_[id].started = now_;
+      }
+    }
+  }
+
+  void iteration(Picoseconds now) {
+    now_ = now;
+    chunks_.clear();
+    batch_ = {};
+    copies_ = Picoseconds{0};
+    decodes_ = false;
+    preempted_ = false;
+    come_back();
+    if (settings_.rules.order == PromptOrder::before_decodes) {
+      prompts(settings_.max_num_tokens);
+      if (chunks_.empty()) {
+        decode_all();
+      }
+    } else {
+      decode_all();
+      prompts(settings_.max_num_tokens - batch_.decodes * (1 + draft()));
+    }
+    length_ = tables_.time(batch_) + copies_;
+    iterations += chunks_.empty() && !decodes_ ? 0 : 1;
+  }
+
+  std::size_t end(Picoseconds now) {
+    std::vector<std::size_t> gone;
+    ++batches[static_cast<std::size_t>(batch_.decodes + batch_.chunks)];
+    peak = std::max(peak, settings_.blocks - free_);
+    if (decodes_) {
+      for (const std::size_t id : running_) {
+        Item& item = items_[id];
+        if (!item.decodes) {
+          continue;
+        }
+        const std::int64_t tokens =
+            draft() == 0 ? 1 : std::min(settings_.speculation.tokens(id, item.out), item.output - item.out);
+        item.kv += tokens;
+        item.out += tokens;
+        gaps.add(now - item.last, 1);
+        item.last = now;
+        if (item.out == item.output) {
+          gone.push_back(id);
+        }
+      }
+    }
+    for (const Part& part : chunks_) {
+      Item& item = items_[part.id];
+      item.kv += part.tokens;
+      if (!part.ends) {
+        continue;
+      }
+      if (item.out == 0) {
+        times_[part.id].first_token = now;
+      } else {
+        gaps.add(now - item.last, 1);
+      }
+      item.last = now;
+      ++item.out;
+      item.decodes = true;
+      if (item.out == item.output) {
+        gone.push_back(part.id);
+      }
+    }
+    for (const std::size_t id : gone) {
+      times_[id].finished = now;
+      free_ += items_[id].blocks;
+      running_.erase(std::find(running_.begin(), running_.end(), id));
+    }
+    return gone.size();
+  }
+
+  const IterationTables& tables_;
+  EngineSettings settings_;
+  std::int64_t free_;
+  std::vector<RequestTimes> times_;
+  std::vector<Item> items_;
+  std::deque<std::size_t> waiting_;
+  std::vector<std::size_t> running_;
+  std::vector<Part> chunks_;
+  IterationBatch batch_;
+  Picoseconds copies_{}, length_{}, now_{};
+  bool decodes_ = false, preempted_ = false;
+};
+
+}  // namespace headroom::test

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/simulation/fleet_simulation.hpp>
+#include <headroom/model/serve/simulation/random_stream.hpp>
+
+#include <doctest/doctest.h>
+
+#include "naive_serving.hpp"
+#include "serving_tables.hpp"
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <vector>
+
+using namespace headroom;
+
+namespace {
+
+struct Case {
+  test::SimpleCosts costs;
+  EngineSettings engine;
+  RequestLoad load;
+  std::string text;
+};
+
+std::int64_t any(RandomStream& random, std::int64_t low, std::int64_t high) {
+  return low + random.below(high - low + 1);
+}
+
+/// Small pools, small budgets and short gaps, so that every rule is met.
+Case any_case(std::uint64_t seed) {
+  RandomStream random{seed};
+  Case c;
+  c.costs = {any(random, 1, 2000), any(random, 0, 50),  any(random, 0, 20), any(random, 0, 3),
+             any(random, 0, 3),    any(random, 2, 400), any(random, 0, 200)};
+  EngineSettings& e = c.engine;
+  const std::array rules{vllm_v1, vllm_v0, sglang, tensorrt_llm_no_evict, tensorrt_llm_max_utilization};
+  const std::int64_t rule = any(random, 0, 6);
+  if (rule < 5) {
+    e.rules = rules[static_cast<std::size_t>(rule)];
+  } else {
+    e.rules = {static_cast<PromptOrder>(any(random, 0, 1)), static_cast<Reservation>(any(random, 0, 2)),
+               Eviction::recompute, any(random, 0, 1) == 1};
+  }
+  if (any(random, 0, 2) == 0) {
+    e.rules.eviction = Eviction::swap;
+    e.swap_per_block = Picoseconds{any(random, 0, 300)};
+  }
+  if (any(random, 0, 3) == 0) {
+    e.speculation = {any(random, 1, 4), random.uniform(), seed};
+  }
+  e.block_tokens = any(random, 1, 20);
+  e.max_num_seqs = any(random, 1, 12);
+  e.max_num_tokens = e.max_num_seqs * (1 + e.speculation.draft) + any(random, 0, 60);
+  e.watermark_blocks = any(random, 0, 3);
+  const std::int64_t longest = any(random, 2, 300);
+  const bool tight = any(random, 0, 1) == 0;
+  e.blocks = (2 * longest + e.speculation.draft) / e.block_tokens + 1 + any(random, 0, tight ? 8 : 200);
+  c.text = "rule " + std::to_string(rule) + ", eviction " + std::to_string(static_cast<int>(e.rules.eviction)) +
+           ", draft " + std::to_string(e.speculation.draft) + ", blocks " + std::to_string(e.blocks) + " of " +
+           std::to_string(e.block_tokens) + ", sequences " + std::to_string(e.max_num_seqs) + ", tokens " +
+           std::to_string(e.max_num_tokens) + ", watermark " + std::to_string(e.watermark_blocks);
+  Picoseconds at{0};
+  const std::int64_t gap = any(random, 0, 200'000);
+  for (std::int64_t i = any(random, 1, 40); i > 0; --i) {
+    Request request;
+    at += Picoseconds{any(random, 0, gap)};
+    request.arrival = at;
+    request.prompt_tokens = static_cast<std::int32_t>(any(random, 1, longest));
+    request.output_tokens = static_cast<std::int32_t>(any(random, 1, longest));
+    request.cached_tokens = static_cast<std::int32_t>(any(random, 0, 3) == 0 ? any(random, 0, longest) : 0);
+    c.load.requests.push_back(request);
+  }
+  return c;
+}
+
+ServingFleet one_replica(const IterationTables& tables, const EngineSettings& engine) {
+  ServingFleet fleet;
+  fleet.pool = {&tables, engine, 1, 1};
+  return fleet;
+}
+
+}  // namespace
+
+TEST_CASE("the engine that skips equals a loop over every iteration, to the picosecond") {
+  std::int64_t preemptions = 0;
+  std::int64_t skipped = 0;
+  for (std::uint64_t seed = 1; seed <= 6000; ++seed) {
+    const Case c = any_case(seed);
+    CAPTURE(seed);
+    CAPTURE(c.text);
+    const IterationTables tables = test::simple_tables(c.costs);
+    const ServingFleet fleet = one_replica(tables, c.engine);
+    REQUIRE(problems(fleet, c.load).empty());
+    const FleetResult got = simulate(fleet, c.load);
+    test::NaiveServing naive{tables, c.engine, c.load.requests};
+    const std::vector<RequestTimes> want = naive.run();
+    bool same = true;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      same = same && got.requests[i].started == want[i].started && got.requests[i].first_token == want[i].first_token &&
+             got.requests[i].finished == want[i].finished && got.requests[i].preemptions == want[i].preemptions;
+    }
+    REQUIRE(same);
+    REQUIRE(got.pool.sum.iterations == naive.iterations);
+    REQUIRE(got.pool.sum.preemptions == naive.preemptions);
+    REQUIRE(got.pool.peak_blocks == naive.peak);
+    REQUIRE(got.pool.sum.gaps == naive.gaps);
+    REQUIRE(got.pool.sum.batch == naive.batches);
+    preemptions += naive.preemptions;
+    skipped += got.pool.sum.decode_iterations;
+  }
+  CHECK(preemptions > 10'000);
+  CHECK(skipped > 1'000'000);
+}
+
+TEST_CASE("disaggregated, both pools equal a loop over every iteration, to the picosecond") {
+  std::int64_t preemptions = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    const Case c = any_case(seed);
+    CAPTURE(seed);
+    CAPTURE(c.text);
+    const IterationTables tables = test::simple_tables(c.costs);
+    ServingFleet fleet = one_replica(tables, c.engine);
+    fleet.prefill = fleet.pool;
+    fleet.prefill->engine.speculation = {};
+    fleet.prefill->engine.rules.reservation = Reservation::prompt;
+    fleet.transfer = {Bytes{1.0}, BytesPerSecond{1e10}, Seconds{1e-10 * static_cast<double>(seed % 50)}};
+    REQUIRE(problems(fleet, c.load).empty());
+    const FleetResult got = simulate(fleet, c.load);
+
+    std::vector<Request> prompts = c.load.requests;
+    for (Request& request : prompts) {
+      request.output_tokens = 1;
+    }
+    const std::vector<RequestTimes> first = test::NaiveServing{tables, fleet.prefill->engine, prompts}.run();
+    // Over the link in the order in which prompts end; of those that end together, as they were admitted.
+    std::vector<std::size_t> order(prompts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return first[a].finished < first[b].finished; });
+    std::vector<Request> sent;
+    std::vector<Picoseconds> first_tokens;
+    std::vector<std::size_t> ids;
+    Picoseconds link{0};
+    for (const std::size_t id : order) {
+      if (c.load.requests[id].output_tokens == 1) {
+        REQUIRE(got.requests[id].finished == first[id].finished);
+        continue;
+      }
+      link = std::max(link, first[id].finished) + Picoseconds{100} * prompts[id].prompt_tokens;
+      sent.push_back(c.load.requests[id]);
+      sent.back().arrival = link + picoseconds(fleet.transfer.latency.raw());
+      first_tokens.push_back(first[id].finished);
+      ids.push_back(id);
+    }
+    EngineSettings decode = c.engine;
+    decode.speculation = {};  // acceptance goes by a request's number, which differs in the loop
+    fleet.pool.engine = decode;
+    const FleetResult plain = c.engine.speculation.draft > 0 ? simulate(fleet, c.load) : got;
+    test::NaiveServing naive{tables, decode, sent, first_tokens};
+    const std::vector<RequestTimes> want = naive.run();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      REQUIRE(plain.requests[ids[i]].first_token == first_tokens[i]);
+      REQUIRE(plain.requests[ids[i]].finished == want[i].finished);
+    }
+    REQUIRE(plain.pool.sum.gaps == naive.gaps);
+    preemptions += naive.preemptions;
+  }
+  CHECK(preemptions > 1000);
+}
+
+namespace {
+
+/// Requests that all arrive at time 0.
+RequestLoad at_once(const std::vector<Request>& requests) {
+  RequestLoad load;
+  load.requests = requests;
+  return load;
+}
+Request request(std::int32_t prompt, std::int32_t output, std::int64_t arrival = 0) {
+  return {.arrival = Picoseconds{arrival}, .prompt_tokens = prompt, .output_tokens = output};
+}
+
+/// Two of 4 + 4 tokens in a pool of 10 keys: together they need 14.
+FleetResult two_in_ten(const SchedulerRules& rules, std::int64_t swap) {
+  const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10});
+  EngineSettings engine;
+  engine.rules = rules;
+  engine.block_tokens = 1;
+  engine.blocks = 10;
+  engine.swap_per_block = Picoseconds{swap};
+  return simulate(one_replica(tables, engine), at_once({request(4, 4), request(4, 4)}));
+}
+
+}  // namespace
+
+TEST_CASE("one request alone: its prompt, then a step for each further token over one key more") {
+  const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10, .per_key = 1});
+  EngineSettings engine;
+  engine.blocks = 100;
+  const FleetResult result = simulate(one_replica(tables, engine), at_once({request(100, 3, 50)}));
+  CHECK(result.requests[0].started == Picoseconds{50});
+  CHECK(result.requests[0].first_token == Picoseconds{50 + 1000 + 1000});
+  CHECK(result.requests[0].finished == Picoseconds{2050 + (1000 + 101) + (1000 + 102)});
+  CHECK(result.pool.sum.iterations == 3);
+  CHECK(result.pool.sum.prompt_tokens == 100);
+  CHECK(result.pool.sum.output_tokens == 3);
+  CHECK(result.pool.peak_blocks == 7);  // of 16: 102 keys
+}
+
+TEST_CASE("a prefix that is cached is not computed, but its last token is") {
+  const IterationTables tables = test::simple_tables({.step = 1000, .per_prompt_token = 10});
+  EngineSettings engine;
+  engine.blocks = 100;
+  Request some = request(100, 1);
+  some.cached_tokens = 60;
+  Request all = request(100, 1, 100'000);
+  all.cached_tokens = 100;
+  const FleetResult result = simulate(one_replica(tables, engine), at_once({some, all}));
+  CHECK(result.requests[0].finished == Picoseconds{1000 + 400});
+  CHECK(result.requests[1].finished == Picoseconds{100'000 + 1000 + 10});
+}
+
+TEST_CASE("vLLM preempts the newest and computes it again, output so far included") {
+  const FleetResult result = two_in_ten(vllm_v1, 0);
+  CHECK(result.requests[0].finished == Picoseconds{1080 + 3000});
+  CHECK(result.requests[0].preemptions == 0);
+  // It had two tokens: six are computed again once the other is gone, and give the third.
+  CHECK(result.requests[1].preemptions == 1);
+  CHECK(result.requests[1].first_token == Picoseconds{1080});
+  CHECK(result.requests[1].finished == Picoseconds{4080 + 1060 + 1000});
+  CHECK(result.pool.peak_blocks == 10);
+}
+
+TEST_CASE("swapping copies the newest out and back instead") {
+  SchedulerRules rules = vllm_v1;
+  rules.eviction = Eviction::swap;
+  const FleetResult result = two_in_ten(rules, 7);
+  CHECK(result.requests[0].finished == Picoseconds{1080 + 1000 + 1000 + 35 + 1000});
+  CHECK(result.requests[1].finished == Picoseconds{4115 + 1000 + 35 + 1000});
+  CHECK(result.pool.sum.prompt_tokens == 8);
+}
+
+TEST_CASE("GUARANTEED_NO_EVICT lets the second wait for room for its whole output; MAX_UTILIZATION preempts") {
+  const FleetResult guaranteed = two_in_ten(tensorrt_llm_no_evict, 0);
+  CHECK(guaranteed.pool.sum.preemptions == 0);
+  CHECK(guaranteed.requests[0].finished == Picoseconds{1040 + 3000});
+  CHECK(guaranteed.requests[1].started == guaranteed.requests[0].finished);
+  CHECK(guaranteed.requests[1].finished == Picoseconds{4040 + 1040 + 3000});
+  CHECK(guaranteed.pool.peak_blocks == 8);
+  const FleetResult utilised = two_in_ten(tensorrt_llm_max_utilization, 0);
+  CHECK(utilised.pool.sum.preemptions == 1);
+  CHECK(utilised.requests[1].finished < guaranteed.requests[1].finished);
+}
+
+TEST_CASE("a long prompt stalls those that decode: 400 ms whole or first, 25 ms in chunks of 512") {
+  constexpr std::int64_t ms = 1'000'000'000;
+  const IterationTables tables = test::simple_tables({.per_sequence = ms, .per_prompt_token = 400 * ms / 8192});
+  const auto stall = [&](const SchedulerRules& rules, std::int64_t budget) {
+    EngineSettings engine;
+    engine.rules = rules;
+    engine.max_num_tokens = budget;
+    engine.max_num_seqs = 8;
+    engine.blocks = 10'000;
+    const FleetResult result =
+        simulate(one_replica(tables, engine), at_once({request(1, 1000), request(8192, 2, 100 * ms)}));
+    return seconds_of(result.pool.sum.gaps.quantile(1.0)) * 1e3;
+  };
+  CHECK(stall(vllm_v1, 16384) == doctest::Approx(402.0).epsilon(0.02));
+  CHECK(stall(vllm_v0, 16384) == doctest::Approx(402.0).epsilon(0.02));
+  // Chunks that run alone, one after the other, stall as long.
+  CHECK(stall(sglang, 512) > 400.0);
+  CHECK(stall(vllm_v1, 512) == doctest::Approx(27.0).epsilon(0.02));
+}
+
+TEST_CASE("an iteration takes no more tokens than its budget, decodes first") {
+  const IterationTables tables = test::simple_tables({.step = 1000});
+  EngineSettings engine;
+  engine.blocks = 1000;
+  engine.max_num_tokens = 10;
+  engine.max_num_seqs = 4;
+  // 25 tokens: 10, 10, 5; then with one that decodes 9 of the second's 18 and 9.
+  const FleetResult result = simulate(one_replica(tables, engine), at_once({request(25, 9), request(23, 1)}));
+  CHECK(result.requests[0].first_token == Picoseconds{3000});
+  // The third step has 5 left for the second, then 9 and 9 beside the first's decodes.
+  CHECK(result.requests[1].first_token == Picoseconds{5000});
+  CHECK(result.pool.sum.prompt_tokens == 48);
+}
+
+TEST_CASE("a request longer than the pool is refused and counted, and the rest runs") {
+  const IterationTables tables = test::simple_tables({.step = 1000});
+  EngineSettings engine;
+  engine.blocks = 10;
+  const FleetResult result =
+      simulate(one_replica(tables, engine), at_once({request(100, 62), request(100, 61), request(1, 1)}));
+  CHECK(result.requests[0].refused);
+  CHECK(result.requests[0].finished == never);
+  CHECK_FALSE(result.requests[1].refused);  // 160 keys, for the last token needs no place
+  CHECK(result.requests[1].finished != never);
+  CHECK(result.requests[2].finished != never);
+}
+
+TEST_CASE("speculation gives the tokens a step that Leviathan et al. 2023 expect") {
+  const IterationTables tables = test::simple_tables({.step = 1000});
+  EngineSettings engine;
+  engine.blocks = 100'000;
+  engine.speculation = {3, 0.7, 9};
+  std::vector<Request> requests(50, request(10, 4001));
+  const FleetResult result = simulate(one_replica(tables, engine), at_once(requests));
+  double steps = 0.0;
+  for (const RequestTimes& times : result.requests) {
+    steps += seconds_of(times.finished - times.first_token) / 1000e-12;
+  }
+  CHECK(engine.speculation.tokens_per_step() == doctest::Approx(1.0 + 0.7 + 0.49 + 0.343));
+  CHECK(50.0 * 4000.0 / steps == doctest::Approx(engine.speculation.tokens_per_step()).epsilon(0.01));
+}
