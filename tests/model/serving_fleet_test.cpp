@@ -91,8 +91,8 @@ TEST_CASE("every request that arrives is answered once, its times in order, on e
   const IterationTables tables = usual();
   const RequestLoad load = load_of(40.0, 5000);
   std::array<double, 4> waits{};
-  for (const Routing routing :
-       {Routing::round_robin, Routing::least_outstanding, Routing::random, Routing::shared_queue}) {
+  for (const RequestRouting routing : {RequestRouting::round_robin, RequestRouting::least_outstanding,
+                                       RequestRouting::random, RequestRouting::shared_queue}) {
     ServingFleet fleet = fleet_of(tables, 4);
     fleet.routing = routing;
     fleet.pool.engine.max_num_seqs = 16;
@@ -107,7 +107,7 @@ TEST_CASE("every request that arrives is answered once, its times in order, on e
       REQUIRE(times.finished <= result.end);
       REQUIRE(times.replica >= 0);
       REQUIRE(times.replica < 4);
-      if (routing == Routing::round_robin) {
+      if (routing == RequestRouting::round_robin) {
         REQUIRE(times.replica == static_cast<std::int32_t>(i % 4));
       }
       tokens += load.requests[i].output_tokens;
@@ -116,15 +116,15 @@ TEST_CASE("every request that arrives is answered once, its times in order, on e
     waits[static_cast<std::size_t>(routing)] = serving_metrics(load, result).all.queue.mean.raw();
   }
   // One queue for all loses no place to chance.
-  const auto wait = [&](Routing routing) { return waits[static_cast<std::size_t>(routing)]; };
-  CHECK(wait(Routing::least_outstanding) < 0.8 * wait(Routing::random));
-  CHECK(wait(Routing::shared_queue) < 0.8 * wait(Routing::round_robin));
+  const auto wait = [&](RequestRouting routing) { return waits[static_cast<std::size_t>(routing)]; };
+  CHECK(wait(RequestRouting::least_outstanding) < 0.8 * wait(RequestRouting::random));
+  CHECK(wait(RequestRouting::shared_queue) < 0.8 * wait(RequestRouting::round_robin));
 }
 
 TEST_CASE("a seed says everything: the same result again and in threads side by side, another for another seed") {
   const IterationTables tables = usual();
   ServingFleet fleet = fleet_of(tables, 3);
-  fleet.routing = Routing::random;
+  fleet.routing = RequestRouting::random;
   fleet.pool.engine.speculation = {2, 0.6, 4};
   fleet.pool.engine.max_num_tokens = 4096;
   const RequestLoad load = load_of(30.0, 2000);
@@ -240,7 +240,7 @@ TEST_CASE("once set up, a simulation asks for no memory: ten times the requests 
     CAPTURE(kind);
     ServingFleet fleet = fleet_of(tables, 2);
     fleet.pool.engine.blocks = 900;  // tight: preemptions too
-    fleet.routing = kind == 0 ? Routing::shared_queue : Routing::least_outstanding;
+    fleet.routing = kind == 0 ? RequestRouting::shared_queue : RequestRouting::least_outstanding;
     if (kind == 1) {
       fleet.prefill = fleet.pool;
     }
@@ -340,7 +340,7 @@ TEST_CASE("metrics are those of the times") {
 TEST_CASE("pools say how busy and how full they were") {
   const IterationTables tables = test::simple_tables({.step = ms});
   ServingFleet fleet = fleet_of(tables, 2);
-  fleet.routing = Routing::round_robin;
+  fleet.routing = RequestRouting::round_robin;
   fleet.pool.engine.block_tokens = 1;
   fleet.pool.engine.blocks = 100;
   RequestLoad load;

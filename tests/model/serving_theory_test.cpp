@@ -30,7 +30,7 @@ ServingFleet servers(const IterationTables& tables, std::int64_t count) {
   fleet.pool.engine.max_num_seqs = 1;
   fleet.pool.engine.max_num_tokens = 1 << 20;
   fleet.pool.engine.blocks = 1 << 20;
-  fleet.routing = Routing::shared_queue;
+  fleet.routing = RequestRouting::shared_queue;
   return fleet;
 }
 
@@ -109,7 +109,7 @@ TEST_CASE("Little's law: sequences in iterations of one length are the time that
   // Every iteration takes 10 ms, so that batch sizes times 10 ms are the request-seconds of service.
   const IterationTables tables = test::simple_tables({.step = 10 * millisecond});
   ServingFleet fleet = servers(tables, 2);
-  fleet.routing = Routing::least_outstanding;
+  fleet.routing = RequestRouting::least_outstanding;
   fleet.pool.engine.max_num_seqs = 16;
   fleet.pool.engine.rules = tensorrt_llm_no_evict;
   fleet.pool.engine.block_tokens = 1;
@@ -174,7 +174,7 @@ TEST_CASE("saturation is the batch over the time that a request holds its place,
   const IterationTables tables = test::simple_tables({.step = 10 * millisecond});
   ServingFleet fleet = servers(tables, 2);
   fleet.pool.engine.max_num_seqs = 16;
-  fleet.routing = Routing::least_outstanding;
+  fleet.routing = RequestRouting::least_outstanding;
   TrafficClass traffic;
   traffic.output = {.shape = LengthShape::uniform, .mean = 101, .low = 0.5};
   traffic.arrivals.rate = Hertz{1.0};

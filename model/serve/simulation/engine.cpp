@@ -25,11 +25,11 @@ void EngineCounters::add(const EngineCounters& other) {
   gaps.add(other.gaps);
 }
 
-Engine::Engine(const IterationTables& tables,
-               const EngineSettings& settings,
-               EngineRole role,
-               std::span<Sequence> sequences,
-               std::span<RequestTimes> times)
+SimulatedEngine::SimulatedEngine(const IterationTables& tables,
+                                 const EngineSettings& settings,
+                                 EngineRole role,
+                                 std::span<Sequence> sequences,
+                                 std::span<RequestTimes> times)
     : tables_{&tables},
       settings_{settings},
       role_{role},
@@ -44,7 +44,7 @@ Engine::Engine(const IterationTables& tables,
   counters_.batch.assign(most + 1, 0);
 }
 
-std::int64_t Engine::longest(std::int64_t prompt, std::int64_t output) const noexcept {
+std::int64_t SimulatedEngine::longest(std::int64_t prompt, std::int64_t output) const noexcept {
   if (role_ == EngineRole::prefill) {
     return prompt;
   }
@@ -53,20 +53,20 @@ std::int64_t Engine::longest(std::int64_t prompt, std::int64_t output) const noe
   return prompt + output - (reserves() || speculates() ? 0 : 1) + settings_.speculation.draft;
 }
 
-bool Engine::holds(const Request& request) const noexcept {
+bool SimulatedEngine::holds(const Request& request) const noexcept {
   return blocks_of(longest(request.prompt_tokens, request.output_tokens)) <= settings_.blocks;
 }
 
-std::int64_t Engine::keys(const Sequence& sequence) const noexcept {
+std::int64_t SimulatedEngine::keys(const Sequence& sequence) const noexcept {
   return sequence.kv + (sequence.state == Sequence::State::decoding ? decoding_.now() - sequence.since : 0);
 }
 
-std::int64_t Engine::held(const Sequence& sequence) const noexcept {
+std::int64_t SimulatedEngine::held(const Sequence& sequence) const noexcept {
   const bool follows = sequence.state == Sequence::State::decoding && !reserves() && !speculates();
   return follows ? blocks_of(keys(sequence)) : sequence.held;
 }
 
-void Engine::submit(std::uint32_t id, Picoseconds now) noexcept {
+void SimulatedEngine::submit(std::uint32_t id, Picoseconds now) noexcept {
   Sequence& sequence = sequences_[id];
   sequence.state = Sequence::State::waiting;
   if (role_ == EngineRole::decode) {
@@ -82,7 +82,7 @@ void Engine::submit(std::uint32_t id, Picoseconds now) noexcept {
   ++waiting_count_;
 }
 
-void Engine::cut(Picoseconds now) noexcept {
+void SimulatedEngine::cut(Picoseconds now) noexcept {
   if (stretch_.steps <= 1) {
     return;
   }
@@ -108,7 +108,7 @@ void Engine::cut(Picoseconds now) noexcept {
   stretch_.end = stretch_.begin + stretch_.first;
 }
 
-void Engine::start(Picoseconds now) noexcept {
+void SimulatedEngine::start(Picoseconds now) noexcept {
   if (stretch_.steps > 0) {
     return;
   }
@@ -131,7 +131,7 @@ void Engine::start(Picoseconds now) noexcept {
   plan(decodes);
 }
 
-void Engine::plan(bool decodes) noexcept {
+void SimulatedEngine::plan(bool decodes) noexcept {
   stretch_ = {};
   if (!decodes && chunks_.empty()) {
     return;
@@ -152,7 +152,7 @@ void Engine::plan(bool decodes) noexcept {
   stretch_.end = now_ + stretch_.length(stretch_.steps);
 }
 
-void Engine::plan_decodes() noexcept {
+void SimulatedEngine::plan_decodes() noexcept {
   const std::int64_t n = batch_.decodes;
   if (line_of_ != n || batch_.context < line_.first || batch_.context >= line_.end) {
     line_ = tables_->decode_line(n, batch_.context);
@@ -173,7 +173,7 @@ void Engine::plan_decodes() noexcept {
   }
 }
 
-void Engine::account(std::int64_t steps) noexcept {
+void SimulatedEngine::account(std::int64_t steps) noexcept {
   const Picoseconds length = stretch_.length(steps);
   counters_.iterations += steps;
   counters_.busy += length;
@@ -196,7 +196,7 @@ void Engine::account(std::int64_t steps) noexcept {
   counters_.batch[static_cast<std::size_t>(batch)] += steps;
 }
 
-void Engine::advance_decodes(std::int64_t steps) noexcept {
+void SimulatedEngine::advance_decodes(std::int64_t steps) noexcept {
   counters_.output_tokens += steps * decoding_.size();
   if (!reserves()) {
     free_ -= decoding_.growth(steps);
@@ -204,7 +204,7 @@ void Engine::advance_decodes(std::int64_t steps) noexcept {
   decoding_.tick(steps);
 }
 
-void Engine::speculate() noexcept {
+void SimulatedEngine::speculate() noexcept {
   for (std::uint32_t id = running_.head; id != Sequence::none; id = sequences_[id].next) {
     Sequence& sequence = sequences_[id];
     if (sequence.state != Sequence::State::decoding) {
@@ -219,7 +219,7 @@ void Engine::speculate() noexcept {
   }
 }
 
-void Engine::complete() noexcept {
+void SimulatedEngine::complete() noexcept {
   const Picoseconds end = stretch_.end;
   done_.clear();
   account(stretch_.steps);
@@ -255,7 +255,7 @@ void Engine::complete() noexcept {
   stretch_ = {};
 }
 
-std::int64_t Engine::complete_chunks(Picoseconds end) noexcept {
+std::int64_t SimulatedEngine::complete_chunks(Picoseconds end) noexcept {
   const std::int64_t before = decoding_.size();
   for (const Chunk& chunk : chunks_) {
     Sequence& sequence = sequences_[chunk.id];
@@ -283,14 +283,14 @@ std::int64_t Engine::complete_chunks(Picoseconds end) noexcept {
   return decoding_.size() - before;
 }
 
-void Engine::begin_decoding(std::uint32_t id) noexcept {
+void SimulatedEngine::begin_decoding(std::uint32_t id) noexcept {
   Sequence& sequence = sequences_[id];
   sequence.state = Sequence::State::decoding;
   sequence.since = decoding_.now();
   decoding_.join(id, sequence.kv, sequence.output - sequence.generated, sequence.order);
 }
 
-void Engine::finish(std::uint32_t id, Picoseconds end) noexcept {
+void SimulatedEngine::finish(std::uint32_t id, Picoseconds end) noexcept {
   Sequence& sequence = sequences_[id];
   free_ += held(sequence);
   sequence.held = 0;

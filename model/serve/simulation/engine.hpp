@@ -61,14 +61,14 @@ struct EngineCounters {
 ///
 /// Driven by a clock outside: at each time complete() what ends, submit() what arrives, then start(). No heap after
 /// construction.
-class Engine {
+class SimulatedEngine {
  public:
   /// `sequences` and `times` are those of all requests, by id; the engine writes to the ids submitted to it.
-  Engine(const IterationTables& tables,
-         const EngineSettings& settings,
-         EngineRole role,
-         std::span<Sequence> sequences,
-         std::span<RequestTimes> times);
+  SimulatedEngine(const IterationTables& tables,
+                  const EngineSettings& settings,
+                  EngineRole role,
+                  std::span<Sequence> sequences,
+                  std::span<RequestTimes> times);
 
   /// Whether the pool holds the request at its longest. One that it does not hold must not be submitted.
   [[nodiscard]] bool holds(const Request& request) const noexcept;

@@ -7,7 +7,7 @@
 
 namespace headroom {
 
-void Engine::append(List& list, std::uint32_t id) noexcept {
+void SimulatedEngine::append(List& list, std::uint32_t id) noexcept {
   Sequence& sequence = sequences_[id];
   sequence.previous = list.tail;
   sequence.next = Sequence::none;
@@ -15,13 +15,13 @@ void Engine::append(List& list, std::uint32_t id) noexcept {
   list.tail = id;
 }
 
-void Engine::remove(List& list, std::uint32_t id) noexcept {
+void SimulatedEngine::remove(List& list, std::uint32_t id) noexcept {
   const Sequence& sequence = sequences_[id];
   (sequence.previous == Sequence::none ? list.head : sequences_[sequence.previous].next) = sequence.next;
   (sequence.next == Sequence::none ? list.tail : sequences_[sequence.next].previous) = sequence.previous;
 }
 
-void Engine::wait_first(std::uint32_t id) noexcept {
+void SimulatedEngine::wait_first(std::uint32_t id) noexcept {
   Sequence& sequence = sequences_[id];
   sequence.previous = Sequence::none;
   sequence.next = waiting_.head;
@@ -30,7 +30,7 @@ void Engine::wait_first(std::uint32_t id) noexcept {
   ++waiting_count_;
 }
 
-void Engine::run(std::uint32_t id) noexcept {
+void SimulatedEngine::run(std::uint32_t id) noexcept {
   remove(waiting_, id);
   --waiting_count_;
   append(running_, id);
@@ -38,11 +38,11 @@ void Engine::run(std::uint32_t id) noexcept {
   sequences_[id].order = admitted_++;
 }
 
-std::int64_t Engine::free_for_admission() const noexcept {
+std::int64_t SimulatedEngine::free_for_admission() const noexcept {
   return free_ - promised_ - (running_count_ > 0 ? settings_.watermark_blocks : 0);
 }
 
-std::int64_t Engine::growth() const noexcept {
+std::int64_t SimulatedEngine::growth() const noexcept {
   if (reserves()) {
     return 0;
   }
@@ -59,7 +59,7 @@ std::int64_t Engine::growth() const noexcept {
   return blocks;
 }
 
-void Engine::resume_resident() noexcept {
+void SimulatedEngine::resume_resident() noexcept {
   while (partial_ == Sequence::none && waiting_.head != Sequence::none && running_count_ < settings_.max_num_seqs) {
     const std::uint32_t id = waiting_.head;
     Sequence& sequence = sequences_[id];
@@ -98,7 +98,7 @@ void Engine::resume_resident() noexcept {
   }
 }
 
-bool Engine::schedule_decodes() noexcept {
+bool SimulatedEngine::schedule_decodes() noexcept {
   std::int64_t blocks = growth();
   while (decoding_.size() > 0 && blocks > free_) {
     preempt_newest();
@@ -118,7 +118,7 @@ bool Engine::schedule_decodes() noexcept {
   return decoding_.size() > 0;
 }
 
-void Engine::schedule_prompts(std::int64_t budget) noexcept {
+void SimulatedEngine::schedule_prompts(std::int64_t budget) noexcept {
   if (partial_ != Sequence::none) {
     continue_prompt(budget);
   }
@@ -129,7 +129,7 @@ void Engine::schedule_prompts(std::int64_t budget) noexcept {
   }
 }
 
-void Engine::continue_prompt(std::int64_t& budget) noexcept {
+void SimulatedEngine::continue_prompt(std::int64_t& budget) noexcept {
   Sequence& sequence = sequences_[partial_];
   const std::int64_t target = sequence.prompt + sequence.generated;
   const std::int64_t tokens = std::min(target - sequence.kv, budget);
@@ -148,7 +148,7 @@ void Engine::continue_prompt(std::int64_t& budget) noexcept {
   budget -= tokens;
 }
 
-bool Engine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
+bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
   Sequence& sequence = sequences_[id];
   if (sequence.resident) {
     return false;
@@ -184,7 +184,7 @@ bool Engine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
   return true;
 }
 
-void Engine::add_chunk(std::uint32_t id, std::int64_t tokens) noexcept {
+void SimulatedEngine::add_chunk(std::uint32_t id, std::int64_t tokens) noexcept {
   const Sequence& sequence = sequences_[id];
   const std::int64_t last = sequence.kv + tokens;
   const bool ends = last == sequence.prompt + sequence.generated;
@@ -192,7 +192,7 @@ void Engine::add_chunk(std::uint32_t id, std::int64_t tokens) noexcept {
   chunks_.push_back({id, static_cast<std::int32_t>(tokens), ends});
 }
 
-void Engine::preempt_newest() noexcept {
+void SimulatedEngine::preempt_newest() noexcept {
   const std::uint32_t id = running_.tail;
   Sequence& sequence = sequences_[id];
   const std::int64_t blocks = held(sequence);

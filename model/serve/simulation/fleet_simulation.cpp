@@ -52,19 +52,20 @@ class Router {
  public:
   Router(const ServingFleet& fleet, std::size_t first, std::size_t count, std::size_t requests)
       : routing_{fleet.routing}, first_{first}, count_{count}, random_{fleet.seed, first} {
-    if (routing_ == Routing::shared_queue) {
+    if (routing_ == RequestRouting::shared_queue) {
       queue.reserve(requests);
     }
   }
   Line<std::uint32_t> queue;  ///< of a shared queue
 
   /// An engine's index, or nothing when the request must wait for a place.
-  [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Engine>& engines) noexcept {
+  [[nodiscard]] std::optional<std::size_t> choose(const std::vector<SimulatedEngine>& engines) noexcept {
     switch (routing_) {
-      case Routing::round_robin: return first_ + turn_++ % count_;
-      case Routing::random: return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_)));
-      case Routing::least_outstanding: return least(engines);
-      case Routing::shared_queue: break;
+      case RequestRouting::round_robin: return first_ + turn_++ % count_;
+      case RequestRouting::random:
+        return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_)));
+      case RequestRouting::least_outstanding: return least(engines);
+      case RequestRouting::shared_queue: break;
     }
     const std::size_t engine = least(engines);
     return engines[engine].outstanding() < engines[engine].settings().max_num_seqs ? std::optional{engine}
@@ -72,14 +73,14 @@ class Router {
   }
 
  private:
-  [[nodiscard]] std::size_t least(const std::vector<Engine>& engines) const noexcept {
+  [[nodiscard]] std::size_t least(const std::vector<SimulatedEngine>& engines) const noexcept {
     std::size_t best = first_;
     for (std::size_t i = first_ + 1; i < first_ + count_; ++i) {
       best = engines[i].outstanding() < engines[best].outstanding() ? i : best;
     }
     return best;
   }
-  Routing routing_;
+  RequestRouting routing_;
   std::size_t first_, count_, turn_ = 0;
   RandomStream random_;
 };
@@ -111,7 +112,7 @@ class Simulation {
   std::vector<Sequence> sequences_;
   FleetResult result_;
   std::size_t prefill_engines_ = 0, engines_of_a_prefill_replica_ = 1, engines_of_a_replica_ = 1;
-  std::vector<Engine> engines_;
+  std::vector<SimulatedEngine> engines_;
   EventTimes events_;
   Router serve_, prefill_;
   std::size_t next_ = 0;  ///< open: the next request; closed: the next to be sent
@@ -309,7 +310,7 @@ void Simulation::submit(std::size_t engine, std::uint32_t id, Picoseconds now) {
 PoolCounters Simulation::counters(std::size_t first, std::size_t count) const {
   PoolCounters all;
   for (std::size_t i = first; i < first + count; ++i) {
-    const Engine& engine = engines_[i];
+    const SimulatedEngine& engine = engines_[i];
     ++all.engines;
     all.blocks += engine.settings().blocks;
     all.engine_blocks = engine.settings().blocks;

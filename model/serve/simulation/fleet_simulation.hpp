@@ -17,7 +17,7 @@ namespace headroom {
 
 /// Which engine a request goes to: in turn; to the one with the fewest requests that run or wait, the first of equals;
 /// by chance; or none before one has a place for it, so that all replicas share one queue.
-enum class Routing : std::uint8_t { round_robin, least_outstanding, random, shared_queue };
+enum class RequestRouting : std::uint8_t { round_robin, least_outstanding, random, shared_queue };
 
 /// Equal replicas. Tables and limits are those of one replica.
 struct ReplicaPool {
@@ -43,7 +43,7 @@ struct ServingFleet {
   ReplicaPool pool;  ///< of both phases, or of decodes alone when there is a prefill pool
   std::optional<ReplicaPool> prefill;
   CacheTransfer transfer;
-  Routing routing = Routing::least_outstanding;
+  RequestRouting routing = RequestRouting::least_outstanding;
   Picoseconds front_end{};      ///< from a client to the router, before every request
   Picoseconds horizon = never;  ///< events after it do not happen
   std::uint64_t seed = 0;       ///< of random routing

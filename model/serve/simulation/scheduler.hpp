@@ -38,11 +38,11 @@ inline constexpr SchedulerRules vllm_v0{PromptOrder::before_decodes, Reservation
 inline constexpr SchedulerRules sglang{PromptOrder::before_decodes, Reservation::prompt, Eviction::recompute, true};
 /// TensorRT-LLM's in-flight batching, GUARANTEED_NO_EVICT: a request runs when its prompt and all its output have
 /// blocks. Prompts are whole unless enable_chunked_prefill says otherwise.
-inline constexpr SchedulerRules tensorrt_llm_no_evict{
-    PromptOrder::beside_decodes, Reservation::whole, Eviction::recompute, false};
+inline constexpr SchedulerRules tensorrt_llm_no_evict{PromptOrder::beside_decodes, Reservation::whole,
+                                                      Eviction::recompute, false};
 /// The same, MAX_UTILIZATION: blocks of the prompt are enough; the newest is paused when they run out.
-inline constexpr SchedulerRules tensorrt_llm_max_utilization{
-    PromptOrder::beside_decodes, Reservation::prompt, Eviction::recompute, false};
+inline constexpr SchedulerRules tensorrt_llm_max_utilization{PromptOrder::beside_decodes, Reservation::prompt,
+                                                             Eviction::recompute, false};
 
 /// Speculative decoding (Leviathan et al. 2023): each step of a sequence drafts `draft` tokens, of which each is
 /// accepted with the same chance for as long as all before it were, and gives one more beside the accepted. The tables
