@@ -81,7 +81,7 @@ std::string iteration_table(const ServingTimes& times) {
   table.row({"sum", format(Seconds{times.decode.total()}), format(Seconds{times.prompt.total()})});
   table.row({times.reads ? "least: bytes at the datasheet's bandwidth" : "least: FLOP at the datasheet's peak",
              format(times.least_decode), ""});
-  return table.text() + "\n";
+  return table.text();
 }
 
 }  // namespace
@@ -124,10 +124,11 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
     }
   }
   energy_row(answer, p.energy, "output tokens");
-  text += answer.text() + "binds: " + p.binds + "\n" + bill_text(p.bill) + "\n" + memory + notes_text(plan);
+  text += answer.text() + "binds: " + p.binds + "\n" + (p.times ? "\n" + iteration_table(*p.times) : "") +
+          bill_text(p.bill) + "\n" + memory + notes_text(plan);
   text += energy_text(p.energy) + price_text(plan.scenario.money) + "\n" + confession;
-  return text + (p.times ? iteration_table(*p.times) + "times: " + p.times_source + "\n"
-                         : "rough: intervals hold 80 % of past errors of this form; " + p.times_source + "\n");
+  return text + (p.times ? "times: " : "rough: intervals hold 80 % of past errors of this form; ") + p.times_source +
+         "\n";
 }
 
 }  // namespace headroom::cli

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/make_tables.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace headroom {
+namespace {
+
+using Axis = IterationTables::Axis;
+
+Picoseconds picoseconds(double seconds) noexcept {
+  return Picoseconds{static_cast<std::int64_t>(std::llround(1e12 * seconds))};
+}
+
+/// 1, 2, 3, 4, 6, 8, 12 ... up to `last`, which is always a knot.
+Axis knots(std::int64_t last, std::int64_t first = 1) {
+  Axis axis;
+  for (std::int64_t power = 1; power < last; power *= 2) {
+    for (const std::int64_t knot : {power, power + power / 2}) {
+      if (knot >= first && knot < last && (axis.at.empty() || knot > axis.at.back())) {
+        axis.at.push_back(knot);
+      }
+    }
+  }
+  axis.at.push_back(last);
+  return axis;
+}
+
+class TableWriter {
+ public:
+  TableWriter(const Replica& replica, const IterationStack& stack, const IterationPhysics& physics)
+      : replica_{replica}, stack_{stack}, physics_{physics} {}
+
+  IterationTables::Parts write(const TableReach& reach) const {
+    IterationTables::Parts p;
+    p.tokens = knots(std::max<std::int64_t>(reach.tokens, reach.sequences));
+    for (const std::int64_t tokens : p.tokens.at) {
+      p.dense.push_back(picoseconds(dense(decodes(tokens, 1))));
+      p.dense_eager.push_back(picoseconds(dense(chunks(1, tokens, tokens))));
+    }
+    p.rows = knots(std::max<std::int64_t>(2, reach.sequences));
+    for (const std::int64_t rows : p.rows.at) {
+      p.head.push_back(picoseconds(terms(decodes(rows, 1))[IterationTerm::head]));
+    }
+    p.decodes = knots(std::max<std::int64_t>(2, reach.sequences));
+    p.context_each = knots(reach.keys);
+    for (const std::int64_t sequences : p.decodes.at) {
+      for (const std::int64_t keys : p.context_each.at) {
+        p.decode.push_back(picoseconds(terms(decodes(sequences, keys))[IterationTerm::decode_attention]));
+      }
+    }
+    p.chunk = knots(reach.tokens);
+    p.chunk_context = knots(reach.keys);
+    for (const std::int64_t tokens : p.chunk.at) {
+      const std::int64_t together = std::max<std::int64_t>(1, full_step / tokens);
+      for (const std::int64_t keys : p.chunk_context.at) {
+        const std::int64_t seen = std::max(tokens, keys);
+        p.chunk_work.push_back(picoseconds(prefill(together, tokens, seen) / real(together)));
+        p.chunk_alone.push_back(picoseconds(prefill(1, tokens, seen)));
+      }
+    }
+    p.step = picoseconds(stack_.step.raw());
+    p.per_sequence = picoseconds(stack_.sequence.raw());
+    return p;
+  }
+
+ private:
+  static constexpr std::int64_t full_step = 16384;  ///< prompt tokens that surely fill a device
+
+  static IterationMix decodes(std::int64_t sequences, std::int64_t keys) noexcept {
+    IterationMix mix;
+    mix.decodes = real(sequences);
+    mix.keys = real(keys);
+    return mix;
+  }
+  static IterationMix chunks(std::int64_t count, std::int64_t tokens, std::int64_t keys) noexcept {
+    IterationMix mix;
+    mix.chunks = real(count);
+    mix.chunk_tokens = real(tokens);
+    mix.chunk_keys = real(keys);
+    return mix;
+  }
+  [[nodiscard]] IterationTerms terms(const IterationMix& mix) const noexcept {
+    return engine_terms(replica_, mix, replica_.terms(mix), stack_, physics_);
+  }
+  [[nodiscard]] double prefill(std::int64_t count, std::int64_t tokens, std::int64_t keys) const noexcept {
+    return terms(chunks(count, tokens, keys))[IterationTerm::prefill_attention];
+  }
+  /// Everything that depends on the tokens of an iteration alone.
+  [[nodiscard]] double dense(const IterationMix& mix) const noexcept {
+    const IterationTerms t = terms(mix);
+    return t.total() - t[IterationTerm::decode_attention] - t[IterationTerm::prefill_attention] -
+           t[IterationTerm::head] - t[IterationTerm::host];
+  }
+
+  const Replica& replica_;
+  const IterationStack& stack_;
+  const IterationPhysics& physics_;
+};
+
+std::int64_t whole(double value) noexcept {
+  return static_cast<std::int64_t>(std::llround(value));
+}
+
+}  // namespace
+
+IterationTables make_iteration_tables(const Replica& replica,
+                                      const IterationStack& stack,
+                                      const IterationPhysics& physics,
+                                      const TableReach& reach) {
+  return IterationTables{TableWriter{replica, stack, physics}.write(reach)};
+}
+
+double table_seconds(const IterationTables& tables, const IterationMix& mix) noexcept {
+  IterationBatch batch;
+  batch.decodes = whole(mix.decodes);
+  batch.context = whole(mix.decodes * mix.keys);
+  batch.chunks = mix.chunks > 0.0 ? std::max<std::int64_t>(1, whole(mix.chunks)) : 0;
+  if (batch.chunks > 0) {
+    batch.prompt_tokens = whole(mix.chunks * mix.chunk_tokens);
+    batch.ending = whole(mix.ending);
+    const ChunkAttention each = tables.chunk(whole(mix.chunk_tokens), whole(mix.chunk_keys));
+    batch.attention = {batch.chunks * each.work, each.alone};
+  }
+  return 1e-12 * real(tables.time(batch).count());
+}
+
+}  // namespace headroom

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a replica, filled from its kernels and its engine's habits.
+#pragma once
+
+#include <headroom/model/serve/engine_terms.hpp>
+#include <headroom/model/serve/iteration_tables.hpp>
+#include <headroom/model/serve/steady_state.hpp>
+
+#include <cstdint>
+
+namespace headroom {
+
+/// How far the tables reach; beyond their last knots they go on with the last slope.
+struct TableReach {
+  std::int64_t sequences = 1024;  ///< that decode together
+  std::int64_t tokens = 8192;     ///< of an iteration
+  std::int64_t keys = 32768;      ///< of a sequence
+};
+
+/// Knots are powers of two and three halves of them, so that values between differ by at most the straight line across
+/// half a doubling. A few thousand kernels are priced: some milliseconds.
+[[nodiscard]] IterationTables make_iteration_tables(const Replica& replica,
+                                                    const IterationStack& stack,
+                                                    const IterationPhysics& physics,
+                                                    const TableReach& reach = {});
+
+/// An iteration of a closed form by tables: chunks are alike, numbers are rounded to whole ones.
+[[nodiscard]] double table_seconds(const IterationTables& tables, const IterationMix& mix) noexcept;
+
+}  // namespace headroom
