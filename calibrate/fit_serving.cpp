@@ -149,7 +149,7 @@ void gather(std::span<const RunFile> files,
         continue;
       }
       std::optional<ServingTimeQuestion> question = model.question(row.serving, row.metric, row.unit, refusal);
-      if (!question || question->kind == ServingLoad::burst) {
+      if (!question) {
         continue;
       }
       Run run{std::move(*question),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <system_error>
 
 namespace headroom {
@@ -47,6 +48,21 @@ void read_activation(ConfigTable table, ServingStack& stack) {
   stack.memory.logit_bytes = table.number("per_logit", {0.0, 1e3});
   stack.activation_source = table.text("source");
   table.finish();
+}
+
+void read_prompts(ConfigTable& root, ServingStack& stack) {
+  std::optional<ConfigTable> prompts = root.maybe_table("prompts");
+  if (!prompts) {
+    return;
+  }
+  for (const std::string_view key : prompts->keys()) {
+    if (key == "source") {
+      static_cast<void>(prompts->text(key));
+    } else {
+      stack.prompts[std::string{key}] = prompts->number(key, {1.0, 1e7});
+    }
+  }
+  prompts->finish();
 }
 
 /// "v0.11.0", "1.0.0rc3": its numbers, up to the first other letter.
@@ -111,6 +127,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   stack.from = table.maybe_text("from").value_or("");
   stack.before = table.maybe_text("before").value_or("");
   read_iteration_stack(table, stack.time);
+  read_prompts(table, stack);
   read_fraction(table.table("memory_fraction"), stack);
   read_limits(table.table("limits"), stack);
   read_activation(table.table("activation"), stack);

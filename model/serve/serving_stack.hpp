@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -60,6 +62,8 @@ struct ServingStack {
   std::string base;  ///< stack that it inherits from; empty: none
   std::vector<std::string> names;
   std::string from, before;
+  /// Mean prompt of the data that a benchmark's harness sends each model, by id; rows of such runs leave it out.
+  std::map<std::string, double, std::less<>> prompts;
   bool reserves_output = false;  ///< a request holds the blocks of its whole output from its start
   IterationStack time;
   std::string fraction_source, limits_source, activation_source, framework_source, graphs_source, uncertainty_source;

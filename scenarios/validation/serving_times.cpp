@@ -59,7 +59,7 @@ struct LoadRow {
 constexpr std::array load_rows{
     LoadRow{"static", ServingLoad::fixed_batch}, LoadRow{"offline", ServingLoad::saturated},
     LoadRow{"closed", ServingLoad::closed},      LoadRow{"interactive", ServingLoad::closed},
-    LoadRow{"sustained", ServingLoad::closed},   LoadRow{"burst", ServingLoad::burst},
+    LoadRow{"sustained", ServingLoad::closed},
 };
 
 bool is_latency(ServingMetric m) noexcept {
@@ -77,7 +77,7 @@ Architecture without_windows(Architecture arch) {
 
 /// Why a metric has no closed form under a load; empty where it has.
 std::string without_form(ServingLoad load, ServingMetric metric, std::string_view name) {
-  if (is_latency(metric) && (load == ServingLoad::saturated || load == ServingLoad::burst)) {
+  if (is_latency(metric) && load == ServingLoad::saturated) {
     return "metric " + quoted(name) + " of requests that were all sent at once is a queue's: simulate it";
   }
   return {};
@@ -139,7 +139,10 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   const auto* load =
       std::find_if(load_rows.begin(), load_rows.end(), [&](const LoadRow& l) { return l.scenario == scenario; });
   if (load == load_rows.end()) {
-    return refuse("a load of scenario " + quoted(scenario) + " is not predicted yet");
+    return refuse("a load of scenario " + quoted(scenario) + " has no closed form: a run to simulate");
+  }
+  if (load->load == ServingLoad::saturated && !option(run, "requests").empty()) {
+    return refuse(option(run, "requests") + " requests at once fill and drain the batch: a run to simulate");
   }
   if (const std::string none = without_form(load->load, known->metric, metric); !none.empty()) {
     return refuse(none);
@@ -150,7 +153,6 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   const std::string missing = blank_cells({{!run.gpu.empty(), "gpu"},
                                            {run.tp.has_value(), "tp"},
                                            {!run.weight_dtype.empty(), "weight_dtype"},
-                                           {run.isl.has_value(), "isl"},
                                            {run.osl.has_value(), "osl"}});
   if (!missing.empty()) {
     return refuse("not published: " + missing);
@@ -163,6 +165,11 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   if (arch == nullptr) {
     return refuse("the network is neither a preset nor whole in the columns");
   }
+  const auto prompt = stack->prompts.find(arch->id);
+  if (!run.isl && prompt == stack->prompts.end()) {
+    return refuse("not published: isl");
+  }
+  const double isl = run.isl ? *run.isl : prompt->second;
   const std::optional<Precision> weights = precision_named(run.weight_dtype);
   const std::optional<Precision> cache =
       weights && run.kv_dtype.empty() ? default_kv_cache(stack->engine, *weights) : precision_named(run.kv_dtype);
@@ -212,7 +219,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   q.experts = arch->moe.has_value();
   q.replicas = real(gpus / layout.gpus());
   q.to_unit = is_latency(q.metric) ? 1e3 : 1.0;
-  q.load.isl = *run.isl;
+  q.load.isl = isl;
   q.load.osl = *run.osl;
   q.load.stages = real(layout.pp);
   // What runs at once: as many as are asked, no more than the engine takes and its cache holds.
@@ -223,18 +230,13 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   limits.max_num_seqs = run.max_batch.value_or(stack->default_max_num_seqs(device));
   const std::string most_tokens = option(run, "max_num_tokens");
   limits.max_num_tokens = most_tokens.empty() ? stack->default_max_num_tokens(device) : std::stoll(most_tokens);
-  const double held = *run.isl + (stack->reserves_output ? 1.0 : 0.5) * *run.osl;
+  const double held = isl + (stack->reserves_output ? 1.0 : 0.5) * *run.osl;
   limits.sequence_tokens = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(held)));
   const ServingMemory m = serving_memory(memory, limits);
   if (m.capacity < 1) {
     return refuse(verdict_text(m.verdict, m.broke, m.limit));
   }
   q.load.chunk = real(limits.max_num_tokens);
-  const std::string requests = option(run, "requests");
-  q.requests = requests.empty() ? 0.0 : std::stod(requests);
-  if (q.kind == ServingLoad::saturated && q.requests > 0.0) {
-    q.kind = ServingLoad::burst;
-  }
   const double most = real(m.max_sequences);
   const bool counted = q.kind == ServingLoad::fixed_batch || q.kind == ServingLoad::closed;
   const std::optional<double> asked = run.concurrency             ? run.concurrency
@@ -244,9 +246,6 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
     return refuse("not published: concurrency");
   }
   q.load.concurrency = counted ? *asked / q.replicas : most;
-  if (q.kind == ServingLoad::burst && q.requests > 0.0) {
-    q.load.concurrency = q.requests / q.replicas;
-  }
   q.load.batch = q.kind == ServingLoad::fixed_batch ? q.load.concurrency : std::min(q.load.concurrency, most);
   return q;
 }

@@ -22,7 +22,7 @@
 namespace headroom {
 
 /// What a row measures, of a load that closed forms answer.
-enum class ServingLoad : std::uint8_t { fixed_batch, saturated, closed, burst };
+enum class ServingLoad : std::uint8_t { fixed_batch, saturated, closed };
 enum class ServingMetric : std::uint8_t { output_rate, total_rate, request_rate, ttft, tpot, e2e };
 
 /// A row made into a question: everything that does not depend on fitted numbers.
@@ -33,8 +33,7 @@ struct ServingTimeQuestion {
   ServingLoad kind = ServingLoad::saturated;
   ServingMetric metric = ServingMetric::output_rate;
   double replicas = 1.0;
-  double requests = 0.0;  ///< sent in all; 0: not told
-  double to_unit = 1.0;   ///< from seconds, or from a rate, to the row's unit
+  double to_unit = 1.0;  ///< from seconds, or from a rate, to the row's unit
   bool experts = false;
   std::shared_ptr<const LeastIteration> least;
 };
