@@ -11,6 +11,11 @@ namespace {
 /// A log whose cache takes a width this far from the scenario's is of another model, layout or format: those differ by
 /// halves and doubles, block rounding and alignment by a few percent.
 constexpr double same_width = 1.25;
+/// What drivers and reserved pages take of a device differs by a percent or two.
+constexpr double same_device = 1.05;
+/// A pool that misses by more than this share of the device is rather of another launch than a wrong prediction: the
+/// three logs that no constant was taken from miss by 1 % and less.
+constexpr double suspicious = 0.1;
 /// Half of the last digit of "8.11 GiB".
 constexpr Bytes rounding{0.005 * 0x1p30};
 
@@ -20,9 +25,11 @@ class Calibration {
 
   std::vector<std::string> run() {
     check_layout();
+    check_device();
     const ServingMemory predicted = memory();
     const Bytes pool = logged_pool(predicted);
     tell_pool(predicted.pool, pool);
+    tell_doubt(predicted.pool, pool);
     tell_term(LogFact::weights, "weights", predicted.terms[MemoryTerm::weights], "");
     tell_term(LogFact::activations, "activations", predicted.terms[MemoryTerm::activations], "; the log's are taken");
     tell_term(LogFact::graphs, "CUDA graphs", predicted.terms[MemoryTerm::cuda_graphs], "; the log's are taken");
@@ -50,6 +57,16 @@ class Calibration {
       refuse(LogFact::pp, "this engine ran in " + format_count(log_[LogFact::pp].value) +
                               " pipeline stages, the scenario in " + std::to_string(layout.pp) +
                               "; set strategy.pp, or give the log of that launch");
+    }
+  }
+
+  void check_device() const {
+    const Bytes ours = s_.device.visible_capacity().value;
+    const double ratio = log_[LogFact::device].value / ours.raw();
+    if (log_.says(LogFact::device) && (ratio > same_device || ratio < 1.0 / same_device)) {
+      refuse(LogFact::device, "this engine saw a GPU of " + format(Bytes{log_[LogFact::device].value}) + ", and " +
+                                  s_.device.id + " has " + format(ours) +
+                                  "; set hardware.gpu, or give the log of that launch");
     }
   }
 
@@ -140,6 +157,14 @@ class Calibration {
                      (tokens_ > 0.0 ? ", " + format_count(tokens_) + " tokens" : "") + "), " +
                      (predicted.raw() > 0.0 ? difference(logged, predicted) : "none predicted") +
                      "; the plan takes the log's");
+  }
+
+  void tell_doubt(Bytes predicted, Bytes logged) {
+    const double share = std::abs((predicted - logged) / s_.device.visible_capacity().value);
+    if (share > suspicious) {
+      notes_.push_back("engine log: that difference is " + format_number(100.0 * share, 2) +
+                       " % of the GPU: check that SKU, model and settings are those of the log");
+    }
   }
 
   void tell_term(LogFact fact, std::string_view name, Bytes predicted, std::string_view taken) {

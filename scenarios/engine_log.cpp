@@ -32,6 +32,7 @@ constexpr std::array patterns{
     LogPattern{Engine::vllm, LogFact::weights, "", "Loading model weights took ", "G", gib},
     LogPattern{Engine::vllm, LogFact::activations, "", "PyTorch activation peak memory takes ", "GiB", gib},
     LogPattern{Engine::vllm, LogFact::graphs, "Graph capturing finished", "secs, took ", "GiB", gib},
+    LogPattern{Engine::vllm, LogFact::device, "", "total_gpu_memory (", "GiB)", gib},
     LogPattern{Engine::vllm, LogFact::fraction, "", "gpu_memory_utilization (", ")", 1.0},
     LogPattern{Engine::vllm, LogFact::fraction, "", "'gpu_memory_utilization': ", "", 1.0},
     LogPattern{Engine::vllm, LogFact::tp, "", "tensor_parallel_size=", "", 1.0},
@@ -52,6 +53,7 @@ constexpr std::array patterns{
     LogPattern{Engine::tensorrt_llm, LogFact::pool, "for max tokens in paged KV cache", "[MemUsageChange] Allocated ",
                "GiB", gib},
     LogPattern{Engine::tensorrt_llm, LogFact::tokens, "[MemUsageChange] Allocated ", "in paged KV cache (", ")", 1.0},
+    LogPattern{Engine::tensorrt_llm, LogFact::device, "max tokens in paged kv cache", "total: ", "GiB", gib},
     LogPattern{Engine::tensorrt_llm, LogFact::block_tokens, "", "Number of tokens per block: ", "", 1.0},
 };
 

@@ -30,8 +30,9 @@ enum class LogFact : std::uint8_t {
   block_tokens,
   longest,      ///< tokens of the longest sequence
   concurrency,  ///< such sequences that the pool holds
+  device,       ///< bytes that the engine saw of the GPU
 };
-inline constexpr std::size_t log_facts = 13;
+inline constexpr std::size_t log_facts = static_cast<std::size_t>(LogFact::device) + 1;
 
 /// Facts with the line that each stands in; bytes are bytes.
 struct EngineLog {
@@ -52,7 +53,8 @@ struct EngineLog {
 
 /// Puts the memory of `serve` right: the KV pool is the log's, its CUDA graphs and activations too where it says them,
 /// and the framework takes what is left. The interval becomes the log's rounding. Notes say what had been predicted and
-/// by how much the log differs. ConfigError where the log is of another layout, or its cache of another width.
+/// by how much the log differs. ConfigError where the log is of another layout
+/// or SKU, or its cache of another width.
 [[nodiscard]] std::vector<std::string> calibrate_memory(const EngineLog& log, ServeScenario& serve);
 
 }  // namespace headroom

@@ -81,7 +81,8 @@ void refuse_short_steps(ConfigTable& serving, const ServeScenario& s) {
 /// A longer max_seq_len alone is only told: requests as asked stay within the positions.
 void refuse_long_requests(ConfigTable& serving, const ServeScenario& s) {
   const std::int64_t tokens = s.work.isl + s.work.osl;
-  if (beyond_positions(s.architecture, tokens)) {
+  const bool writes = s.architecture.kind != ArchitectureKind::encoder;  // encoders are refused as such
+  if (writes && beyond_positions(s.architecture, tokens)) {
     serving.problem("isl", "isl + osl = " + std::to_string(tokens) + ", beyond the " +
                                std::to_string(s.architecture.max_seq_len) + " positions of " + s.architecture.id +
                                ": " + title(s) +
@@ -93,10 +94,6 @@ void refuse_long_requests(ConfigTable& serving, const ServeScenario& s) {
 void refuse_formats(ConfigTable& serving, const ServeScenario& s) {
   if (s.device.id.empty()) {
     return;
-  }
-  if (s.work.weights == Precision::bf16 && !has_rate(s.device, Precision::bf16) &&
-      has_rate(s.device, Precision::fp16)) {
-    serving.problem("weights", "'weights' is bf16, which " + s.device.id + " does not multiply; use fp16");
   }
   if (s.work.kv == Precision::nvfp4 && !has_rate(s.device, Precision::nvfp4)) {
     serving.problem("kv_cache", "'kv_cache' is nvfp4, which " + s.device.id + " does not multiply; use fp8");
@@ -128,6 +125,14 @@ void check_replicas(ConfigTable& strategy, const ServeScenario& serve) {
                              " GPUs are " + std::to_string(*replicas * ranks) + ", not the " + std::to_string(gpus) +
                              " of hardware.gpus; " + way + "gpus " + std::to_string(*replicas * ranks) +
                              ", or leave dp out");
+}
+
+void refuse_untimed_weights(const ServeScenario& s) {
+  if (s.work.weights == Precision::bf16 && !has_rate(s.device, Precision::bf16) &&
+      has_rate(s.device, Precision::fp16)) {
+    throw ConfigError{"serving.weights = bf16: " + s.device.id +
+                      " has no bf16 rate, so that no engine serves it; use --weights fp16, or ask for --only memory"};
+  }
 }
 
 void refuse_contradictions(ConfigTable& serving, const ServeScenario& serve) {

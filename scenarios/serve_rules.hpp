@@ -18,9 +18,12 @@ void check_replicas(ConfigTable& strategy, const ServeScenario& serve);
 
 /// Adds a problem for each rule that the question breaks. The engine's own: vLLM's scheduler takes at least one token
 /// of every running sequence (vllm/config/scheduler.py); without chunked prefill a prompt is one step's work in all
-/// engines; requests beyond the positions are refused by all. The SKU's: 16-bit formats it does not multiply, a 4-bit
-/// cache that only chips with 4-bit products read.
+/// engines; requests beyond the positions are refused by all. The SKU's: a 4-bit cache, which only chips with 4-bit
+/// products read.
 void refuse_contradictions(ConfigTable& serving, const ServeScenario& serve);
+
+/// ConfigError when times are asked of bf16 weights on a SKU that multiplies fp16 alone. Their memory has an answer.
+void refuse_untimed_weights(const ServeScenario& serve);
 
 /// Tokens that a step of `draft` drafted tokens yields on average: (1 - a^(draft + 1)) / (1 - a) (Leviathan et al.
 /// 2023, equation 1), with a the acceptance of each.

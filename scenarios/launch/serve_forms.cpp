@@ -188,13 +188,22 @@ void write_cache(LaunchWriting& writing, std::string_view flag, std::string_view
 void read_cache(const LaunchItems& items, std::string_view flag, LaunchReading& reading) {
   constexpr std::array<std::string_view, 7> known{"auto", "fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "bf16", "nvfp4"};
   const ConfigValue* item = items.find(flag);
+  const std::string weights = reading.plan.word("serving.weights");
+  const auto as_weights = [&] {
+    if (weights == "fp16" || weights == "fp32") {
+      reading.assume("serving.kv_cache", word_value(weights));
+    }
+  };
   if (item == nullptr) {
-    return;
+    return as_weights();
   }
   const auto word = reading.choice_of(flag, *item, known);
+  if (word == "auto") {
+    return as_weights();
+  }
   if (!word) {
     reading.failed.emplace("serving.kv_cache");
-  } else if (*word != "auto") {
+  } else {
     const std::string_view ours = word->starts_with("fp8") ? "fp8" : *word == "nvfp4" ? "nvfp4" : "bf16";
     reading.state("serving.kv_cache", word_value(ours), *item);
   }

@@ -40,6 +40,7 @@ void write_weights(LaunchWriting& writing);
 /// The reverse; `auto` says nothing.
 void read_weights(const LaunchItems& items, LaunchReading& reading);
 /// A cache as wide as the 16-bit format is `auto`: no flag. `fp8` is the form's word; others are left to note_gaps.
+/// Read after the weights, whose width `auto` is.
 void write_cache(LaunchWriting& writing, std::string_view flag, std::string_view fp8);
 void read_cache(const LaunchItems& items, std::string_view flag, LaunchReading& reading);
 /// A share as a number between 0 and 1.

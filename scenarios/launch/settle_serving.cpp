@@ -2,7 +2,10 @@
 #include <headroom/scenarios/launch/settle.hpp>
 
 #include <algorithm>
-#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace headroom::launch {
 namespace {
@@ -20,15 +23,21 @@ void take(const ConfigValue& table, const std::string& prefix, LaunchReading& re
   }
 }
 
-/// A preset that has the repository's name; tuned for dialogue it is the same network.
+/// A preset that has the repository's name; tuned for dialogue it is the same network, and Meta's repositories go with
+/// and without the maker's name in front.
 std::optional<std::string> preset_of(const std::string& checkpoint, const Sources& sources) {
-  std::string name = checkpoint.substr(checkpoint.find_last_of('/') + 1);
-  if (sources.models.knows(name)) {
-    return sources.models.entry(name).id;
-  }
+  const std::string name = checkpoint.substr(checkpoint.find_last_of('/') + 1);
+  std::vector<std::string> spellings{name};
   for (const std::string_view tuned : {"-Instruct", "-Chat"}) {
-    if (name.ends_with(tuned) && sources.models.knows(name.substr(0, name.size() - tuned.size()))) {
-      return sources.models.entry(name.substr(0, name.size() - tuned.size())).id;
+    if (name.ends_with(tuned)) {
+      spellings.push_back(name.substr(0, name.size() - tuned.size()));
+    }
+  }
+  for (const std::string& spelling : spellings) {
+    for (const std::string& tried : {spelling, "Meta-" + spelling}) {
+      if (sources.models.knows(tried)) {
+        return sources.models.entry(tried).id;
+      }
     }
   }
   return std::nullopt;

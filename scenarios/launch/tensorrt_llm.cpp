@@ -126,10 +126,11 @@ LaunchText tensorrt_llm_text(const LaunchPlan& plan) {
   return script_text(plan, writing, script);
 }
 
-void read_tensorrt_llm_text(const ConfigSource& /*source*/, LaunchReading& reading) {
-  reading.problem(Position{},
-                  "launches of TensorRT-LLM are written and not read: half of their settings lie in a YAML file; state "
-                  "the scenario in TOML (docs/scenario-format.md, serving)");
+void read_tensorrt_llm_text(const ConfigSource& source, LaunchReading& /*reading*/) {
+  throw ConfigError{{Diagnostic{source.file,
+                                {},
+                                "launches of TensorRT-LLM are written and not read: half of their settings lie in a "
+                                "YAML file; state the scenario in TOML (docs/scenario-format.md, serving)"}}};
 }
 
 }  // namespace headroom::launch

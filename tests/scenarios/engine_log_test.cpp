@@ -78,7 +78,8 @@ TEST_CASE("vLLM V0: blocks of 16 tokens are the pool, as its own line of bytes s
   CHECK(c.memory().capacity == 1478 * 16 / 2304);
   CHECK(c.told("KV pool 2.89 GiB (boot.log:2, 23 648 tokens)"));
   CHECK(c.told("weights 15.0 GiB (line 1)"));
-  CHECK(c.told("0.820 sequences of 29 000 tokens at once (line 3), here 0.815"));
+  CHECK(c.told("check that SKU, model and settings are those of the log"));  // the scenario's GPU has 80 GB
+  CHECK(c.told("0.8200 sequences of 29 000 tokens at once (line 3), here 0.8152"));
 }
 
 TEST_CASE("vLLM V1: tokens and bytes of each rank, of which the smallest counts") {
@@ -169,6 +170,9 @@ TEST_CASE("a log of another launch is refused with what differs") {
         "of that launch");
   CHECK(refusal("config: pipeline_parallel_size=2, x\n" + blocks_log, llama_8b).find("2 pipeline stages") !=
         std::string::npos);
+  CHECK(refusal("can use total_gpu_memory (23.58GiB) x\n" + blocks_log, llama_8b) ==
+        "boot.log:1:1: error: this engine saw a GPU of 23.6 GiB, and h100-sxm-80gb has 79.2 GiB; set hardware.gpu, or "
+        "give the log of that launch");
   const std::string wide = "Available KV cache memory: 8.11 GiB\nGPU KV cache size: 178,880 tokens\n";
   CHECK(refusal(wide, with(qwen_235b, {"serving.kv_cache=fp8"})).find("another model, tp or serving.kv_cache") !=
         std::string::npos);

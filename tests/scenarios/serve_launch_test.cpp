@@ -212,7 +212,7 @@ TEST_CASE("a form of another engine, or of training, is refused with the one to 
     return "none";
   };
   CHECK(why(LaunchForm::sglang) ==
-        "headroom: error: the scenario's engine is 'vllm', and form 'sglang' is another's; use --to vllm, or --set "
+        "error: the scenario's engine is 'vllm', and form 'sglang' is another's; use --to vllm, or --set "
         "serving.engine=sglang");
   CHECK(why(LaunchForm::slurm).find("launches training; use --to vllm") != std::string::npos);
   CHECK(why(LaunchForm::vllm) == "none");
