@@ -28,6 +28,7 @@ class Calibration {
     check_device();
     const ServingMemory predicted = memory();
     const Bytes pool = logged_pool(predicted);
+    refuse_more_than_there_is(pool);
     tell_pool(predicted.pool, pool);
     tell_doubt(predicted.pool, pool);
     tell_term(LogFact::weights, "weights", predicted.terms[MemoryTerm::weights], "");
@@ -157,6 +158,17 @@ class Calibration {
                      (tokens_ > 0.0 ? ", " + format_count(tokens_) + " tokens" : "") + "), " +
                      (predicted.raw() > 0.0 ? difference(logged, predicted) : "none predicted") +
                      "; the plan takes the log's");
+  }
+
+  void refuse_more_than_there_is(Bytes pool) const {
+    const Bytes device = s_.device.visible_capacity().value;
+    if (pool > device) {
+      throw ConfigError{
+          {Diagnostic{log_.file,
+                      {line_, 1},
+                      "a KV pool of " + format(pool) + " is more than the " + format(device) + " of " + s_.device.id +
+                          ": another SKU, model, tp or serving.kv_cache; state those of " + "this launch"}}};
+    }
   }
 
   void tell_doubt(Bytes predicted, Bytes logged) {

@@ -173,6 +173,8 @@ TEST_CASE("a log of another launch is refused with what differs") {
   CHECK(refusal("can use total_gpu_memory (23.58GiB) x\n" + blocks_log, llama_8b) ==
         "boot.log:1:1: error: this engine saw a GPU of 23.6 GiB, and h100-sxm-80gb has 79.2 GiB; set hardware.gpu, or "
         "give the log of that launch");
+  CHECK(refusal("GPU KV cache size: 800,000 tokens\n", llama_8b)
+            .find("a KV pool of 97.7 GiB is more than the 79.2 GiB") != std::string::npos);
   const std::string wide = "Available KV cache memory: 8.11 GiB\nGPU KV cache size: 178,880 tokens\n";
   CHECK(refusal(wide, with(qwen_235b, {"serving.kv_cache=fp8"})).find("another model, tp or serving.kv_cache") !=
         std::string::npos);
