@@ -74,7 +74,7 @@ Outcome write_serving(Scenario scenario, const Arguments& arguments) {
   const auto& answer = std::get<ServePlan>(plan.answer);
   const ExportedLaunch launch = export_launch(plan.scenario, serve, form_named(arguments.one("--to")));
   if (!plan.feasible()) {
-    std::string text = "not written: " + answer.verdict + "\n";
+    std::string text = "not written: " + (answer.problems.empty() ? answer.verdict : "rules are broken") + "\n";
     for (const Problem& problem : answer.problems) {
       text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
     }
