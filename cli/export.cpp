@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom export`: a training plan as the launch file of another program.
+// `headroom export`: a plan as the launch file of another program, training or serving.
 #include <headroom/cli/search.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/whole_file.hpp>
@@ -13,7 +13,8 @@ namespace headroom::cli {
 namespace {
 
 constexpr std::array options{
-    Option{"--to", OptionKind::one, "megatron|nemo|torchtitan|deepspeed|torchrun|slurm", "the form to write"},
+    Option{"--to", OptionKind::one, "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|tensorrt-llm",
+           "the form to write; the last three are serving engines"},
     Option{"--search", OptionKind::many, "AXIS=VALUES",
            "free an axis, e.g. tp=any; 'any': the whole strategy; the plan taken is written"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
@@ -52,22 +53,8 @@ ConfigValue tree_of(const std::string& file, const Arguments& arguments) {
   return scenario_tree(file, overrides);
 }
 
-/// A feasible plan as the launch file, or why it is none. `said` stands on stderr first.
-Outcome write(const Plan& plan, const std::string& file, const Arguments& arguments, const std::string& said) {
-  const auto* const answer = std::get_if<TrainPlan>(&plan.answer);
-  if (answer == nullptr) {
-    throw ConfigError{"export writes training plans; " + quoted(file) + " asks for serving"};
-  }
-  if (!plan.feasible()) {
-    return {"", said + refusal(*answer), 1};
-  }
-  const auto& train = std::get<TrainScenario>(plan.scenario.question);
-  const ExportedLaunch launch =
-      export_launch(plan.scenario, train, answer->strategy, form_named(arguments.one("--to")));
-  std::string remarks = said;
-  if (answer->estimate.verdict == Verdict::may_not_fit) {
-    remarks += answer->verdict + "\n";
-  }
+/// The launch file, to stdout or where --output says.
+Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std::string remarks) {
   if (!launch.has_comments) {
     for (const std::string& note : launch.notes) {
       remarks += "not expressed: " + note + "\n";
@@ -78,6 +65,47 @@ Outcome write(const Plan& plan, const std::string& file, const Arguments& argume
     return {"", remarks, 0};
   }
   return {launch.text, remarks, 0};
+}
+
+/// Of a serving question its memory alone decides, so that a SKU without a rate can be launched on too.
+Outcome write_serving(Scenario scenario, const Arguments& arguments) {
+  const Plan plan = make_plan(std::move(scenario), false, PlanPart::memory);
+  const auto& serve = std::get<ServeScenario>(plan.scenario.question);
+  const auto& answer = std::get<ServePlan>(plan.answer);
+  const ExportedLaunch launch = export_launch(plan.scenario, serve, form_named(arguments.one("--to")));
+  if (!plan.feasible()) {
+    std::string text = "not written: " + (answer.problems.empty() ? answer.verdict : "rules are broken") + "\n";
+    for (const Problem& problem : answer.problems) {
+      text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
+    }
+    std::string changes;
+    for (const std::string& change : answer.changes) {
+      changes += (changes.empty() ? "  it fits with " : ", ") + change;
+    }
+    return {"", text + changes + (changes.empty() ? "" : "\n"), 1};
+  }
+  const bool waits = answer.running.mid < static_cast<double>(serve.work.concurrency);
+  return delivered(launch, arguments, waits ? answer.verdict + "\n" : "");
+}
+
+/// A feasible plan as the launch file, or why it is none. `said` stands on stderr first.
+Outcome write(const Plan& plan, const std::string& file, const Arguments& arguments, const std::string& said) {
+  const auto& answer = std::get<TrainPlan>(plan.answer);
+  const LaunchForm form = form_named(arguments.one("--to"));
+  if (serves(form)) {
+    throw ConfigError{"form " + quoted(arguments.one("--to")) + " launches a serving engine; " + quoted(file) +
+                      " asks for training: use --to megatron, nemo, torchtitan, deepspeed, torchrun or slurm"};
+  }
+  if (!plan.feasible()) {
+    return {"", said + refusal(answer), 1};
+  }
+  const auto& train = std::get<TrainScenario>(plan.scenario.question);
+  const ExportedLaunch launch = export_launch(plan.scenario, train, answer.strategy, form);
+  std::string remarks = said;
+  if (answer.estimate.verdict == Verdict::may_not_fit) {
+    remarks += answer.verdict + "\n";
+  }
+  return delivered(launch, arguments, remarks);
 }
 
 Outcome run(const Arguments& arguments) {
@@ -92,7 +120,11 @@ Outcome run(const Arguments& arguments) {
     throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
   }
   if (!asks_for_search(root)) {
-    return write(make_plan(read_scenario(root, file, sources), false), file, arguments, "");
+    Scenario scenario = read_scenario(root, file, sources);
+    if (std::holds_alternative<ServeScenario>(scenario.question)) {
+      return write_serving(std::move(scenario), arguments);
+    }
+    return write(make_plan(std::move(scenario), false), file, arguments, "");
   }
   const FoundPlan found = find_plan(root, file, sources);
   if (!found.answer.plan) {
@@ -104,13 +136,14 @@ Outcome run(const Arguments& arguments) {
 constexpr std::string_view examples =
     "  headroom export scenarios/train/llama3-70b-512xh100.toml --to slurm -o train.sbatch\n"
     "  headroom export scenarios/train/llama3-70b-512xh100.toml --to megatron --set strategy.vpp=2\n"
-    "  headroom export scenarios/train/llama3-70b-search.toml --to slurm -o train.sbatch\n";
+    "  headroom export scenarios/train/llama3-70b-search.toml --to slurm -o train.sbatch\n"
+    "  headroom export scenarios/serve/llama3-70b.toml --to vllm -o serve.sh\n";
 
 }  // namespace
 
 const Verb export_verb{
     "export",
-    "a training plan as a launch file of Megatron-LM, NeMo, torchtitan, DeepSpeed, torchrun or Slurm",
+    "a plan as a launch file of Megatron-LM, NeMo, torchtitan, DeepSpeed, torchrun, Slurm or a serving engine",
     "SCENARIO.toml",
     1,
     options,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom import`: a launch file of another program as a training scenario, results of another benchmark as samples.
+// `headroom import`: a launch file of another program as a scenario, results of another benchmark as samples.
 #include <headroom/calibrate/import_samples.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/config_reader.hpp>
@@ -25,11 +25,16 @@ constexpr std::array keys{
     ImportOption{"--precision", "training.precision"},
     ImportOption{"--tokens", "training.tokens"},
     ImportOption{"--software", "training.software"},
+    ImportOption{"--isl", "serving.isl"},
+    ImportOption{"--osl", "serving.osl"},
+    ImportOption{"--concurrency", "serving.concurrency"},
+    ImportOption{"--weights", "serving.weights"},
 };
 
 constexpr std::array options{
     Option{"--from", OptionKind::one,
-           "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|nccl-tests|rccl-tests|nvbandwidth|mixbench|nvidia-smi",
+           "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|nccl-tests|rccl-tests|nvbandwidth|mixbench|"
+           "nvidia-smi",
            "the file's form; default: the launch file that its text looks like"},
     Option{"--model", OptionKind::one, "ID", "model preset or config.json; numbers of the file must agree with it"},
     Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog, which no launch file names"},
@@ -40,6 +45,11 @@ constexpr std::array options{
     Option{"--precision", OptionKind::one, "NAME", "fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4"},
     Option{"--tokens", OptionKind::one, "N", "tokens of the whole run, e.g. 15e12"},
     Option{"--software", OptionKind::one, "ID", "training software, where it is another than the form's own"},
+    Option{"--isl", OptionKind::one, "TOKENS",
+           "serving: input tokens, which a launch line without its benchmark lacks"},
+    Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"},
+    Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"},
+    Option{"--weights", OptionKind::one, "NAME", "serving: format of the weights, which only the checkpoint says"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "state any key of the scenario; wins over the file; repeats"},
     Option{"--ignore-unknown", OptionKind::flag, "", "list unknown flags as ignored instead of refusing them"},
     Option{"--output", OptionKind::one, "SCENARIO.toml", "write the scenario to a file, whole or not at all"},
@@ -111,6 +121,7 @@ constexpr std::string_view examples =
     "  headroom import train.sbatch --gpu h100-sxm-80gb -o scenario.toml\n"
     "  headroom import ds_config.json --model llama3-8b --gpu a100-sxm-80gb --gpus 64 --seq-len 4096\n"
     "  headroom import job.toml --from torchtitan --gpu h100-sxm-80gb --gpus 128\n"
+    "  headroom import serve.sh --gpu h100-sxm-80gb --isl 2048 --osl 256 --concurrency 64 --weights bf16\n"
     "  headroom import all_reduce.log --from nccl-tests -o nccl.csv\n";
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <headroom/cli/report/page.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/cli/verb.hpp>
+#include <headroom/scenarios/engine_log.hpp>
 #include <headroom/scenarios/nearest_runs.hpp>
 
 #include <array>
@@ -13,6 +14,7 @@
 namespace headroom::cli {
 namespace {
 
+constexpr const char* no_engine = "--engine-log is the start-up log of a serving engine; this question serves nothing";
 constexpr const char* no_time_for_runs = "--runs moves the time of a training step; this question asks for none";
 
 /// An option of the quick form is another spelling of a scenario key.
@@ -78,6 +80,8 @@ constexpr std::array options{
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--without", OptionKind::many, "TERM", "training: price the step without a term, e.g. bubble; repeats"},
     Option{"--runs", OptionKind::many, "FILE.csv", "training: measured runs of yours, which move the level; repeats"},
+    Option{"--engine-log", OptionKind::one, "FILE",
+           "serving: the engine's start-up log, whose KV cache the plan takes"},
     Option{"--trace", OptionKind::one, "FILE", "training: the step's pipeline as a trace for Perfetto"},
     Option{"--search", OptionKind::many, "AXIS=VALUES",
            "free an axis, e.g. tp=any, gpus=64..1024 x2; 'any': the whole strategy"},
@@ -181,10 +185,28 @@ GivenRuns read_given_runs(const Arguments& arguments,
   return given;
 }
 
+/// An engine's own log wins over what is predicted of its memory.
+void take_engine_log(const Arguments& arguments, Scenario& scenario) {
+  if (!arguments.has("--engine-log")) {
+    return;
+  }
+  auto* const serve = std::get_if<ServeScenario>(&scenario.question);
+  if (serve == nullptr) {
+    throw ConfigError{no_engine};
+  }
+  const EngineLog log = read_engine_log(read_file(arguments.one("--engine-log")), serve->engine.engine);
+  for (std::string& note : calibrate_memory(log, *serve)) {
+    scenario.assumptions.push_back(std::move(note));
+  }
+}
+
 /// What speaks of transformers alone.
 void refuse_for_networks(const Arguments& arguments) {
   if (arguments.has("--runs")) {
     throw ConfigError{"--runs moves the level of transformers that were measured; it says nothing of a network of ops"};
+  }
+  if (arguments.has("--engine-log")) {
+    throw ConfigError{no_engine};
   }
   if (arguments.has("--trace")) {
     throw ConfigError{"--trace draws the pipeline of a training step; a network of ops has none"};
@@ -226,10 +248,14 @@ Outcome answer(const Arguments& arguments, bool explained) {
       return network_outcome(make_network_plan(std::move(scenario), part, explained, without), format, explained);
     }
     if (asks_for_search(root)) {
+      if (arguments.has("--engine-log")) {
+        throw ConfigError{no_engine};
+      }
       return search_outcome(arguments, root, file, sources, without, explained);
     }
     refuse_search_options(arguments);
     Scenario scenario = read_scenario(root, file, sources);
+    take_engine_log(arguments, scenario);
     GivenRuns given = read_given_runs(arguments, scenario, sources, without);
     Plan plan = make_plan(std::move(scenario), explained, part, without, std::move(given.level));
     add_nearest(plan, given.files, sources);

@@ -6,6 +6,7 @@
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/remedy.hpp>
 #include <headroom/scenarios/serve_plan.hpp>
+#include <headroom/scenarios/serve_rules.hpp>
 #include <headroom/scenarios/train_answer.hpp>
 
 #include <algorithm>
@@ -448,8 +449,11 @@ Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, 
   if (const auto* train = std::get_if<TrainScenario>(&scenario.question)) {
     plan.answer = plan_training(scenario, *train, {explain, true, true}, plan);
   } else {
-    plan.answer = plan_serving(std::get<ServeScenario>(scenario.question), {scenario.money, scenario.energy}, explain,
-                               part, plan);
+    const auto& serve = std::get<ServeScenario>(scenario.question);
+    if (part == PlanPart::all) {
+      refuse_untimed_weights(serve);
+    }
+    plan.answer = plan_serving(serve, {scenario.money, scenario.energy}, explain, part, plan);
   }
   const auto* const trained = std::get_if<TrainScenario>(&scenario.question);
   if ((scenario.money.storage || scenario.money.egress) && (trained == nullptr || trained->tokens <= 0.0)) {

@@ -48,6 +48,12 @@ struct TrainScenario {
   }
 };
 
+/// A cheaper model drafts tokens, the served one checks them together.
+struct Speculation {
+  std::int64_t draft = 1;   ///< tokens drafted a step
+  double acceptance = 0.0;  ///< share of drafted tokens that are accepted, each given those before it
+};
+
 struct ServeScenario {
   Architecture architecture;
   Device device;
@@ -55,7 +61,9 @@ struct ServeScenario {
   std::optional<Watts> power_cap;  ///< of one GPU
   ServingStack engine;
   ServingWorkload work;
-  bool fraction_open = false;  ///< blank: the engine's default at the tp
+  bool fraction_open = false;   ///< blank: the engine's default at the tp
+  bool chunked_prefill = true;  ///< a prompt may take several steps
+  std::optional<Speculation> speculation;
 };
 
 struct Sources;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/serve_reader.hpp>
+#include <headroom/scenarios/serve_rules.hpp>
 
 #include <algorithm>
 
@@ -31,6 +32,8 @@ class ServingReader {
     read_engine(table);
     read_formats(table);
     read_limits(table);
+    read_serving_habits(table, serve_, assumptions_);
+    refuse_contradictions(table, serve_);
     table.finish();
     refuse_encoder();
   }
@@ -131,6 +134,7 @@ class ServingReader {
     layout.tp = axis(table, "tp", true);
     layout.pp = axis(table, "pp", true);
     layout.ep = axis(table, "ep", serve_.architecture.moe.has_value());
+    check_replicas(table, serve_);
     table.finish();
   }
 

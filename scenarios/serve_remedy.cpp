@@ -11,7 +11,17 @@ namespace {
 
 using Changes = std::vector<std::string>;
 
+/// Fewer tokens a step than the engine would start with, or run a prompt in.
+bool starves(const ServeScenario& s, const ServingWorkload& w) {
+  const bool fewer = w.max_num_tokens < s.work.max_num_tokens;
+  return fewer && ((!s.chunked_prefill && w.max_num_tokens < w.isl) ||
+                   (s.engine.engine == Engine::vllm && w.max_num_tokens < w.max_num_seqs));
+}
+
 bool reaches(const ServeScenario& s, const ServingWorkload& w, ServingGoal goal) {
+  if (starves(s, w)) {
+    return false;
+  }
   const ServingEstimate e = serve_memory(s.architecture, s.device, s.engine, w);
   return e.verdict == Verdict::feasible && (goal == ServingGoal::fits || e.memory.max_sequences >= sequences_asked(w));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
+#include <headroom/scenarios/launch/serve_forms.hpp>
 #include <headroom/scenarios/launch/settle.hpp>
 #include <headroom/scenarios/plan.hpp>
 
@@ -23,6 +24,9 @@ constexpr std::array<FormFunctions, launch_form_names.size()> forms{{
     {deepspeed_text, read_deepspeed_text},
     {torchrun_text, read_torchrun_text},
     {slurm_text, read_slurm_text},
+    {vllm_text, read_vllm_text},
+    {sglang_text, read_sglang_text},
+    {tensorrt_llm_text, read_tensorrt_llm_text},
 }};
 const FormFunctions& functions_of(LaunchForm form) {
   return forms[static_cast<std::size_t>(form)];
@@ -92,11 +96,33 @@ ExportedLaunch export_launch(const Scenario& scenario,
   return {std::move(text.text), std::move(text.notes), form != LaunchForm::deepspeed};
 }
 
+ExportedLaunch export_launch(const Scenario& scenario, const ServeScenario& serve, LaunchForm form) {
+  const std::string_view ours = engine_names[static_cast<std::size_t>(serve.engine.engine)];
+  const std::string_view theirs = launch_form_names[static_cast<std::size_t>(form)];
+  if (ours != theirs) {
+    throw ConfigError{"the scenario's engine is " + quoted(ours) + ", and form " + quoted(theirs) +
+                      (serves(form) ? " is another's; use --to " + std::string{ours} +
+                                          ", or --set serving.engine=" + std::string{theirs}
+                                    : " launches training; use --to " + std::string{ours})};
+  }
+  LaunchText text = functions_of(form).write(serve_keys(scenario, serve));
+  return {std::move(text.text), std::move(text.notes), true};
+}
+
 std::optional<LaunchForm> form_of(std::string_view text) {
   const std::string body = without_comments(text);
   const auto starts_line = [&](std::string_view part) {
     return body.starts_with(part) || holds(body, "\n" + std::string{part});
   };
+  if (holds(body, "vllm serve") || holds(body, "vllm.entrypoints.openai.api_server")) {
+    return LaunchForm::vllm;
+  }
+  if (holds(body, "sglang.launch_server") || holds(body, "sglang serve")) {
+    return LaunchForm::sglang;
+  }
+  if (holds(body, "trtllm-serve")) {
+    return LaunchForm::tensorrt_llm;
+  }
   if (body.starts_with("{")) {
     return LaunchForm::deepspeed;
   }
@@ -129,14 +155,15 @@ ImportedLaunch import_launch(const ConfigSource& source, const ImportRequest& re
     throw ConfigError{{Diagnostic{source.file,
                                   {},
                                   "is none of the launch forms known here; say --from megatron, nemo, torchtitan, "
-                                  "deepspeed, torchrun or slurm"}}};
+                                  "deepspeed, torchrun, slurm, vllm or sglang"}}};
   }
   LaunchReading reading;
   reading.file = source.file;
   reading.ignore_unknown = request.ignore_unknown;
   functions_of(*form).read(source, reading);
   ImportedLaunch imported{*form, {}, "", {}};
-  const ConfigValue document = settle(reading, request.assignments, sources);
+  const ConfigValue document = is_serving(reading) ? settle_serving(reading, request.assignments, sources)
+                                                   : settle(reading, request.assignments, sources);
   imported.scenario = read_settled(document, reading, sources);
   const std::string from =
       "imported from " + source.file + " (" + std::string{launch_form_names[static_cast<std::size_t>(*form)]} + ")";

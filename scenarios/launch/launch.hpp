@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training plans as launch files of other programs, and such files back as scenarios.
+// Plans as launch files of other programs, training and serving, and such files back as scenarios.
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
@@ -14,9 +14,23 @@
 
 namespace headroom {
 
-enum class LaunchForm : std::uint8_t { megatron, nemo, torchtitan, deepspeed, torchrun, slurm };
-inline constexpr std::array<std::string_view, 6> launch_form_names{"megatron",  "nemo",     "torchtitan",
-                                                                   "deepspeed", "torchrun", "slurm"};
+enum class LaunchForm : std::uint8_t {
+  megatron,
+  nemo,
+  torchtitan,
+  deepspeed,
+  torchrun,
+  slurm,
+  vllm,
+  sglang,
+  tensorrt_llm
+};
+inline constexpr std::array<std::string_view, 9> launch_form_names{
+    "megatron", "nemo", "torchtitan", "deepspeed", "torchrun", "slurm", "vllm", "sglang", "tensorrt-llm"};
+/// Whether the form launches a serving engine.
+[[nodiscard]] constexpr bool serves(LaunchForm form) noexcept {
+  return form >= LaunchForm::vllm;
+}
 
 struct ExportedLaunch {
   std::string text;
@@ -30,6 +44,10 @@ struct ExportedLaunch {
                                            const TrainScenario& train,
                                            const Strategy& strategy,
                                            LaunchForm form);
+
+/// A serving scenario for its engine, with the benchmark that would check the plan. ConfigError where the form is
+/// another engine's, or has no flag for the layout.
+[[nodiscard]] ExportedLaunch export_launch(const Scenario& scenario, const ServeScenario& serve, LaunchForm form);
 
 struct ImportRequest {
   std::optional<LaunchForm> from;        ///< blank: guessed from the text

@@ -307,9 +307,11 @@ ConfigValue document_of(const LaunchPlan& plan, const std::string& file) {
   root.file = std::make_shared<const std::string>(file);
   root.at = {1, 1};
   place(root, "schema", count_value(1));
-  place(root, "kind", word_value("train"));
+  const std::string kind = plan.word("launch.kind", "train");
+  place(root, "kind", word_value(kind));
   // Tables stand even when nothing is in them, so that every key that is missing is missed.
-  for (const std::string_view table : {"hardware", "training", "strategy"}) {
+  const std::string_view work = kind == "serve" ? "serving" : "training";
+  for (const std::string_view table : {std::string_view{"hardware"}, work, std::string_view{"strategy"}}) {
     static_cast<void>(child(root, table));
   }
   ConfigValue offload;

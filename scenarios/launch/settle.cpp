@@ -302,6 +302,10 @@ constexpr std::array missing_keys{
     MissingKey{"seq_len", "give --seq-len"},
     MissingKey{"global_batch", "give --global-batch"},
     MissingKey{"precision", "give --precision"},
+    MissingKey{"isl", "give --isl"},
+    MissingKey{"osl", "give --osl"},
+    MissingKey{"concurrency", "give --concurrency"},
+    MissingKey{"weights", "give --weights"},
     MissingKey{"layers", "state it, or give --model"},
     MissingKey{"hidden", "state it, or give --model"},
     MissingKey{"heads", "state it, or give --model"},
@@ -357,6 +361,9 @@ Scenario read_settled(const ConfigValue& document, LaunchReading& reading, const
     }
   }
   reading.diagnostics.throw_if_any();
+  if (std::holds_alternative<ServeScenario>(scenario->question)) {
+    return std::move(*scenario);
+  }
   const auto& train = std::get<TrainScenario>(scenario->question);
   for (const Legality& rule : broken_rules(train.architecture, train.work.shape, train.strategy)) {
     const bool open = train.micro_batch_open && rule.verdict == Verdict::batch_not_divisible;

@@ -19,4 +19,12 @@ namespace headroom::launch {
 /// the rules that the strategy breaks.
 [[nodiscard]] Scenario read_settled(const ConfigValue& document, LaunchReading& reading, const Sources& sources);
 
+/// Whether a serving engine's line was read.
+[[nodiscard]] bool is_serving(const LaunchReading& reading);
+
+/// settle() for a serving engine's line: the preset of its checkpoint, GPUs from its ranks.
+[[nodiscard]] ConfigValue settle_serving(LaunchReading& reading,
+                                         std::span<const std::string> assignments,
+                                         const Sources& sources);
+
 }  // namespace headroom::launch

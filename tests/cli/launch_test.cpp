@@ -63,3 +63,52 @@ TEST_CASE("a plan that does not fit writes nothing and leaves what was there") {
   CHECK(broken.code == 2);
   CHECK_FALSE(fs::exists(scratch.path() / "x.toml"));
 }
+
+TEST_CASE("an engine's script serves, and with 'bench' loads it; both as a shell runs them") {
+  const ScratchFolder scratch;
+  const fs::path folder = scratch.path();
+  const std::string bare = "export scenarios/serve/llama3-70b.toml";
+  for (const char* name : {"vllm", "python", "trtllm-serve", "trtllm-bench"}) {
+    std::ofstream{folder / name} << "#!/bin/sh\necho \"" << name << " $*\"\n";  // says what it was called with
+    fs::permissions(folder / name, fs::perms::owner_all);
+  }
+  const auto run = [&](const std::string& engine, const std::string& argument) {
+    const std::string script = (folder / (engine + ".sh")).string();
+    CHECK(run_headroom(bare + " --to " + engine + " --set serving.engine=" + engine +
+                       " --set serving.memory_fraction=0.8"
+                       " -o " +
+                       script)
+              .code == 0);
+    const std::string said = (folder / "said").string();
+    const std::string command =
+        "cd '" + folder.string() + "' && PATH=\"$PWD:$PATH\" bash " + script + " " + argument + " > " + said;
+    CHECK(std::system(command.c_str()) == 0);
+    return read_text(said);
+  };
+  CHECK(run("vllm", "") ==
+        "vllm serve meta-llama/Meta-Llama-3-70B --dtype bfloat16 --gpu-memory-utilization 0.8 --tensor-parallel-size 8 "
+        "--max-model-len 2304 --max-num-seqs 256 --max-num-batched-tokens 8192\n");
+  CHECK(run("vllm", "bench").starts_with("vllm bench serve --backend vllm --model meta-llama/Meta-Llama-3-70B "));
+  CHECK(run("sglang", "").starts_with("python -m sglang.launch_server --model-path meta-llama/Meta-Llama-3-70B "));
+  CHECK(run("sglang", "bench").starts_with("python -m sglang.bench_serving --backend sglang "));
+  CHECK(run("tensorrt-llm", "").starts_with("trtllm-serve meta-llama/Meta-Llama-3-70B --tp_size 8 "));
+  CHECK(read_text(folder / "trtllm.yaml") == "kv_cache_config:\n  free_gpu_memory_fraction: 0.8\n");
+  const std::string bench = run("tensorrt-llm", "bench");
+  CHECK(bench.starts_with("trtllm-bench --model meta-llama/Meta-Llama-3-70B prepare-dataset --output dataset.jsonl "));
+  CHECK(bench.find("\ntrtllm-bench --model meta-llama/Meta-Llama-3-70B throughput ") != std::string::npos);
+}
+
+TEST_CASE("a served plan that went through its launch script is the same plan") {
+  const ScratchFolder scratch;
+  const std::string script = (scratch.path() / "serve.sh").string();
+  const std::string back = (scratch.path() / "back.toml").string();
+  const std::string more = " --set strategy.tp=4 --set serving.kv_cache=fp8 --set serving.max_num_seqs=100";
+  CHECK(run_headroom("export scenarios/serve/llama3-70b.toml --to vllm -o " + script + more).code == 0);
+  CHECK(run_headroom("import " + script + " --gpu h100-sxm-80gb -o " + back).code == 0);
+  const auto memory = [](const Run& run) {
+    CHECK(run.code == 0);
+    return run.out.substr(0, run.out.find("assumed"));
+  };
+  CHECK(memory(run_headroom("plan scenarios/serve/llama3-70b.toml --only memory" + more)) ==
+        memory(run_headroom("plan " + back + " --only memory")));
+}

@@ -163,7 +163,7 @@ TEST_CASE("every change that a plan proposes reaches what it is proposed for") {
        {std::vector<std::string>{"hardware.gpus=1", "strategy.tp=1"}, std::vector<std::string>{"strategy.tp=1"},
         std::vector<std::string>{"serving.memory_fraction=1.0"},
         std::vector<std::string>{"serving.memory_fraction=0.2"},
-        std::vector<std::string>{"hardware.gpus=2", "strategy.tp=2", "serving.isl=100000"},
+        std::vector<std::string>{"hardware.gpus=2", "strategy.tp=2", "model=llama3.1-70b", "serving.isl=100000"},
         std::vector<std::string>{"hardware.gpus=2", "strategy.tp=2", "serving.engine=sglang"},
         std::vector<std::string>{"hardware.gpus=4", "strategy.tp=2", "serving.engine=sglang",
                                  "serving.concurrency=900"},
@@ -190,8 +190,9 @@ TEST_CASE("remedies come in the order of harm: slots, the fraction up to the def
   REQUIRE(fraction.size() == 1);
   CHECK(fraction[0].starts_with("serving.memory_fraction = 0.2"));
   // 67.7 GiB of weights, 2.85 of framework and 4.9 of activations leave 3.3 GiB; a sequence of 25 088 takes 3.8
-  const std::vector<std::string> chunks = first(
-      {"hardware.gpus=1", "strategy.tp=1", "serving.engine=tensorrt-llm", "serving.weights=fp8", "serving.isl=24832"});
+  const std::vector<std::string> chunks =
+      first({"model=llama3.1-70b", "hardware.gpus=1", "strategy.tp=1", "serving.engine=tensorrt-llm",
+             "serving.weights=fp8", "serving.isl=24832"});
   CHECK(chunks == std::vector<std::string>{"serving.max_num_tokens = 4096"});
   const std::vector<std::string> raised = answer_of(memory_of({"serving.max_num_seqs=16"})).changes_for_all;
   CHECK(raised == std::vector<std::string>{"serving.max_num_seqs = 64"});

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/launch/serve_forms.hpp>
+
+#include <algorithm>
+
+namespace headroom::launch {
+namespace {
+
+using Kind = ConfigValue::Kind;
+
+/// "Hugging Face config.json of meta-llama/Meta-Llama-3-70B; ...": the repository, or nothing.
+std::string repository_of(std::string_view source) {
+  constexpr std::string_view said = "config.json of ";
+  const std::size_t at = source.find(said);
+  if (at == std::string_view::npos) {
+    return "";
+  }
+  const std::string_view rest = source.substr(at + said.size());
+  const std::string_view name = rest.substr(0, rest.find_first_of(" ;,"));
+  return name.find('/') == std::string_view::npos ? "" : std::string{name};
+}
+
+struct DtypeWord {
+  std::string_view theirs, ours;
+};
+/// The first of a precision is what is written. PyTorch's names (vLLM and SGLang, --dtype).
+constexpr std::array dtype_words{
+    DtypeWord{"bfloat16", "bf16"}, DtypeWord{"float16", "fp16"}, DtypeWord{"half", "fp16"},
+    DtypeWord{"float32", "fp32"},  DtypeWord{"float", "fp32"},   DtypeWord{"auto", ""},
+};
+/// --quantization names that say the format of the weights.
+constexpr std::array quantization_words{
+    DtypeWord{"fp8", "fp8"},     DtypeWord{"w8a8_fp8", "fp8"},       DtypeWord{"awq", "int4"},
+    DtypeWord{"gptq", "int4"},   DtypeWord{"awq_marlin", "int4"},    DtypeWord{"gptq_marlin", "int4"},
+    DtypeWord{"mxfp4", "mxfp4"}, DtypeWord{"modelopt_fp4", "nvfp4"}, DtypeWord{"w8a8_int8", "int8"},
+};
+
+template <std::size_t N>
+std::vector<std::string_view> theirs_of(const std::array<DtypeWord, N>& words) {
+  std::vector<std::string_view> names;
+  for (const DtypeWord& word : words) {
+    names.push_back(word.theirs);
+  }
+  return names;
+}
+
+template <std::size_t N>
+std::string_view ours_of(const std::array<DtypeWord, N>& words, std::string_view theirs) {
+  return std::find_if(words.begin(), words.end(), [&](const DtypeWord& w) { return w.theirs == theirs; })->ours;
+}
+
+std::string_view written_dtype(std::string_view ours) {
+  const auto* found =
+      std::find_if(dtype_words.begin(), dtype_words.end(), [&](const auto& w) { return w.ours == ours; });
+  return found == dtype_words.end() ? std::string_view{} : found->theirs;
+}
+
+bool starts_with_words(const std::vector<ShellWord>& command,
+                       std::size_t from,
+                       std::span<const std::string_view> words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (from + i >= command.size()) {
+      return false;
+    }
+    const std::string& text = command[from + i].text;
+    const std::string_view name = std::string_view{text}.substr(text.find_last_of('/') + 1);
+    if (name != words[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+ShellWord spelled_out(ShellWord word, std::span<const FlagAlias> aliases) {
+  if (!word.text.starts_with("-") || word.text.size() < 2) {
+    return word;
+  }
+  const std::size_t equals = std::min(word.text.find('='), word.text.size());
+  std::string name = word.text.substr(0, equals);
+  std::replace(name.begin(), name.end(), '_', '-');
+  for (const FlagAlias& alias : aliases) {
+    name = name == alias.theirs ? std::string{alias.name} : name;
+  }
+  word.text = name + word.text.substr(equals);
+  return word;
+}
+
+std::string indented(const std::vector<std::string>& words) {
+  std::string text = "  ";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    text += (i == 0 ? "" : " \\\n    ") + words[i];
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
+  const ServingWorkload& w = s.work;
+  LaunchPlan plan;
+  plan.set("name", word_value(scenario.name));
+  plan.set("launch.kind", word_value("serve"));
+  plan.set("launch.model", word_value(s.architecture.id));
+  const ConfigValue* model = scenario.document ? scenario.document->find("model") : nullptr;
+  const bool own = model != nullptr && model->kind == Kind::table;
+  if (const std::string repository = repository_of(s.architecture.source); !repository.empty() && !own) {
+    plan.set("launch.checkpoint", word_value(repository));
+  }
+  plan.set("launch.gpus_per_node", count_value(s.host ? s.host->gpus : w.gpus));
+  plan.set("launch.replicas", count_value(std::max<std::int64_t>(1, w.gpus / w.layout.gpus())));
+  plan.set("launch.groups", count_value(w.layout.attention_groups()));
+  plan.set("launch.experts", flag_value(s.architecture.moe.has_value()));
+  plan.set("hardware.gpu", word_value(s.device.id));
+  plan.set("hardware.gpus", count_value(w.gpus));
+  plan.set("serving.isl", count_value(w.isl));
+  plan.set("serving.osl", count_value(w.osl));
+  plan.set("serving.concurrency", count_value(w.concurrency));
+  plan.set("serving.weights", word_value(name_of(w.weights)));
+  plan.set("serving.engine", word_value(engine_names[static_cast<std::size_t>(s.engine.engine)]));
+  plan.set("serving.kv_cache", word_value(name_of(w.kv)));
+  plan.set("serving.memory_fraction", number_value(w.memory_fraction));
+  plan.set("serving.max_num_seqs", count_value(w.max_num_seqs));
+  plan.set("serving.max_num_tokens", count_value(w.max_num_tokens));
+  plan.set("serving.max_seq_len", count_value(w.limits().sequence_tokens));
+  plan.set("serving.chunked_prefill", flag_value(s.chunked_prefill));
+  if (s.speculation) {
+    plan.set("serving.speculative.draft", count_value(s.speculation->draft));
+  }
+  plan.set("strategy.tp", count_value(w.layout.tp));
+  plan.set("strategy.pp", count_value(w.layout.pp));
+  if (s.architecture.moe) {
+    plan.set("strategy.ep", count_value(w.layout.ep));
+  }
+  return plan;
+}
+
+std::int64_t benched_concurrency(const LaunchPlan& plan, bool one_server) {
+  const std::int64_t all = plan.count("serving.concurrency", 1);
+  const std::int64_t servers = one_server ? 1 : plan.count("launch.replicas", 1);
+  return (all + servers - 1) / servers;
+}
+
+void write_weights(LaunchWriting& writing) {
+  const std::string weights = writing.plan.word("serving.weights");
+  if (const std::string_view dtype = written_dtype(weights); !dtype.empty()) {
+    writing.put_word("--dtype", dtype);
+    return writing.cover("serving.weights");
+  }
+  writing.put_word("--dtype", "bfloat16");
+  if (weights == "fp8") {
+    writing.put_word("--quantization", "fp8");
+    return writing.cover("serving.weights");
+  }
+  writing.miss("serving.weights", "the checkpoint's format: MODEL must be one in it");
+}
+
+void read_weights(const LaunchItems& items, LaunchReading& reading) {
+  if (const ConfigValue* quantization = items.find("--quantization")) {
+    if (const auto word = reading.choice_of("--quantization", *quantization, theirs_of(quantization_words))) {
+      return reading.state("serving.weights", word_value(ours_of(quantization_words, *word)), *quantization);
+    }
+    reading.failed.emplace("serving.weights");
+    return;
+  }
+  if (const ConfigValue* dtype = items.find("--dtype")) {
+    const auto word = reading.choice_of("--dtype", *dtype, theirs_of(dtype_words));
+    if (!word) {
+      reading.failed.emplace("serving.weights");
+    } else if (const std::string_view ours = ours_of(dtype_words, *word); !ours.empty()) {
+      reading.state("serving.weights", word_value(ours), *dtype);
+    }
+  }
+}
+
+void write_cache(LaunchWriting& writing, std::string_view flag, std::string_view fp8) {
+  const std::string cache = writing.plan.word("serving.kv_cache");
+  const std::string weights = writing.plan.word("serving.weights");
+  const bool plain = !written_dtype(weights).empty();
+  if (cache == (plain ? weights : "bf16")) {
+    return writing.cover("serving.kv_cache");
+  }
+  if (cache == "fp8") {
+    writing.put_word(flag, fp8);
+    writing.cover("serving.kv_cache");
+  }
+}
+
+void read_cache(const LaunchItems& items, std::string_view flag, LaunchReading& reading) {
+  constexpr std::array<std::string_view, 7> known{"auto", "fp8", "fp8_e4m3", "fp8_e5m2", "bfloat16", "bf16", "nvfp4"};
+  const ConfigValue* item = items.find(flag);
+  const std::string weights = reading.plan.word("serving.weights");
+  const auto as_weights = [&] {
+    if (weights == "fp16" || weights == "fp32") {
+      reading.assume("serving.kv_cache", word_value(weights));
+    }
+  };
+  if (item == nullptr) {
+    return as_weights();
+  }
+  const auto word = reading.choice_of(flag, *item, known);
+  if (word == "auto") {
+    return as_weights();
+  }
+  if (!word) {
+    reading.failed.emplace("serving.kv_cache");
+  } else {
+    const std::string_view ours = word->starts_with("fp8") ? "fp8" : *word == "nvfp4" ? "nvfp4" : "bf16";
+    reading.state("serving.kv_cache", word_value(ours), *item);
+  }
+}
+
+void read_fraction(const LaunchItems& items, std::string_view flag, LaunchReading& reading) {
+  if (const ConfigValue* item = items.find(flag)) {
+    if (const auto number = reading.number_of(flag, *item)) {
+      return reading.state("serving.memory_fraction", number_value(*number), *item);
+    }
+    reading.failed.emplace("serving.memory_fraction");
+  }
+}
+
+void read_checkpoint(const ConfigValue& value, LaunchReading& reading) {
+  if (const auto name = reading.word_of("MODEL", value)) {
+    reading.state("launch.checkpoint", word_value(*name), value);
+  }
+}
+
+void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
+  constexpr std::array gaps{
+      LaunchGap{"name", "", ""},
+      LaunchGap{"launch.*", "", ""},
+      LaunchGap{"serving.engine", "", ""},
+      LaunchGap{"serving.isl", "", ""},
+      LaunchGap{"serving.osl", "", ""},
+      LaunchGap{"serving.concurrency", "", ""},
+      LaunchGap{"hardware.gpus", "", ""},
+      LaunchGap{"hardware.*", "", "not the launch's to say"},
+      LaunchGap{"serving.speculative.*", "", "which draft is not in a scenario"},
+      LaunchGap{"serving.kv_cache", "", "the engine keeps none, or as its checkpoint says"},
+  };
+  if (writing.plan.word("launch.checkpoint").empty()) {
+    writing.notes.push_back("model = " + value_text(*writing.plan.find("launch.model")) +
+                            " (no repository is known for it: set MODEL to its checkpoint)");
+  }
+  note_gaps(gaps, form, writing);
+}
+
+std::optional<std::vector<ShellWord>> command_behind(const ShellScript& script,
+                                                     std::span<const std::string_view> words,
+                                                     std::span<const FlagAlias> aliases) {
+  for (const ShellCommand& command : script.commands) {
+    for (std::size_t i = 0; i < command.words.size(); ++i) {
+      if (!starts_with_words(command.words, i, words)) {
+        continue;
+      }
+      std::vector<ShellWord> behind;
+      for (std::size_t k = i + words.size(); k < command.words.size(); ++k) {
+        behind.push_back(spelled_out(command.words[k], aliases));
+      }
+      return behind;
+    }
+  }
+  return std::nullopt;
+}
+
+void read_benchmark(const std::vector<ShellWord>& words, LaunchReading& reading) {
+  constexpr std::array rows{
+      LaunchRow{"--random-input-len", "serving.isl"},
+      LaunchRow{"--random-output-len", "serving.osl"},
+      LaunchRow{"--max-concurrency", "serving.concurrency"},
+  };
+  const LaunchItems items = items_of_words(words, reading);
+  for (const LaunchRow& row : rows) {
+    const ConfigValue* item = items.find(row.name);
+    const auto count = item == nullptr ? std::nullopt : reading.count_of(row.name, *item);
+    if (count) {
+      reading.state(row.key, count_value(*count), *item);
+    }
+  }
+}
+
+LaunchText script_text(const LaunchPlan& plan, const LaunchWriting& writing, const ServeScript& script) {
+  std::string text = "#!/bin/bash\n" + comment_head(plan, script.head, writing.notes);
+  text += "MODEL=" + shell_quoted(plan.word("launch.checkpoint", plan.word("launch.model"))) + "\n";
+  text += script.before + "if [ \"${1-}\" = bench ]; then\n";
+  for (const std::vector<std::string>& command : script.bench) {
+    text += indented(command);
+  }
+  return {text + "else\n" + indented(script.server) + "fi\n", writing.notes};
+}
+
+}  // namespace headroom::launch

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// `vllm serve`. Names: vllm-project/vllm, vllm/engine/arg_utils.py; what data parallelism means for experts:
+// docs/serving/data_parallel_deployment.md; the benchmark: `vllm bench serve` (docs/launch.md has the pages).
+#include <headroom/scenarios/launch/serve_forms.hpp>
+
+#include <array>
+
+namespace headroom::launch {
+namespace {
+
+using enum RowKind;
+
+constexpr std::array rows{
+    LaunchRow{"--tensor-parallel-size", "strategy.tp", count, "1"},
+    LaunchRow{"--pipeline-parallel-size", "strategy.pp", count, "1"},
+    LaunchRow{"--max-model-len", "serving.max_seq_len"},
+    LaunchRow{"--max-num-seqs", "serving.max_num_seqs"},
+    LaunchRow{"--max-num-batched-tokens", "serving.max_num_tokens"},
+    LaunchRow{"--no-enable-chunked-prefill", "serving.chunked_prefill", no},
+    LaunchRow{"--enable-chunked-prefill", "serving.chunked_prefill", yes},
+    LaunchRow{"--gpu-memory-utilization", "", special},
+    LaunchRow{"--data-parallel-size", "", special},
+    LaunchRow{"--enable-expert-parallel", "", special},
+    LaunchRow{"--dtype", "", special},
+    LaunchRow{"--quantization", "", special},
+    LaunchRow{"--kv-cache-dtype", "", special},
+    LaunchRow{"--model", "", special},
+};
+constexpr std::array aliases{
+    FlagAlias{"-tp", "--tensor-parallel-size"},   FlagAlias{"-pp", "--pipeline-parallel-size"},
+    FlagAlias{"-dp", "--data-parallel-size"},     FlagAlias{"-q", "--quantization"},
+    FlagAlias{"-ep", "--enable-expert-parallel"},
+};
+constexpr std::array<std::string_view, 31> passed{"--host",
+                                                  "--port",
+                                                  "--api-key",
+                                                  "--served-model-name",
+                                                  "--tokenizer",
+                                                  "--tokenizer-mode",
+                                                  "--trust-remote-code",
+                                                  "--revision",
+                                                  "--download-dir",
+                                                  "--load-format",
+                                                  "--seed",
+                                                  "--enable-prefix-caching",
+                                                  "--no-enable-prefix-caching",
+                                                  "--distributed-executor-backend",
+                                                  "--data-parallel-backend",
+                                                  "--data-parallel-size-local",
+                                                  "--data-parallel-address",
+                                                  "--data-parallel-rpc-port",
+                                                  "--disable-log-requests",
+                                                  "--disable-log-stats",
+                                                  "--enable-auto-tool-choice",
+                                                  "--tool-call-parser",
+                                                  "--reasoning-parser",
+                                                  "--chat-template",
+                                                  "--compilation-config",
+                                                  "--all2all-backend",
+                                                  "--async-scheduling",
+                                                  "--no-async-scheduling",
+                                                  "--generation-config",
+                                                  "--uvicorn-log-level",
+                                                  "--attention-backend"};
+
+/// Whether one server holds every replica: without experts, data ranks are replicas behind one address. With experts
+/// they would share the expert layers, which is another layout.
+bool one_server(const LaunchPlan& plan) {
+  return !plan.flag("launch.experts") && plan.count("hardware.gpus", 1) <= plan.count("launch.gpus_per_node", 1);
+}
+
+void write_ranks(LaunchWriting& writing) {
+  const LaunchPlan& plan = writing.plan;
+  const std::int64_t tp = plan.count("strategy.tp", 1);
+  const std::int64_t ep = plan.count("strategy.ep", 1);
+  const std::int64_t groups = plan.count("launch.groups", 1);
+  const std::int64_t replicas = plan.count("launch.replicas", 1);
+  if (ep > 1 && ep < tp) {
+    throw ConfigError{"vLLM deals experts to all ranks or to none: ep " + std::to_string(ep) + " with tp " +
+                      std::to_string(tp) + " has no flag; use ep 1 or ep " + std::to_string(tp)};
+  }
+  if (groups > 1 || (one_server(plan) && replicas > 1)) {
+    writing.put_count("--data-parallel-size", groups > 1 ? groups : replicas);
+  }
+  if (ep > 1) {
+    writing.put_flag("--enable-expert-parallel", true);
+  }
+  writing.cover("strategy.ep");
+  if (replicas > 1 && !one_server(plan)) {
+    writing.notes.push_back("strategy.dp = " + std::to_string(replicas) +
+                            " (one server a replica: start the line on the GPUs of each; the benchmark loads one)");
+  }
+  const std::int64_t per_node = plan.count("launch.gpus_per_node", 1);
+  if (tp * plan.count("strategy.pp", 1) > per_node) {
+    writing.put_word("--distributed-executor-backend", "ray");
+  } else if (groups * tp > per_node) {
+    writing.put_word("--data-parallel-backend", "ray");
+  }
+}
+
+std::vector<std::string> bench_words(const LaunchPlan& plan) {
+  const std::int64_t concurrency = benched_concurrency(plan, one_server(plan));
+  return {"vllm bench serve",
+          "--backend vllm",
+          "--model \"$MODEL\"",
+          "--dataset-name random",
+          "--random-input-len " + std::to_string(plan.count("serving.isl", 1)),
+          "--random-output-len " + std::to_string(plan.count("serving.osl", 1)),
+          "--random-range-ratio 0.0",
+          "--ignore-eos",
+          "--num-prompts " + std::to_string(waves * concurrency),
+          "--max-concurrency " + std::to_string(concurrency)};
+}
+
+/// The model stands in front of the flags, or behind --model.
+void read_server(std::vector<ShellWord> words, LaunchReading& reading) {
+  const bool named = !words.empty() && !words.front().text.starts_with("-");
+  if (named) {
+    ConfigValue model = word_value(words.front().text);
+    model.at = model.key_at = words.front().at;
+    read_checkpoint(model, reading);
+    words.erase(words.begin());
+  }
+  const LaunchItems items = items_of_words(words, reading);
+  read_rows(rows, passed, items, reading);
+  if (const ConfigValue* model = items.find("--model"); model != nullptr && !named) {
+    read_checkpoint(*model, reading);
+  }
+  read_absent(rows, items, reading);
+  read_weights(items, reading);
+  read_cache(items, "--kv-cache-dtype", reading);
+  read_fraction(items, "--gpu-memory-utilization", reading);
+  std::int64_t groups = 1;
+  if (const ConfigValue* data = items.find("--data-parallel-size")) {
+    groups = reading.count_of("--data-parallel-size", *data).value_or(1);
+    reading.assume("launch.data_ranks", count_value(groups));
+  }
+  if (const ConfigValue* experts = items.find("--enable-expert-parallel")) {
+    if (reading.flag_of("--enable-expert-parallel", *experts).value_or(false)) {
+      reading.state("strategy.ep", count_value(groups * reading.plan.count("strategy.tp", 1)), *experts);
+    }
+  } else if (groups > 1) {
+    reading.assume("launch.shared_experts", flag_value(true));
+  }
+}
+
+}  // namespace
+
+LaunchText vllm_text(const LaunchPlan& plan) {
+  LaunchWriting writing{plan};
+  write_ranks(writing);
+  write_weights(writing);
+  write_cache(writing, "--kv-cache-dtype", "fp8");
+  writing.put("--gpu-memory-utilization", *plan.find("serving.memory_fraction"));
+  writing.cover("serving.memory_fraction");
+  if (plan.flag("serving.chunked_prefill")) {
+    writing.cover("serving.chunked_prefill");  // what vLLM does unless told otherwise
+  }
+  write_rows(rows, writing);
+  note_serving_gaps("vLLM", writing);
+  ServeScript script;
+  script.head = {"vLLM: 'bash FILE' starts the server, 'bash FILE bench' in a second shell loads it as the plan does"};
+  script.server = {"vllm serve \"$MODEL\""};
+  const std::vector<std::string> words = words_of_items(writing.items);
+  script.server.insert(script.server.end(), words.begin(), words.end());
+  script.bench = {bench_words(plan)};
+  return script_text(plan, writing, script);
+}
+
+void read_vllm_text(const ConfigSource& source, LaunchReading& reading) {
+  constexpr std::array<std::string_view, 2> serve{"vllm", "serve"};
+  constexpr std::array<std::string_view, 2> module{"-m", "vllm.entrypoints.openai.api_server"};
+  constexpr std::array<std::string_view, 3> bench{"vllm", "bench", "serve"};
+  const ShellScript script = script_of(source, Assignments::variables, {});
+  reading.plan.set("launch.kind", word_value("serve"));
+  reading.plan.set("serving.engine", word_value("vllm"));
+  std::optional<std::vector<ShellWord>> server = command_behind(script, serve, aliases);
+  server = server ? server : command_behind(script, module, aliases);
+  if (!server) {
+    reading.problem(Position{}, "no launch line: neither 'vllm serve' nor vllm.entrypoints.openai.api_server");
+    return;
+  }
+  read_server(*server, reading);
+  if (const auto load = command_behind(script, bench, aliases)) {
+    read_benchmark(*load, reading);
+  }
+}
+
+}  // namespace headroom::launch

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine refuses of a serving question: settings that contradict each other, lengths beyond the model's
+// context, formats that the SKU lacks. Each problem stands at its key, with the way out.
+#pragma once
+
+#include <headroom/scenarios/scenario.hpp>
+
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// Reads `chunked_prefill` and `[serving.speculative]` of the [serving] table; blank keys are told in `assumptions`.
+void read_serving_habits(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions);
+
+/// Replicas: `strategy.dp`, which may only say what GPUs and ranks say already. ConfigTable is [strategy].
+void check_replicas(ConfigTable& strategy, const ServeScenario& serve);
+
+/// Adds a problem for each rule that the question breaks. The engine's own: vLLM's scheduler takes at least one token
+/// of every running sequence (vllm/config/scheduler.py); without chunked prefill a prompt is one step's work in all
+/// engines; requests beyond the positions are refused by all. The SKU's: a 4-bit cache, which only chips with 4-bit
+/// products read.
+void refuse_contradictions(ConfigTable& serving, const ServeScenario& serve);
+
+/// ConfigError when times are asked of bf16 weights on a SKU that multiplies fp16 alone. Their memory has an answer.
+void refuse_untimed_weights(const ServeScenario& serve);
+
+/// Tokens that a step of `draft` drafted tokens yields on average: (1 - a^(draft + 1)) / (1 - a) (Leviathan et al.
+/// 2023, equation 1), with a the acceptance of each.
+[[nodiscard]] double tokens_per_step(const Speculation& speculation) noexcept;
+
+}  // namespace headroom
