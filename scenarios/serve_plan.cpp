@@ -227,8 +227,10 @@ void add_energy(const ServeScenario& s, const EnergyQuestion& question, double w
     return;
   }
   const ServingEstimate& e = answer.estimate;
-  const double prefill = real(e.batch) / real(s.work.layout.attention_groups()) * e.ttft.raw() / real(s.work.layout.pp);
-  const double decode = real(s.work.osl) * e.tpot.raw();
+  // TPOT by measured kernels holds the prompts of others; the rough form's is of decodes alone.
+  const double rough = real(e.batch) / real(s.work.layout.attention_groups()) * e.ttft.raw() / real(s.work.layout.pp);
+  const double prefill = answer.times ? answer.times->state.prompt_share : rough;
+  const double decode = answer.times ? 1.0 - prefill : real(s.work.osl) * e.tpot.raw();
   const Draw reads = e.decode_memory_bound ? Draw::memory : Draw::matrix;
   EnergyWork work;
   work.gpus = real(s.work.gpus);

@@ -110,7 +110,9 @@ ServingTimes serving_times(const Architecture& arch,
   load.osl = real(w.osl);
   load.chunk = real(w.max_num_tokens);
   load.stages = real(w.layout.pp);
-  load.concurrency = real(w.concurrency) / real(memory.replicas);
+  // Fewer requests than replicas leave some of those idle.
+  const double serving = std::min(real(memory.replicas), std::max(1.0, real(w.concurrency)));
+  load.concurrency = real(w.concurrency) / serving;
   load.batch = std::min(load.concurrency, real(std::max<std::int64_t>(1, memory.memory.max_sequences)));
   load.batch = std::max(1.0, load.batch);
   load.concurrency = std::max(load.batch, load.concurrency);
@@ -134,7 +136,7 @@ ServingTimes serving_times(const Architecture& arch,
   times.prompt = terms(prompt);
   times.least_decode = Seconds{least.time(decode, ExpertsRead::expected)};
   times.reads = least.reads(decode);
-  times.requests_per_s = real(memory.replicas) * times.state.requests_per_s;
+  times.requests_per_s = serving * times.state.requests_per_s;
   times.output_tokens_per_s = times.requests_per_s * load.osl;
   times.sources = replica.sources();
   if (recorder != nullptr) {

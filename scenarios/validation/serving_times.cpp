@@ -245,6 +245,9 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   if (counted && !asked) {
     return refuse("not published: concurrency");
   }
+  if (counted) {
+    q.replicas = std::min(q.replicas, std::max(1.0, *asked));  // fewer requests than replicas leave some idle
+  }
   q.load.concurrency = counted ? *asked / q.replicas : most;
   q.load.batch = q.kind == ServingLoad::fixed_batch ? q.load.concurrency : std::min(q.load.concurrency, most);
   return q;
