@@ -96,10 +96,11 @@ ServingTimes serving_times(const Architecture& arch,
   const LeastIteration least{arch, device, w.layout, formats};
   const auto terms = [&](const IterationMix& mix) {
     IterationTerms t = engine_terms(replica, mix, replica.terms(mix), engine.time, physics);
-    // A power cap slows what multiplies; passes over memory keep their time (docs/money.md).
-    t[IterationTerm::products] /= w.clock;
-    t[IterationTerm::experts] /= w.clock;
-    t[IterationTerm::prefill_attention] /= w.clock;
+    // A power cap slows iterations that multiply; those that read keep their time (docs/money.md).
+    const double clock = least.reads(mix) ? 1.0 : w.clock;
+    t[IterationTerm::products] /= clock;
+    t[IterationTerm::experts] /= clock;
+    t[IterationTerm::prefill_attention] /= clock;
     return t;
   };
   const IterationCost step = [&](const IterationMix& mix) { return terms(mix).total(); };

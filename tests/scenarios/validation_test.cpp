@@ -258,14 +258,14 @@ TEST_CASE("a bar that is missed, or that names no rows, is told") {
 
 TEST_CASE("a serving row of a metric that nothing predicts says so") {
   std::istringstream stream{
-      "id,source,gpu,engine,isl,osl,metric,value,unit,options,notes\nx,S,L4,vLLM,1,1,ttft_ms_mean,3,ms,,\n"};
+      "id,source,gpu,engine,isl,osl,metric,value,unit,options,notes\nx,S,L4,vLLM,1,1,tpot_ms_p99,3,ms,,\n"};
   Diagnostics diagnostics;
   const std::vector<RunFile> files{read_runs(stream, "s.csv", diagnostics)};
   diagnostics.throw_if_any();
   const Validation v = validate(files, ValidationScope{}, sources());
   REQUIRE(v.rows.size() == 1);
   CHECK(v.rows[0].prediction.status == RowStatus::unsupported);
-  CHECK(v.rows[0].prediction.why == "metric 'ttft_ms_mean' in 'ms' is not predicted for serving yet");
+  CHECK(v.rows[0].prediction.why == "metric 'tpot_ms_p99' in 'ms' is not predicted for serving yet");
 }
 
 TEST_CASE("at least sixty published rows of at least eight sources ship with the tool") {
