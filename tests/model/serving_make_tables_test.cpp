@@ -136,6 +136,11 @@ TEST_CASE("tables: a step of decodes is the line that skips over many of them, t
         CHECK(line.first <= batch.context);
         CHECK(batch.context < line.end);
         CHECK(line.at(batch.context) == p.tables.time(batch));
+        // a slope of whole picoseconds a key misses the next line by half of one a key at most
+        if (line.end < 1'000'000'000) {
+          const DecodeLine next = p.tables.decode_line(b, line.end);
+          CHECK(std::abs((line.at(line.end) - next.base).count()) <= (line.end - line.first + 1) / 2);
+        }
         // the next step's keys lie on the same line as long as it says so
         if (batch.context + b < line.end) {
           batch.context += b;
