@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads that do not change, against arithmetic on costs that can be added by hand.
+#include <headroom/model/serve/steady_state.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../near.hpp"
+#include <vector>
+
+using namespace headroom;
+using test::near;
+
+namespace {
+
+/// Every iteration alike.
+double constant(const IterationMix&) {
+  return 10e-3;
+}
+/// A millisecond, and a microsecond for each token.
+double by_tokens(const IterationMix& mix) {
+  return 1e-3 + 1e-6 * mix.tokens();
+}
+
+SteadyLoad load(double isl, double osl, double batch, double concurrency) {
+  SteadyLoad l;
+  l.isl = isl;
+  l.osl = osl;
+  l.batch = batch;
+  l.concurrency = concurrency;
+  return l;
+}
+
+const SteadyHabits habits{Seconds{2e-3}, 0.5, 1.0, 1.0, 0.3};
+
+}  // namespace
+
+TEST_CASE("a static batch runs its prompts once and then osl steps; only the first token waits for the request") {
+  const SteadyState same = static_batch(constant, load(100, 9, 4, 4), habits);
+  CHECK(same.ttft.raw() == near(12e-3));
+  CHECK(same.tpot.raw() == near(10e-3));
+  CHECK(same.requests_per_s == near(4 / 100e-3));  // ten iterations of 10 ms
+  CHECK(same.output_tokens_per_s == near(9 * 4 / 100e-3));
+  // 400 tokens of prompts, then ten steps of four tokens
+  const SteadyState s = static_batch(by_tokens, load(100, 10, 4, 4), habits);
+  CHECK(s.ttft.raw() == near(2e-3 + 1.4e-3));
+  CHECK(s.tpot.raw() == near(1.004e-3));
+  CHECK(s.requests_per_s == near(4 / (1.4e-3 + 10 * 1.004e-3)));
+  CHECK(s.prompt_share == near(1.4 / (1.4 + 10.04)));
+}
+
+TEST_CASE("stages of a pipeline each take their part of a static batch, and wait for a share of (pp - 1) / pp") {
+  SteadyLoad two = load(100, 10, 4, 4);
+  two.stages = 2;
+  const SteadyState s = static_batch(by_tokens, two, habits);
+  CHECK(s.ttft.raw() == near(2e-3 + 1.2e-3));
+  CHECK(s.tpot.raw() == near(1.002e-3));
+  CHECK(s.requests_per_s == near(2 * 2 / ((1 + 0.3 / 2) * (1.2e-3 + 10 * 1.002e-3))));
+}
+
+TEST_CASE("saturated: each sequence's prompt falls into one step of the cycle in which it decodes its output") {
+  // 20 prompts of 100 tokens in 20 of 100 steps, each beside 19 decodes
+  const SteadyState s = saturated(by_tokens, load(100, 100, 20, 20), habits);
+  const double cycle = 80 * 1.020e-3 + 20 * 1.119e-3;
+  CHECK(s.decode_step.raw() == near(1.020e-3));
+  CHECK(s.mixed_step.raw() == near(1.119e-3));
+  CHECK(s.tpot.raw() == near(cycle / 100));
+  CHECK(s.output_tokens_per_s == near(20 * 100 / cycle));
+  CHECK(s.prompt_share == near(20 * 0.099e-3 / cycle));
+  CHECK(saturated(constant, load(100, 100, 20, 20), habits).output_tokens_per_s == near(20 / 10e-3));
+}
+
+TEST_CASE("saturated: short outputs put several prompts into every step") {
+  // 20 sequences end every 10 steps: two prompts, 200 tokens, beside 18 decodes in every step
+  const SteadyState s = saturated(by_tokens, load(100, 10, 20, 20), habits);
+  CHECK(s.mixed_step.raw() == near(1.218e-3));
+  CHECK(s.output_tokens_per_s == near(20 * 10 / (10 * 1.218e-3)));
+}
+
+TEST_CASE("saturated: prompts beyond an iteration's tokens stretch the cycle, and their chunks see keys between") {
+  SteadyLoad l = load(1000, 10, 20, 20);
+  l.chunk = 512;
+  std::vector<IterationMix> asked;
+  const SteadyState s = saturated(
+      [&](const IterationMix& mix) {
+        asked.push_back(mix);
+        return by_tokens(mix);
+      },
+      l, habits);
+  // 20 000 prompt tokens take 39.06 steps of 512 beside 19 decodes, more than the 10 of the outputs
+  const double cycle = 20'000.0 / 512 * 1.531e-3;
+  CHECK(s.output_tokens_per_s == near(20 * 10 / cycle));
+  CHECK(s.prompt_share == 1.0);
+  REQUIRE(asked.size() == 2);
+  CHECK(asked[1].chunk_tokens == 512);
+  CHECK(asked[1].chunks == 1);
+  CHECK(asked[1].chunk_keys == 0.5 * (1000 + 512));
+  CHECK(asked[1].ending == near(0.512));
+}
+
+TEST_CASE("saturated: a lone sequence never decodes beside its own prompt, and one token of output is its prompt") {
+  const SteadyState lone = saturated(by_tokens, load(100, 10, 1, 1), habits);
+  CHECK(lone.mixed_step.raw() == near(1.1e-3));
+  CHECK(lone.output_tokens_per_s == near(10 / (9 * 1.001e-3 + 1.1e-3)));
+  CHECK(saturated(by_tokens, load(100, 1, 1, 1), habits).requests_per_s == near(1 / 1.1e-3));
+  SteadyLoad staged = load(100, 100, 40, 40);
+  staged.stages = 2;
+  CHECK(saturated(by_tokens, staged, habits).output_tokens_per_s ==
+        near(2 / 1.15 * saturated(by_tokens, load(100, 100, 20, 20), habits).output_tokens_per_s));
+}
+
+TEST_CASE("a closed loop decodes at the step of the batch and meets the prompts of the others") {
+  const SteadyState s = closed_loop(by_tokens, load(100, 10, 4, 4), habits);
+  const double decode = 1.004e-3;
+  const double more = 1.103e-3 - decode;  // of a prompt beside three decodes
+  const double tpot = decode + 3.0 / 10 * more;
+  CHECK(s.tpot.raw() == near(tpot));
+  CHECK(s.prompt_share == near(4 * more / (4 * more + 10 * decode)));
+  // half a step, the prompt, half of the prompts in front, the first burst of four over ten waves
+  const double ttft = 2e-3 + 0.5 * decode + 1.103e-3 + 0.5 * (4 * more / (10 * decode)) * more + 2.5 * 0.35e-3 / 10;
+  CHECK(s.ttft.raw() == near(ttft));
+  CHECK(s.requests_per_s == near(4 / (ttft + 9 * tpot)));
+  CHECK(s.output_tokens_per_s == near(40 / (ttft + 9 * tpot)));
+  SteadyHabits apart = habits;
+  apart.interference = 0.0;
+  CHECK(closed_loop(by_tokens, load(100, 10, 4, 4), apart).tpot.raw() == near(decode));
+}
+
+TEST_CASE("closed loop: prompts that cost nothing beside a step leave TPOT at the step") {
+  const SteadyState s = closed_loop(constant, load(100, 10, 4, 4), habits);
+  CHECK(s.tpot.raw() == near(10e-3));
+  CHECK(s.prompt_share == 0.0);
+  // a lone client: half a step, its prompt, its own burst
+  const SteadyState lone = closed_loop(by_tokens, load(100, 1, 1, 1), habits);
+  const double ttft = 2e-3 + 0.5 * 1.001e-3 + 1.1e-3 + 1.1e-3 / 10;
+  CHECK(lone.tpot.raw() == near(1.001e-3));
+  CHECK(lone.ttft.raw() == near(ttft));
+  CHECK(lone.requests_per_s == near(1 / ttft));
+}
+
+TEST_CASE("closed loop: requests above the batch wait for whole answers of those in front") {
+  const SteadyState full = closed_loop(by_tokens, load(100, 10, 4, 4), habits);
+  const SteadyState queued = closed_loop(by_tokens, load(100, 10, 4, 12), habits);
+  CHECK(queued.tpot.raw() == near(full.tpot.raw()));
+  // two batches in front of it, and a first burst of twelve in place of four: their prompts in iterations of 1200
+  // tokens in place of 400
+  const double queue = 2 * 10 * full.tpot.raw();
+  const double burst = (6.5 * 2.2e-3 / 12 - 2.5 * 1.4e-3 / 4) / 10;
+  CHECK(queued.ttft.raw() - full.ttft.raw() == near(queue + burst));
+  CHECK(queued.requests_per_s == near(12 / (queued.ttft.raw() + 9 * full.tpot.raw())));
+}
+
+TEST_CASE("closed loop: a prompt longer than an iteration takes its chunks one after another") {
+  SteadyLoad l = load(1024, 10, 4, 4);
+  l.chunk = 256;
+  SteadyHabits quiet = habits;
+  quiet.burst = 0.0;
+  const SteadyState s = closed_loop(by_tokens, l, quiet);
+  const double mixed = 1e-3 + 259e-6;
+  const double more = 4 * (mixed - 1.004e-3);
+  CHECK(s.mixed_step.raw() == near(mixed));
+  CHECK(s.tpot.raw() == near(1.004e-3 + 0.3 * more));
+  CHECK(s.ttft.raw() == near(2e-3 + 0.5 * 1.004e-3 + 4 * mixed + 0.5 * (4 * more / (10 * 1.004e-3)) * more));
+  l.stages = 2;
+  l.batch = l.concurrency = 8;
+  CHECK(closed_loop(by_tokens, l, quiet).tpot.raw() == near(1.15 * s.tpot.raw()));
+}

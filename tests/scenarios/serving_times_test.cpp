@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times of serving plans and of measured rows: what they stay above, what they add up to, which rows are refused.
+#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/serve_reader.hpp>
+#include <headroom/scenarios/validation/serving_row.hpp>
+#include <headroom/scenarios/validation/serving_times.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../near.hpp"
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace headroom;
+using test::near;
+
+namespace {
+
+const Sources& sources() {
+  static const Sources standard = Sources::standard();
+  return standard;
+}
+
+Plan plan_of(std::vector<std::string> changes) {
+  const std::string path = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/serve/llama3-70b.toml";
+  return make_plan(changed(read_scenario(parse_toml(read_file(path).text, path), path, sources()), changes), false);
+}
+
+const ServePlan& answer_of(const Plan& plan) {
+  return std::get<ServePlan>(plan.answer);
+}
+
+ServingConfiguration run() {
+  ServingConfiguration c;
+  c.model = "Llama-3.1-8B";
+  c.gpu = "H100-SXM5-80GB";
+  c.weight_dtype = c.act_dtype = c.kv_dtype = "bf16";
+  c.engine = "vLLM";
+  c.engine_version = "0.9.0";
+  c.gpus = c.tp = 1;
+  c.isl = 1000;
+  c.osl = 200;
+  c.concurrency = 16;
+  c.options["scenario"] = "closed";
+  return c;
+}
+
+RowPrediction predicted(const ServingConfiguration& c,
+                        std::string_view metric = "tpot_ms_mean",
+                        std::string_view unit = "ms") {
+  static ServingRowModel model{sources()};
+  return model.predict(c, metric, unit);
+}
+
+}  // namespace
+
+TEST_CASE("a serving plan: no TPOT below the least iteration, inside its interval, and the terms are the step") {
+  const Plan plan = plan_of({});
+  const ServePlan& a = answer_of(plan);
+  REQUIRE(a.times);
+  CHECK(a.times->least_decode.raw() > 0.0);
+  CHECK(a.times->least_decode <= a.times->state.decode_step);
+  CHECK(a.times->state.decode_step <= a.tpot.mid);
+  CHECK(a.times->decode.total() == near(a.times->state.decode_step.raw()));
+  CHECK(a.tpot.low < a.tpot.mid);
+  CHECK(a.tpot.mid < a.tpot.high);
+  CHECK(a.times->prompt_alone < a.ttft.mid);  // nobody else there
+  // 141 GB over eight GPUs of 3.35 TB/s, and 64 caches of 2176 tokens at 320 KiB
+  const double bytes = (70.55e9 * 2 + 64 * 2176 * 327680.0) / 8;
+  CHECK(a.times->least_decode.raw() == near(bytes / 3.35e12, 2e-3));
+  // Little: requests in flight over the time that one takes
+  const double seconds = a.ttft.mid.raw() + 255 * a.tpot.mid.raw();
+  CHECK(a.requests_per_s.mid == near(64 / seconds));
+  CHECK(a.output_tokens_per_s.mid == near(256 * 64 / seconds));
+}
+
+TEST_CASE("a serving plan: money for a million tokens in and out adds up to what everything costs") {
+  for (const std::vector<std::string>& changes : std::vector<std::vector<std::string>>{
+           {}, {"serving.isl=16"}, {"serving.osl=2"}, {"serving.concurrency=512"}, {"serving.engine=tensorrt-llm"}}) {
+    const Plan plan = plan_of(changes);
+    const ServePlan& a = answer_of(plan);
+    REQUIRE(a.times);
+    const auto& work = std::get<ServeScenario>(plan.scenario.question).work;
+    const auto isl = static_cast<double>(work.isl);
+    const auto osl = static_cast<double>(work.osl);
+    const auto sum = [&](Dollars in, Dollars out) { return in.raw() * isl + out.raw() * osl; };
+    CHECK(a.cost_per_million_output_tokens.mid.raw() > 0.0);
+    CHECK(sum(a.cost_per_million_input_tokens_apart.low, a.cost_per_million_output_tokens_apart.low) ==
+          near(a.cost_per_million_output_tokens.low.raw() * osl));
+    CHECK(sum(a.cost_per_million_input_tokens_apart.mid, a.cost_per_million_output_tokens_apart.mid) ==
+          near(a.cost_per_million_output_tokens.mid.raw() * osl));
+    CHECK(sum(a.cost_per_million_input_tokens_apart.high, a.cost_per_million_output_tokens_apart.high) ==
+          near(a.cost_per_million_output_tokens.high.raw() * osl));
+    // eight GPUs at 2.99 $/h, as the price list says, over the tokens of an hour
+    const double price = a.cost_per_million_output_tokens.mid.raw() * a.output_tokens_per_s.mid * 3600 / 1e6 / 8;
+    CHECK(price == near(2.99, 1e-6));
+  }
+}
+
+TEST_CASE("a serving plan: more requests raise rate and TPOT, more prompt raises TTFT, replicas divide the load") {
+  const auto ask = [](const std::vector<std::string>& changes) { return answer_of(plan_of(changes)); };
+  const ServePlan usual = ask({});
+  const ServePlan few = ask({"serving.concurrency=8"});
+  CHECK(few.tpot.mid < usual.tpot.mid);
+  CHECK(few.output_tokens_per_s.mid < usual.output_tokens_per_s.mid);
+  CHECK(ask({"serving.isl=6000"}).ttft.mid > usual.ttft.mid);
+  const ServePlan halves = ask({"strategy.tp=4"});
+  REQUIRE(halves.times);
+  CHECK(halves.estimate.replicas == 2);
+  CHECK(halves.requests_per_s.mid == near(2 * halves.times->state.requests_per_s));
+  CHECK(halves.times->decode[IterationTerm::products] > usual.times->decode[IterationTerm::products]);
+}
+
+TEST_CASE("measured rows: the engine's release, the load and the layout reach the answer") {
+  const double usual = predicted(run()).predicted;
+  REQUIRE(predicted(run()).status == RowStatus::ok);
+  ServingConfiguration c = run();
+  c.engine_version = "0.7.0";  // before V1
+  CHECK(predicted(c).predicted > usual);
+  c = run();
+  c.concurrency = 64;
+  CHECK(predicted(c).predicted > usual);
+  c = run();
+  c.tp = c.gpus = 4;
+  CHECK(predicted(c).predicted < usual);
+  c = run();
+  c.concurrency = 32;
+  c.gpus = 2;  // two replicas of sixteen
+  CHECK(predicted(c).predicted == near(usual));
+  CHECK(predicted(c, "output_tokens_per_s", "tokens/s").predicted ==
+        near(2 * predicted(run(), "output_tokens_per_s", "tokens/s").predicted));
+  c = run();
+  const double rate = predicted(c, "requests_per_s", "requests/s").predicted;
+  CHECK(predicted(c, "output_tokens_per_s", "tokens/s").predicted == near(200 * rate));
+  CHECK(predicted(c, "total_tokens_per_s", "tokens/s").predicted == near(1200 * rate));
+  c.concurrency.reset();
+  c.options["scenario"] = "interactive";  // one at a time
+  ServingConfiguration lone = run();
+  lone.concurrency = 1;
+  CHECK(predicted(c).predicted == near(predicted(lone).predicted));
+}
+
+TEST_CASE("measured rows: what no run beats lies on the good side of the prediction, the sheet beyond it") {
+  for (const std::string_view scenario : {"closed", "static", "offline"}) {
+    for (const std::string_view name : {"Llama-3.1-8B", "Mixtral-8x7B"}) {
+      for (const double concurrency : {1.0, 16.0, 200.0}) {
+        ServingConfiguration c = run();
+        c.model = name;
+        c.tp = c.gpus = 2;
+        c.concurrency = concurrency;
+        c.options["scenario"] = scenario;
+        CAPTURE(scenario);
+        CAPTURE(name);
+        CAPTURE(concurrency);
+        const RowPrediction rate = predicted(c, "output_tokens_per_s", "tokens/s");
+        REQUIRE(rate.status == RowStatus::ok);
+        CHECK(rate.predicted < rate.fastest);
+        CHECK(rate.roofline <= rate.fastest);
+        CHECK(rate.low < rate.predicted);
+        CHECK(rate.predicted < rate.high);
+        if (scenario != "offline") {
+          CHECK(predicted(c).predicted > predicted(c).fastest);
+          CHECK(predicted(c, "ttft_ms_mean").predicted > predicted(c, "ttft_ms_mean").fastest);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("measured rows that no closed form answers are unsupported, each with the reason") {
+  const auto why = [](const ServingConfiguration& c, std::string_view metric = "tpot_ms_mean") {
+    const RowPrediction p = predicted(c, metric);
+    CHECK(p.status == RowStatus::unsupported);
+    return p.why;
+  };
+  ServingConfiguration c = run();
+  c.concurrency.reset();
+  CHECK(why(c) == "not published: concurrency");
+  c = run();
+  c.tp.reset();
+  c.isl.reset();
+  CHECK(why(c) == "not published: tp, isl");
+  c = run();
+  c.options["scenario"] = "online";
+  CHECK(why(c) == "a load of scenario 'online' is not predicted yet");
+  c.options["scenario"] = "offline";
+  CHECK(why(c) == "metric 'tpot_ms_mean' of requests that were all sent at once is a queue's: simulate it");
+  c = run();
+  CHECK(why(c, "tpot_ms_p99") == "metric 'tpot_ms_p99' in 'ms' is not predicted for serving yet");
+  c.options["speculative"] = "eagle3";
+  CHECK(why(c) == "speculative decoding without a published acceptance");
+  c = run();
+  c.engine = "LMDeploy";
+  CHECK(why(c) == "engine 'LMDeploy' is of no stack");
+  c = run();
+  c.model = "nobody's";
+  CHECK(why(c) == "the network is neither a preset nor whole in the columns");
+  c = run();
+  c.weight_dtype = "fp7";
+  CHECK(why(c) == "format 'fp7' is not known");
+  c = run();
+  c.tp = c.gpus = 3;
+  CHECK(why(c) == "32 heads do not divide by tp 3");
+  c = run();
+  c.model = "llama3-70b";
+  CHECK(why(c).find("does not fit") != std::string::npos);
+  c = run();
+  c.gpus = 4;
+  c.options["attention_dp"] = "1";
+  CHECK(why(c) == "not published: ep of an attention-DP layout");
+}
