@@ -23,7 +23,7 @@ constexpr std::int64_t workspace = std::int64_t{32} << 20;
 constexpr double usable_share = 0.8;  // the rest is for the context, graphs and the kernels' code
 
 std::int64_t weight_bytes(GemmType type, std::int64_t n, std::int64_t k) {
-  return n * k * row_of(type).operand_bytes;
+  return operand_bytes(type, n * k);
 }
 
 class Planner {
@@ -115,7 +115,7 @@ struct NameOf {
 struct MemoryOf {
   Bytes operator()(const GemmProbe& p) const {
     const std::int64_t output = p.m * p.n * row_of(p.type).output_bytes;
-    const std::int64_t input = p.m * p.k * row_of(p.type).operand_bytes;
+    const std::int64_t input = operand_bytes(p.type, p.m * p.k);
     return Bytes{static_cast<double>((p.copies * weight_bytes(p.type, p.n, p.k)) + input + output + workspace)};
   }
   Bytes operator()(const CopyProbe& p) const { return static_cast<double>(p.copies) * p.moved(); }

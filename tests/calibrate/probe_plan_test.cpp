@@ -59,7 +59,7 @@ TEST_CASE("weights and arrays in turn exceed twice the L2 on every device, and w
     const ProbePlan plan = plan_probes(device, {});
     CHECK(plan.skipped.empty());
     for (const GemmProbe& p : of<GemmProbe>(plan)) {
-      const auto weight = static_cast<double>(p.n * p.k * row_of(p.type).operand_bytes);
+      const auto weight = static_cast<double>(operand_bytes(p.type, p.n * p.k));
       CHECK(static_cast<double>(p.copies) * weight > 2.0 * device.l2.raw());
       CHECK(p.copies >= 2);
     }
