@@ -114,6 +114,7 @@ void write_software(Writer& out, const Manifest& manifest) {
   out.text("cuda_driver", manifest.device.cuda_driver);
   out.text("cuda_runtime", manifest.device.cuda_runtime);
   out.text("cublaslt", manifest.device.cublaslt);
+  out.maybe("cudnn", manifest.device.cudnn);
 }
 
 void write_settings(Writer& out, const Manifest& manifest) {
@@ -188,7 +189,8 @@ Conditions conditions_of(const Manifest& m) {
   const auto clock = [](std::optional<Hertz> value) { return value ? number(value->raw() / mega) + " MHz" : ""; };
   const auto watts = [](std::optional<Watts> value) { return value ? number(value->raw()) + " W" : ""; };
   const auto state = [](std::optional<bool> value) { return !value ? "" : *value ? "on" : "off"; };
-  return {{"name", m.device.name},
+  Conditions conditions{
+          {"name", m.device.name},
           {"mark", m.settings.mark},
           {"compute capability", std::to_string(m.device.capability)},
           {"SMs", std::to_string(m.device.sms)},
@@ -202,6 +204,10 @@ Conditions conditions_of(const Manifest& m) {
           {"power limit", watts(m.settings.power_limit)},
           {"ECC", state(m.settings.ecc)},
           {"MIG", state(m.settings.mig)}};
+  if (!m.device.cudnn.empty()) {  // last, so that a folder of before keeps its digest
+    conditions.emplace_back("cuDNN", m.device.cudnn);
+  }
+  return conditions;
 }
 
 std::string conditions_digest(const Manifest& manifest) {
@@ -256,6 +262,7 @@ Manifest read_manifest(std::string_view text, const std::string& file) {
   m.device.cuda_driver = software.text("cuda_driver");
   m.device.cuda_runtime = software.text("cuda_runtime");
   m.device.cublaslt = software.text("cublaslt");
+  m.device.cudnn = software.maybe_text("cudnn").value_or("");
   if (std::optional<ConfigTable> settings = root.maybe_table("settings")) {
     m.nvml_missing = settings->maybe_text("nvml_missing").value_or("");
     read_settings(*settings, m.settings);

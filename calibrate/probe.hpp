@@ -3,6 +3,7 @@
 // here: a GPU is reached through probe_library.hpp, and tests bring a prober of their own.
 #pragma once
 
+#include <headroom/calibrate/probe_kinds.hpp>
 #include <headroom/core/quantity.hpp>
 #include <headroom/hardware/device.hpp>
 
@@ -79,16 +80,20 @@ struct CopyProbe {
   [[nodiscard]] constexpr Bytes moved() const noexcept { return Bytes{static_cast<double>(arrays() * array_bytes)}; }
 };
 
-/// Empty kernels: launched one by one into a stream, the host's part of that, and as the nodes of one graph.
-enum class LaunchOp : std::uint8_t { stream, stream_host, graph, count };
-inline constexpr std::array<std::string_view, 3> launch_op_names{"stream", "stream_host", "graph"};
+/// Empty kernels: launched one by one into a stream, the host's part of that, and as the nodes of one graph; launched
+/// and waited for one by one (`sync`, by the host's clock); a graph launched and waited for (`replay`, the same); queued
+/// behind a running kernel, so that the device alone sets the pace (`rate`).
+enum class LaunchOp : std::uint8_t { stream, stream_host, graph, sync, replay, rate, count };
+inline constexpr std::array<std::string_view, 6> launch_op_names{"stream", "stream_host", "graph",
+                                                                 "sync",   "replay",      "rate"};
 
 struct LaunchProbe {
   LaunchOp op = LaunchOp::stream;
   std::int64_t count = 1;
 };
 
-using Probe = std::variant<GemmProbe, CopyProbe, LaunchProbe>;
+using Probe =
+    std::variant<GemmProbe, CopyProbe, LaunchProbe, AttentionProbe, DecodeProbe, PassProbe, TransferProbe>;
 
 /// "gemm bf16 8192x8192x8192", "triad 4096 B", "graph 64": for messages and manifests.
 [[nodiscard]] std::string name_of(const Probe& probe);
@@ -132,6 +137,8 @@ struct ProbeDevice {
   Bytes l2{}, memory{}, free_memory{};
   std::string cuda_driver, cuda_runtime, cublaslt;  ///< "13.0"; "13.1.0"
   std::string pci_bus_id;                           ///< to find the same device in NVML
+  std::string cudnn = {};                           ///< "9.19.0"; empty: there is none
+  std::int64_t peers = 0;                           ///< other devices whose memory this one can address
 };
 
 /// The device, its driver or the probe library is missing or has failed: nothing was measured.

@@ -40,8 +40,8 @@ bool says(const std::string& text, const char* part) {
 }
 
 ProbePlan bf16_plan(const Prober& prober, bool quick) {
-  ProbeChoice choice;
-  choice.copy = choice.launch = false;
+  ProbeChoice choice = ProbeChoice::none();
+  choice.gemm = true;
   choice.types = {GemmType::bf16};
   choice.quick = quick;
   return plan_probes(prober.device(), choice);
@@ -52,7 +52,7 @@ ProbePlan bf16_plan(const Prober& prober, bool quick) {
 TEST_CASE("a missing library, a wrong one, another ABI, no device and no kernels each say what is missing") {
   CHECK(says(refusal("/nowhere/libheadroom_probes.so", ""), "cannot be opened"));
   CHECK(says(refusal("libm.so.6", ""), "no symbol headroom_probes_table"));
-  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 3 of the probe interface, this headroom 2"));
+  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 4 of the probe interface, this headroom 3"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "none"), "no CUDA device: no CUDA-capable device is detected"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "open"), "no kernel image is available"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "", 1), "no CUDA device 1; this process sees 1"));

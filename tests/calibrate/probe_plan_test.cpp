@@ -117,8 +117,8 @@ TEST_CASE("what does not fit into free memory is skipped and says how much it ne
 }
 
 TEST_CASE("--only and --quick leave out what they say") {
-  ProbeChoice choice;
-  choice.copy = choice.launch = false;
+  ProbeChoice choice = ProbeChoice::none();
+  choice.gemm = true;
   choice.types = {GemmType::bf16};
   CHECK(plan_probes(hopper(), choice).probes.size() == 48 + 2);
   choice.quick = true;

@@ -109,7 +109,7 @@ Manifest some_manifest() {
 }  // namespace
 
 TEST_CASE("GEMM rows have the columns of other collections and read back to five digits") {
-  const SampleRows rows = rows_of(some_samples(), "13.1.0");
+  const SampleRows rows = rows_of(some_samples(), {"13.1.0"});
   const std::string text = csv_of(rows.gemm);
   CHECK(text == "engine,version,dtype,m,n,k,latency_us\ncublaslt,13.1.0,fp8,8192,4096,1536,123.46\n");
   const std::vector<GemmRow> back = read_back(text, read_gemm_rows);
@@ -124,7 +124,7 @@ TEST_CASE("sustained, copy and launch rows read back; what NVML did not tell sta
   std::vector<Sample> samples = some_samples();
   samples.push_back(samples[1]);
   samples.back().power.reset();
-  const SampleRows rows = rows_of(samples, "13.1.0");
+  const SampleRows rows = rows_of(samples, {"13.1.0"});
   const std::vector<SustainedRow> sustained = read_back(csv_of(rows.sustained), read_sustained_rows);
   REQUIRE(sustained.size() == 2);
   CHECK(sustained[0].power.value().raw() == doctest::Approx(698.5));
