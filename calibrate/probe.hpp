@@ -81,8 +81,8 @@ struct CopyProbe {
 };
 
 /// Empty kernels: launched one by one into a stream, the host's part of that, and as the nodes of one graph; launched
-/// and waited for one by one (`sync`, by the host's clock); a graph launched and waited for (`replay`, the same); queued
-/// behind a running kernel, so that the device alone sets the pace (`rate`).
+/// and waited for one by one (`sync`, by the host's clock); a graph launched and waited for (`replay`, the same);
+/// queued behind a running kernel, so that the device alone sets the pace (`rate`).
 enum class LaunchOp : std::uint8_t { stream, stream_host, graph, sync, replay, rate, count };
 inline constexpr std::array<std::string_view, 6> launch_op_names{"stream", "stream_host", "graph",
                                                                  "sync",   "replay",      "rate"};
@@ -92,8 +92,7 @@ struct LaunchProbe {
   std::int64_t count = 1;
 };
 
-using Probe =
-    std::variant<GemmProbe, CopyProbe, LaunchProbe, AttentionProbe, DecodeProbe, PassProbe, TransferProbe>;
+using Probe = std::variant<GemmProbe, CopyProbe, LaunchProbe, AttentionProbe, DecodeProbe, PassProbe, TransferProbe>;
 
 /// "gemm bf16 8192x8192x8192", "triad 4096 B", "graph 64": for messages and manifests.
 [[nodiscard]] std::string name_of(const Probe& probe);

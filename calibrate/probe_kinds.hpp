@@ -101,7 +101,8 @@ struct TransferProbe {
   [[nodiscard]] std::int64_t crossed() const noexcept { return is_both_ways(op) ? 2 * bytes : bytes; }
 };
 
-/// "attention backward causal 4x4096 32/8x128", "decode 64x4096 32/8x128", "gather 65536 B by 256", "h2d_pinned 4096 B".
+/// "attention backward causal 4x4096 32/8x128", "decode 64x4096 32/8x128", "gather 65536 B by 256", "h2d_pinned 4096
+/// B".
 [[nodiscard]] std::string name_of(const AttentionProbe& probe);
 [[nodiscard]] std::string name_of(const DecodeProbe& probe);
 [[nodiscard]] std::string name_of(const PassProbe& probe);

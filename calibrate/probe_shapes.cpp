@@ -84,10 +84,11 @@ std::vector<DecodeProbe> decode_probes(ProbeExtent extent, Bytes l2) {
   const bool full = extent == ProbeExtent::full;
   const std::vector<std::int64_t> batches =
       full ? std::vector<std::int64_t>{1, 2, 4, 8, 16, 32, 64, 128} : std::vector<std::int64_t>{1, 8, 64};
-  const std::vector<std::int64_t> contexts =
-      full ? std::vector<std::int64_t>{128, 512, 2048, 8192, 32768, 131072} : std::vector<std::int64_t>{512, 4096, 32768};
-  const std::vector<Heads> heads = full ? std::vector<Heads>{{32, 8, 128}, {64, 8, 128}, {32, 32, 128}, {32, 32, 64}, {64, 8, 64}}
-                                        : std::vector<Heads>{{32, 8, 128}, {32, 32, 64}};
+  const std::vector<std::int64_t> contexts = full ? std::vector<std::int64_t>{128, 512, 4096, 16384, 32768, 131072}
+                                                  : std::vector<std::int64_t>{512, 4096, 32768};
+  const std::vector<Heads> heads =
+      full ? std::vector<Heads>{{32, 8, 128}, {64, 8, 128}, {32, 32, 128}, {32, 32, 64}, {64, 8, 64}}
+           : std::vector<Heads>{{32, 8, 128}, {32, 32, 64}};
   std::vector<DecodeProbe> probes;
   for (const Heads& h : heads) {
     for (const std::int64_t batch : batches) {

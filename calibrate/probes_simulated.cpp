@@ -42,6 +42,9 @@ void read_constants(ConfigTable& root, SimulatedDevice& d) {
   ConfigTable copy = root.table("copy");
   set(d.copy, MemoryParameter::bandwidth, copy.number("bandwidth", share));
   set(d.copy, MemoryParameter::launch, copy.quantity<Seconds>("launch").raw());
+  if (const std::optional<Seconds> block = copy.maybe_quantity<Seconds>("block")) {
+    set(d.copy, MemoryParameter::block, block->raw());
+  }
   copy.finish();
   ConfigTable launch = root.table("launch");
   d.stream = launch.quantity<Seconds>("stream");

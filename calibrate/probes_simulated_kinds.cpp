@@ -55,8 +55,8 @@ std::optional<double> simulated_time(const SimulatedDevice& device, const Decode
 }
 
 std::optional<double> simulated_time(const SimulatedDevice& device, const PassProbe& p) {
-  const KernelDevice limits{FlopsPerSecond{1.0}, device.datasheet.bandwidth(),
-                            static_cast<double>(device.facts.sms), device.facts.l2};
+  const KernelDevice limits{FlopsPerSecond{1.0}, device.datasheet.bandwidth(), static_cast<double>(device.facts.sms),
+                            device.facts.l2};
   const double kernels = p.op == PassOp::chain ? static_cast<double>(chain_steps) : 1.0;
   const double rows = p.op == PassOp::reduce ? static_cast<double>(p.rows()) : 0.0;
   const MemoryOp pass{Bytes{static_cast<double>(p.read()) / kernels}, Bytes{static_cast<double>(p.written()) / kernels},
@@ -65,8 +65,8 @@ std::optional<double> simulated_time(const SimulatedDevice& device, const PassPr
 }
 
 std::optional<double> simulated_time(const SimulatedDevice& device, const TransferProbe& p) {
-  const bool pageable = p.op == TransferOp::h2d_pageable || p.op == TransferOp::d2h_pageable ||
-                        p.op == TransferOp::both_pageable;
+  const bool pageable =
+      p.op == TransferOp::h2d_pageable || p.op == TransferOp::d2h_pageable || p.op == TransferOp::both_pageable;
   const BytesPerSecond rate = pageable ? device.pageable : device.pinned;
   if (rate <= BytesPerSecond{} || is_peer(p.op)) {
     return std::nullopt;

@@ -72,7 +72,8 @@ struct Sorter {
   SampleRows* rows;
 
   void operator()(const GemmProbe& p) const {
-    const GemmRow row{"cublaslt", versions->cublaslt, std::string{row_of(p.type).column}, p.m, p.n, p.k, sample->latency};
+    const GemmRow row{"cublaslt", versions->cublaslt, std::string{row_of(p.type).column}, p.m, p.n,
+                      p.k,        sample->latency};
     if (p.sustained > Seconds{}) {
       rows->sustained.push_back({row, sample->first, sample->lasted, sample->sm_clock, sample->power});
     } else {
@@ -130,7 +131,7 @@ std::string csv_of(std::span<const SustainedRow> rows) {
   for (const SustainedRow& r : rows) {
     text += gemm_cells(r.gemm) + "," +
             csv_line({micros(r.first), five_digits(r.lasted.raw()), mhz_or_empty(r.sm_clock),
-                     r.power ? five_digits(r.power->raw()) : std::string{}});
+                      r.power ? five_digits(r.power->raw()) : std::string{}});
   }
   return text;
 }
@@ -218,9 +219,10 @@ std::vector<FolderFile> sample_files(std::span<const Sample> samples, const Samp
 std::string details_csv(std::span<const Sample> samples) {
   std::string text = "probe,latency_us,fastest_us,slowest_us,spans,launches,copies,algorithms,sm_clock_mhz\n";
   for (const Sample& s : samples) {
-    text += csv_line({name_of(s.probe), micros(s.latency), micros(s.fastest), micros(s.slowest), std::to_string(s.spans),
-                     std::to_string(s.launches), std::to_string(std::visit(CopiesOf{}, s.probe)),
-                     std::to_string(s.algorithms), mhz_or_empty(s.sm_clock)});
+    text +=
+        csv_line({name_of(s.probe), micros(s.latency), micros(s.fastest), micros(s.slowest), std::to_string(s.spans),
+                  std::to_string(s.launches), std::to_string(std::visit(CopiesOf{}, s.probe)),
+                  std::to_string(s.algorithms), mhz_or_empty(s.sm_clock)});
   }
   return text;
 }

@@ -16,9 +16,9 @@ constexpr std::string_view half_type = "bfloat16";
 
 constexpr std::array<std::string_view, 11> attention_header{
     "engine", "version", "pass", "dtype", "batch", "seq", "heads", "kv_heads", "head_dim", "causal", "latency_us"};
-constexpr std::array<std::string_view, 11> decode_header{
-    "engine", "version", "attn_dtype", "kv_dtype", "batch", "seq", "heads", "kv_heads", "head_dim", "window",
-    "latency_us"};
+constexpr std::array<std::string_view, 11> decode_header{"engine",   "version", "attn_dtype", "kv_dtype",
+                                                         "batch",    "seq",     "heads",      "kv_heads",
+                                                         "head_dim", "window",  "latency_us"};
 constexpr std::array<std::string_view, 5> pass_header{"op", "array_bytes", "width", "bytes", "latency_us"};
 constexpr std::array<std::string_view, 3> transfer_header{"op", "bytes", "latency_us"};
 
@@ -40,10 +40,10 @@ std::string csv_of(std::span<const AttentionRow> rows) {
   std::string text = csv_line(attention_header);
   for (const AttentionRow& row : rows) {
     const AttentionProbe& p = row.probe;
-    text += csv_line({row.engine, row.version, p.backward ? "backward" : "forward", std::string{half_type},
-                      std::to_string(p.batch), std::to_string(p.tokens), std::to_string(p.heads),
-                      std::to_string(p.kv_heads), std::to_string(p.head_dim), p.causal ? "1" : "0",
-                      micros(row.latency)});
+    text +=
+        csv_line({row.engine, row.version, p.backward ? "backward" : "forward", std::string{half_type},
+                  std::to_string(p.batch), std::to_string(p.tokens), std::to_string(p.heads),
+                  std::to_string(p.kv_heads), std::to_string(p.head_dim), p.causal ? "1" : "0", micros(row.latency)});
   }
   return text;
 }

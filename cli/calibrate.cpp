@@ -190,7 +190,13 @@ void show_progress(const CalibrationProgress& p) {
 ProbePlan every_probe(const ProbeDevice& device) {
   ProbeDevice empty = device;
   empty.free_memory = 2.0 * device.memory;
-  return plan_probes(empty, ProbeChoice{});
+  ProbeChoice choice;
+  choice.full = true;  // which holds the standard and the quick sets
+  choice.types.clear();
+  for (const GemmTypeRow& row : gemm_types) {
+    choice.types.push_back(row.type);
+  }
+  return plan_probes(empty, choice);
 }
 
 /// The files that follow from the journal, and the manifest that names them.
@@ -213,7 +219,8 @@ ProbeRun write_samples(const Request& request,
   manifest.complete = calibration.ended.empty();
   manifest.unmet = calibration.unmet;
   manifest.files.clear();
-  std::vector<FolderFile> files = sample_files(run.samples, {manifest.device.cublaslt, manifest.device.cudnn, manifest.headroom});
+  std::vector<FolderFile> files =
+      sample_files(run.samples, {manifest.device.cublaslt, manifest.device.cudnn, manifest.headroom});
   files.emplace_back("timings.csv", timings_csv(all.probes));
   for (const auto& [name, text] : files) {
     write_whole_file(request.folder + "/" + name, text);
@@ -276,6 +283,7 @@ Outcome calibrated(const Arguments& arguments) {
   manifest.catalog_id = base == nullptr || arguments.has("--gpu") ? "" : base->id;
   check_device(manifest.device, monitor, arguments.has("--share"));
   const ProbePlan plan = plan_probes(manifest.device, request.choice);
+  manifest.host = arguments.has("--simulate") ? std::nullopt : std::optional{read_host()};
   manifest.effort = plan.effort;
   if (plan.probes.empty()) {
     throw DeviceError{

@@ -83,6 +83,7 @@ Outcome probed(const Arguments& arguments) {
   }
   const ProbePlan plan = plan_probes(manifest.device, choice);
   manifest.effort = plan.effort;
+  manifest.host = read_host();
 
   const bool terminal = isatty(STDERR_FILENO) != 0;
   const ProbeRun run = run_probes(*prober, nvml.get(), plan, terminal ? ProbeProgress{show_progress} : nullptr);
@@ -94,7 +95,8 @@ Outcome probed(const Arguments& arguments) {
         run.skipped.empty() ? "" : ": " + run.skipped.front().probe + ": " + run.skipped.front().why;
     throw DeviceError{"no probe could be measured" + why};
   }
-  std::vector<FolderFile> files = sample_files(run.samples, {manifest.device.cublaslt, manifest.device.cudnn, manifest.headroom});
+  std::vector<FolderFile> files =
+      sample_files(run.samples, {manifest.device.cublaslt, manifest.device.cudnn, manifest.headroom});
   for (const FolderFile& file : files) {
     manifest.files.push_back(file.first);
   }

@@ -165,8 +165,9 @@ class AttentionProblem {
   }
 
   void fill(const Arrays& arrays, std::uint64_t seed) const {
-    check(fill_normal(arrays.at(0), copies_ * arrays.stride() / half_bytes, Element::bf16, seed, session_->stream.get()),
-          "fill kernel");
+    check(
+        fill_normal(arrays.at(0), copies_ * arrays.stride() / half_bytes, Element::bf16, seed, session_->stream.get()),
+        "fill kernel");
   }
 
   [[nodiscard]] AttentionTensors tensors(std::int64_t copy) const {
@@ -239,8 +240,7 @@ class AttentionProblem {
       const Rows dout = head(dout_, s_.heads, batch, which);
       const Rows dq = head(dq_, s_.heads, batch, which);
       for (const std::int64_t row : {s_.tokens / 3, s_.tokens - 1}) {
-        const double error =
-            relative_error(row_of(dq, row), query_gradient(q.at(row), dout.at(row), k, v, seen(row)));
+        const double error = relative_error(row_of(dq, row), query_gradient(q.at(row), dout.at(row), k, v, seen(row)));
         worst = error <= worst ? worst : error;  // also takes what is no number
       }
     }
@@ -281,7 +281,10 @@ class AttentionProblem {
 };
 
 /// Spans of launches one by one: for a kernel that a graph cannot hold. The host's part shows in short ones.
-std::vector<double> stream_spans(const Stream& stream, std::int64_t launches, std::int64_t repeats, const Enqueue& one) {
+std::vector<double> stream_spans(const Stream& stream,
+                                 std::int64_t launches,
+                                 std::int64_t repeats,
+                                 const Enqueue& one) {
   std::vector<double> seconds;
   for (std::int64_t span = 0; span <= repeats; ++span) {
     const Event begin;
@@ -305,8 +308,7 @@ Result measure_attention(const Session& session, const Request& request) {
   AttentionProblem problem{session, request};
   problem.verify();
   const Enqueue one = [&](std::int64_t i, cudaStream_t stream) { problem.enqueue(i, stream); };
-  const std::int64_t launches =
-      launches_for(request.span_seconds, rough_seconds(session.stream, one), request.copies);
+  const std::int64_t launches = launches_for(request.span_seconds, rough_seconds(session.stream, one), request.copies);
   Result result{};
   try {
     const Replay replay{session.stream, launches, one};

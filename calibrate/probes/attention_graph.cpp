@@ -83,7 +83,8 @@ class Builder {
   }
 
   /// y = mode(x), or of x and b; `choice`: where it is true x, else b.
-  Place pointwise(cudnnPointwiseMode_t mode, Place x, Place y, const Place* b = nullptr, const Place* choice = nullptr) {
+  Place pointwise(
+      cudnnPointwiseMode_t mode, Place x, Place y, const Place* b = nullptr, const Place* choice = nullptr) {
     const Place of = point(mode, CUDNN_DATA_FLOAT, -1);
     apply(of, x, y, b, choice);
     return y;
@@ -142,8 +143,8 @@ class Builder {
  private:
   static constexpr std::size_t most_descriptors = 128;
 
-  Place tensor(std::int64_t uid, cudnnDataType_t type, const Sizes4& dims, const Sizes4& strides, bool inside,
-               bool by_value) {
+  Place tensor(
+      std::int64_t uid, cudnnDataType_t type, const Sizes4& dims, const Sizes4& strides, bool inside, bool by_value) {
     constexpr std::int64_t alignment = 16;
     Descriptor made{CUDNN_BACKEND_TENSOR_DESCRIPTOR};
     made.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, uid);
@@ -204,7 +205,8 @@ void add_forward(Builder& g, const AttentionSizes& s) {
 }
 
 /// c = a^T b of scores a, summed over the query heads of a group where several share a key head.
-void add_key_gradient(Builder& g, const AttentionSizes& s, Builder::Place a, Builder::Place b, Uid gradient, Uid heads) {
+void add_key_gradient(
+    Builder& g, const AttentionSizes& s, Builder::Place a, Builder::Place b, Uid gradient, Uid heads) {
   const Builder::Place turned = g.inner(g.score_sizes(), CUDNN_DATA_BFLOAT16);
   g.reshape(a, turned);
   if (!grouped(s)) {

@@ -27,7 +27,8 @@ void load(void* library, const char* name, Function& function) {
 Cudnn opened() {
   void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
   for (const char* folder : {"/usr/local/cuda/lib64/", "/usr/local/cuda/lib/"}) {
-    library = library == nullptr ? dlopen((std::string{folder} + library_name).c_str(), RTLD_NOW | RTLD_LOCAL) : library;
+    library =
+        library == nullptr ? dlopen((std::string{folder} + library_name).c_str(), RTLD_NOW | RTLD_LOCAL) : library;
   }
   if (library == nullptr) {
     throw Refused{std::string{"cuDNN 9 cannot be opened ("} + library_name +

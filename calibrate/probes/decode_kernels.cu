@@ -212,10 +212,7 @@ cudaError_t of_group(const DecodeArguments& a, cudaStream_t stream) {
 
 }  // namespace
 
-std::int64_t decode_splits(std::int64_t batch,
-                           std::int64_t kv_heads,
-                           std::int64_t context,
-                           std::int64_t sms) noexcept {
+std::int64_t decode_splits(std::int64_t batch, std::int64_t kv_heads, std::int64_t context, std::int64_t sms) noexcept {
   constexpr std::int64_t shortest = 256;
   const std::int64_t ctas = batch * kv_heads;
   const std::int64_t wanted = (2 * sms + ctas - 1) / ctas;
@@ -227,8 +224,8 @@ std::int64_t decode_splits(std::int64_t batch,
 
 cudaError_t decode(const DecodeArguments& a, cudaStream_t stream) {
   constexpr std::int64_t most_rows = 65535;  // of a grid in y and z
-  if (a.kv_heads <= 0 || a.heads % a.kv_heads != 0 || a.kv_heads > most_rows || a.batch > most_rows ||
-      a.splits < 1 || a.splits > most_decode_splits) {
+  if (a.kv_heads <= 0 || a.heads % a.kv_heads != 0 || a.kv_heads > most_rows || a.batch > most_rows || a.splits < 1 ||
+      a.splits > most_decode_splits) {
     return cudaErrorInvalidValue;
   }
   switch (a.head_dim) {

@@ -187,9 +187,9 @@ void GemmProblem::describe() {
 std::vector<cublasLtMatmulAlgo_t> GemmProblem::algorithms(std::int64_t most) const {
   std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<std::size_t>(most > 0 ? most : 1));
   int count = 0;
-  check(cublasLtMatmulAlgoGetHeuristic(session_->lt.get(), operations_.front().get(), weight_layout_.get(), input_layout_.get(),
-                                       output_layout_.get(), output_layout_.get(), preference_.get(),
-                                       static_cast<int>(found.size()), found.data(), &count),
+  check(cublasLtMatmulAlgoGetHeuristic(session_->lt.get(), operations_.front().get(), weight_layout_.get(),
+                                       input_layout_.get(), output_layout_.get(), output_layout_.get(),
+                                       preference_.get(), static_cast<int>(found.size()), found.data(), &count),
         "cublasLtMatmulAlgoGetHeuristic");
   std::vector<cublasLtMatmulAlgo_t> algorithms;
   for (int i = 0; i < count; ++i) {

@@ -68,7 +68,9 @@ class GemmProblem {
   void describe();
   void fill();
   [[nodiscard]] Operation operation_for(std::int64_t copy) const;
-  [[nodiscard]] std::vector<double> row_of(const DeviceMemory& numbers, const DeviceMemory& scales, Number number,
+  [[nodiscard]] std::vector<double> row_of(const DeviceMemory& numbers,
+                                           const DeviceMemory& scales,
+                                           Number number,
                                            std::int64_t row) const;
   [[nodiscard]] double expected(std::int64_t row, std::int64_t column) const;
   [[nodiscard]] double computed(std::int64_t row, std::int64_t column) const;

@@ -144,7 +144,9 @@ class Pass {
     return bytes_;
   }
   [[nodiscard]] std::int64_t to_bytes() const { return placed(result_bytes()); }
-  [[nodiscard]] std::int64_t index_bytes() const { return placed(rows_ * static_cast<std::int64_t>(sizeof(std::int64_t))); }
+  [[nodiscard]] std::int64_t index_bytes() const {
+    return placed(rows_ * static_cast<std::int64_t>(sizeof(std::int64_t)));
+  }
   [[nodiscard]] std::int64_t* indices(std::int64_t copy) const {
     return static_cast<std::int64_t*>(index_.at(copy * index_bytes()));
   }

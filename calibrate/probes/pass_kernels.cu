@@ -253,12 +253,8 @@ cudaError_t random_rows(std::int64_t* index, std::int64_t rows, cudaStream_t str
   return cudaGetLastError();
 }
 
-cudaError_t gather_rows(void* b,
-                        const void* a,
-                        const std::int64_t* index,
-                        std::int64_t rows,
-                        std::int64_t width,
-                        cudaStream_t stream) {
+cudaError_t gather_rows(
+    void* b, const void* a, const std::int64_t* index, std::int64_t rows, std::int64_t width, cudaStream_t stream) {
   const std::int64_t words = rows * width / word;
   gather_kernel<<<blocks_for(words), block, 0, stream>>>(words_of(b), words_of(a), index, words, width / word);
   return cudaGetLastError();

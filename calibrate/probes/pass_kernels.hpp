@@ -29,12 +29,8 @@ cudaError_t random_rows(std::int64_t* index, std::int64_t rows, cudaStream_t str
 [[nodiscard]] std::int64_t random_row(std::int64_t i, std::int64_t rows);
 
 /// The i-th row of b = row index[i] of a.
-cudaError_t gather_rows(void* b,
-                        const void* a,
-                        const std::int64_t* index,
-                        std::int64_t rows,
-                        std::int64_t width,
-                        cudaStream_t stream);
+cudaError_t gather_rows(
+    void* b, const void* a, const std::int64_t* index, std::int64_t rows, std::int64_t width, cudaStream_t stream);
 
 /// sums[i] = sum of the i-th row of `width` bytes, a CTA a row.
 cudaError_t row_sums(float* sums, const void* a, std::int64_t rows, std::int64_t width, cudaStream_t stream);

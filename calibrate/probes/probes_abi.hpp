@@ -33,8 +33,8 @@ struct Facts {
   std::int64_t l2_bytes;
   std::int64_t memory_bytes;
   std::int64_t free_bytes;
-  std::int64_t peers;              ///< other devices of this process whose memory this one can address
-  std::array<char, 32> cudnn;      ///< empty: there is none
+  std::int64_t peers;          ///< other devices of this process whose memory this one can address
+  std::array<char, 32> cudnn;  ///< empty: there is none
 };
 
 enum class Kind : std::int32_t {  // NOLINT(performance-enum-size)
@@ -57,9 +57,9 @@ struct Request {
   std::int64_t copies;
   std::int64_t repeats;
   std::int64_t algorithms;
-  std::int64_t width;                                      ///< bytes, of a pass
-  std::int64_t batch, tokens, heads, kv_heads, head_dim;   ///< tokens: of a decode the context
-  std::int64_t causal;                                     ///< 0 or 1
+  std::int64_t width;                                     ///< bytes, of a pass
+  std::int64_t batch, tokens, heads, kv_heads, head_dim;  ///< tokens: of a decode the context
+  std::int64_t causal;                                    ///< 0 or 1
   double span_seconds;
   double sustained_seconds;  ///< zero: a short measurement
 };

@@ -109,9 +109,7 @@ class Link {
 
   [[nodiscard]] bool pinned() const { return op_ == Op::h2d_pinned || op_ == Op::d2h_pinned || op_ == Op::both_pinned; }
   [[nodiscard]] bool peer() const { return op_ == Op::peer || op_ == Op::peer_both; }
-  [[nodiscard]] bool both() const {
-    return op_ == Op::both_pinned || op_ == Op::both_pageable || op_ == Op::peer_both;
-  }
+  [[nodiscard]] bool both() const { return op_ == Op::both_pinned || op_ == Op::both_pageable || op_ == Op::peer_both; }
 
   /// One transfer: what comes in on the session's stream, what goes out on the second one.
   void enqueue(std::int64_t i) const {

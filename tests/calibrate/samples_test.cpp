@@ -86,6 +86,9 @@ ProbeRun some_run() {
   run.skipped = {{"gemm fp8", "needs \"8.9\"\nand more"}};
   run.before.sm_clock = Hertz{1980e6};
   run.before.throttle = 0x1;
+  run.before.pcie_generation = 1;  // an idle link
+  run.after.pcie_generation = 5;
+  run.after.pcie_width = 16;
   run.after.power = Watts{412.345};
   run.sustained_throttle = 0x4;
   run.lasted = Seconds{141.5};
@@ -100,6 +103,8 @@ Manifest some_manifest() {
   manifest.device = {"NVIDIA H200", 90,     132,      Bytes{50.0 * 0x1p20}, Bytes{150754820096.0}, Bytes{150e9},
                      "13.0",        "13.0", "13.1.0", "0000:01:00.0"};
   manifest.catalog_id = "h200-sxm-141gb";
+  manifest.device.cudnn = "9.19.0";
+  manifest.host = HostReading{.cores = 96, .memory = BytesPerSecond{412.34e9}, .pcie_generation = {}, .pcie_width = {}};
   manifest.settings.driver = "580.82.07";
   manifest.settings.power_limit = Watts{700.0};
   manifest.settings.ecc = true;
@@ -172,6 +177,13 @@ TEST_CASE("the manifest is strict TOML that says on what, with what and how, and
   CHECK(settings.quantity<Watts>("power_limit") == Watts{700.0});
   CHECK(settings.boolean("ecc"));
   CHECK(!settings.has("mig"));
+  ConfigTable host = root.table("host");
+  CHECK(host.integer("cores") == 96);
+  CHECK(host.quantity<BytesPerSecond>("memory") == BytesPerSecond{412.3e9});
+  CHECK(host.integer("pcie_generation") == 5);
+  CHECK(host.integer("pcie_width") == 16);
+  CHECK(root.table("software").text("cudnn") == "9.19.0");
+  CHECK(read_manifest(text, "manifest.toml").device.cudnn == "9.19.0");
   ConfigTable before = root.table("before");
   CHECK(before.quantity<Hertz>("sm_clock") == Hertz{1980e6});
   CHECK(before.texts("throttle") == std::vector<std::string>{"gpu_idle"});
