@@ -122,7 +122,9 @@ std::string name_of(const TransferProbe& p) {
 Bytes memory_of(const AttentionProbe& p) {
   // A backward sums the gradients of the queries in fp32 before it rounds them, and keeps a number a query.
   const std::int64_t sums = p.batch * p.tokens * p.heads * (p.head_dim + 1) * word_bytes;
-  return bytes_of((p.copies * p.set_bytes()) + (p.backward ? sums : 0));
+  // Heads that share a key keep gradients of their own until they are summed.
+  const std::int64_t of_heads = p.heads != p.kv_heads ? 2 * p.batch * p.tokens * p.heads * p.head_dim * half_bytes : 0;
+  return bytes_of((p.copies * p.set_bytes()) + (p.backward ? sums + of_heads : 0));
 }
 
 Bytes memory_of(const DecodeProbe& p) {
