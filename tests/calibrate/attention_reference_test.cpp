@@ -51,7 +51,7 @@ double slope(Rows& rows, std::size_t at, Loss value) {
 
 }  // namespace
 
-TEST_CASE("scores of 0 and log 3 share their values 1 to 3; keys beyond those seen do not count") {
+TEST_CASE("scores of 0 and log 3 share their values 1 to 3, and keys beyond those seen do not count") {
   const float query[] = {2.0F};  // of width 1, whose scale is 1
   const Rows keys{{0.0F, std::log(3.0F) / 2.0F, 9.0F}, 1};
   const Rows values{{4.0F, 8.0F, 1000.0F}, 1};

@@ -103,7 +103,7 @@ TEST_CASE("passes move what their equations say") {
   CHECK(backward.flops().raw() == doctest::Approx(forward.flops().raw() * 2.5 / 2));
 }
 
-TEST_CASE("the full set holds the standard one, and that the quick one; what is rotated exceeds twice the L2") {
+TEST_CASE("the full set holds the standard one, and that the quick one, and what is rotated exceeds twice the L2") {
   const auto chosen = [](bool quick, bool full) {
     ProbeChoice choice = others();
     choice.quick = quick;
@@ -147,7 +147,7 @@ TEST_CASE("peer copies are planned where a device has a peer, and nothing that d
   }
 }
 
-TEST_CASE("attention and decode samples are files of measured kernels; passes and transfers read back") {
+TEST_CASE("attention and decode samples are files of measured kernels, and passes and transfers read back") {
   const std::vector<Sample> samples{sample_of(AttentionProbe{true, 4, 4096, 32, 8, 128, true, 1}, 812.25),
                                     sample_of(DecodeProbe{64, 4096, 32, 8, 128, 1}, 312.5),
                                     sample_of(PassProbe{PassOp::gather, 65536, 256, 7}, 5.25),
