@@ -117,7 +117,7 @@ Outcome run(const Arguments& arguments) {
 constexpr std::string_view examples =
     "  headroom probe -o h200-samples\n"
     "  headroom probe --quick --only gemm --dtype bf16 -o quick\n"
-    "gemm.csv, gemm_sustained.csv, copy.csv, launch.csv, details.csv and manifest.toml are in docs/probes.md\n";
+    "the files and their columns, and manifest.toml, are in docs/probes.md\n";
 
 }  // namespace
 
