@@ -171,15 +171,47 @@ void beside_base(OverlayCurve& curve, const std::optional<CurveSet>& set, const 
   }
 }
 
-void fit_kernels(const SampleSet& set, const Device& base, const Node* node, Overlay& overlay) {
+/// Why a group of kernels is kept and not fitted; empty: it is fitted.
+std::string unused(const KernelGroup& group, const Device& base, const std::optional<CurveSet>& curves) {
+  constexpr std::size_t fewest_attention = 8;
+  if (group.kind == KernelKind::gemm) {
+    const GemmFormat* format = find_gemm_format(group.format);
+    if (format == nullptr) {
+      return "products in " + group.format + ": no plan computes in it; their samples are kept and told, not fitted";
+    }
+    if (!base.peak[static_cast<std::size_t>(format->rate)]) {
+      return "products in " + group.format + ": the catalog has no such peak of " + base.id +
+             "; state it in an overlay of it first";
+    }
+    return "";
+  }
+  const bool decode = group.kind == KernelKind::decode;
+  if (!decode && group.kind != KernelKind::training_attention) {
+    return "";
+  }
+  const std::string what = decode ? "decode attention" : "attention of training";
+  if (group.rows.size() < fewest_attention) {
+    return what + ": " + std::to_string(group.rows.size()) + " samples are too few for a curve of their own, which " +
+           std::to_string(fewest_attention) + " make";
+  }
+  if (decode && curves && !curves->decode.empty()) {
+    return what + ": " + base.id +
+           " has curves of the kernels that engines run; those of the probe's plain kernel are kept, not fitted";
+  }
+  return "";
+}
+
+void fit_kernels(const SampleSet& set,
+                 const Device& base,
+                 const Node* node,
+                 const std::optional<CurveSet>& curves,
+                 Overlay& overlay) {
   std::vector<KernelGroup> groups = group_kernels(set.kernels);
   overlay.curves.reserve(groups.size() + 1);  // a problem refers to the group it stands beside: neither may move
   for (KernelGroup& group : groups) {
     check_enough(set, group);
-    const GemmFormat* format = find_gemm_format(group.format);
-    if (group.kind == KernelKind::gemm && format != nullptr && !base.peak[static_cast<std::size_t>(format->rate)]) {
-      overlay.remarks.push_back("products in " + group.format + ": the catalog has no such peak of " + base.id +
-                                "; state it in an overlay of it first");
+    if (std::string why = unused(group, base, curves); !why.empty()) {
+      overlay.remarks.push_back(std::move(why));
       continue;
     }
     FittedGroup& fitted = overlay.curves.emplace_back().fitted;
@@ -210,7 +242,10 @@ void fit_copies(const SampleSet& set, const Device& base, Overlay& overlay) {
   group.format = "fp32";
   group.kernel = copy_op;
   curve.fitted.folds = folds;
-  curve.fitted.problem = copy_problem(rows, base);
+  std::vector<PassRow> reductions;
+  std::copy_if(set.passes.begin(), set.passes.end(), std::back_inserter(reductions),
+               [](const PassRow& row) { return row.probe.op == PassOp::reduce; });
+  curve.fitted.problem = copy_problem(rows, base, reductions);
   curve.fitted.fit = fit_curve(curve.fitted.problem, folds);
   overlay.curves.push_back(std::move(curve));
 }
@@ -272,6 +307,42 @@ void product_facts(const SampleSet& set, const Device& base, Overlay& overlay) {
   }
   for (const auto& [dtype, rate] : sustained) {
     overlay.facts.push_back(fact(dtype + " product, sustained", rate, peak_of(base, dtype)));
+  }
+}
+
+/// The fastest of each op of passes and transfers, over the bytes that it must move.
+void pass_facts(const SampleSet& set, const Device& base, Overlay& overlay) {
+  struct Best {
+    BytesPerSecond rate{};
+    std::string at;
+  };
+  std::map<std::string, Best> passes, transfers;
+  const auto take = [](Best& best, Bytes bytes, Seconds latency, Bytes size) {
+    if (const BytesPerSecond rate = bytes / latency; rate > best.rate) {
+      best = {rate, " at " + format(size)};
+    }
+  };
+  for (const PassRow& row : set.passes) {
+    const std::string op{pass_op_names[static_cast<std::size_t>(row.probe.op)]};
+    take(passes[op], Bytes{static_cast<double>(row.probe.moved())}, row.latency,
+         Bytes{static_cast<double>(row.probe.array_bytes)});
+  }
+  for (const TransferRow& row : set.transfers) {
+    const Bytes bytes{static_cast<double>(row.bytes)};
+    take(transfers[row.op], bytes, row.latency, bytes);
+  }
+  for (const auto& [op, best] : passes) {
+    overlay.facts.push_back(fact("memory bandwidth, " + op, best.rate, value_of(base.memory.bandwidth), best.at));
+  }
+  for (const auto& [op, best] : transfers) {
+    const std::optional<BytesPerSecond> link = value_of(base.pcie.rate);
+    const bool of_host = op.find("peer") == std::string::npos && op.find("both") == std::string::npos;
+    overlay.facts.push_back(fact("transfer, " + op, best.rate, of_host ? link : std::nullopt, best.at));
+  }
+  if (!set.passes.empty()) {
+    overlay.remarks.emplace_back(
+        "passes over memory: reduce gives the time of a row's CTA; the other ops are told beside the datasheet, not "
+        "fitted");
   }
 }
 
@@ -351,7 +422,8 @@ Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node,
   overlay.id = id;
   overlay.base = base.id;
   overlay.source = source_of(set.manifest);
-  fit_kernels(set, base, node, overlay);
+  const std::optional<CurveSet> curves = set_of(base);
+  fit_kernels(set, base, node, curves, overlay);
   fit_copies(set, base, overlay);
   if (overlay.curves.empty()) {
     throw ConfigError{set.folder +
@@ -359,7 +431,6 @@ Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node,
                       "'headroom calibrate -o " +
                       set.folder + " --resume'"};
   }
-  const std::optional<CurveSet> curves = set_of(base);
   for (OverlayCurve& curve : overlay.curves) {
     curve.within80 = within80(curve.fitted);
     curve.outliers = far_off(curve.fitted);
@@ -367,6 +438,7 @@ Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node,
   }
   memory_facts(set, base, overlay);
   product_facts(set, base, overlay);
+  pass_facts(set, base, overlay);
   launch_facts(set, overlay);
   device_facts(set.manifest, base, overlay);
   overlay.gpu_toml = gpu_text(set, base, overlay);

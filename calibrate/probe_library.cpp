@@ -70,6 +70,39 @@ struct Fill {
     request->variant = static_cast<std::int32_t>(p.op);
     request->count = p.count;
   }
+  void operator()(const AttentionProbe& p) const {
+    request->kind = probes::Kind::attention;
+    request->variant = p.backward ? 1 : 0;
+    request->batch = p.batch;
+    request->tokens = p.tokens;
+    request->heads = p.heads;
+    request->kv_heads = p.kv_heads;
+    request->head_dim = p.head_dim;
+    request->causal = p.causal ? 1 : 0;
+    request->copies = p.copies;
+  }
+  void operator()(const DecodeProbe& p) const {
+    request->kind = probes::Kind::decode;
+    request->batch = p.batch;
+    request->tokens = p.context;
+    request->heads = p.heads;
+    request->kv_heads = p.kv_heads;
+    request->head_dim = p.head_dim;
+    request->copies = p.copies;
+  }
+  void operator()(const PassProbe& p) const {
+    request->kind = probes::Kind::pass;
+    request->variant = static_cast<std::int32_t>(p.op);
+    request->array_bytes = p.array_bytes;
+    request->width = p.width;
+    request->copies = p.copies;
+  }
+  void operator()(const TransferProbe& p) const {
+    request->kind = probes::Kind::transfer;
+    request->variant = static_cast<std::int32_t>(p.op);
+    request->array_bytes = p.bytes;
+    request->copies = p.copies;
+  }
 };
 
 class LibraryProber final : public Prober {
@@ -96,7 +129,9 @@ class LibraryProber final : public Prober {
                facts.cuda_driver.data(),
                facts.cuda_runtime.data(),
                facts.cublaslt.data(),
-               facts.pci_bus_id.data()};
+               facts.pci_bus_id.data(),
+               facts.cudnn.data(),
+               facts.peers};
   }
   LibraryProber(const LibraryProber&) = delete;
   LibraryProber& operator=(const LibraryProber&) = delete;

@@ -42,6 +42,9 @@ void read_constants(ConfigTable& root, SimulatedDevice& d) {
   ConfigTable copy = root.table("copy");
   set(d.copy, MemoryParameter::bandwidth, copy.number("bandwidth", share));
   set(d.copy, MemoryParameter::launch, copy.quantity<Seconds>("launch").raw());
+  if (const std::optional<Seconds> block = copy.maybe_quantity<Seconds>("block")) {
+    set(d.copy, MemoryParameter::block, block->raw());
+  }
   copy.finish();
   ConfigTable launch = root.table("launch");
   d.stream = launch.quantity<Seconds>("stream");
@@ -49,6 +52,12 @@ void read_constants(ConfigTable& root, SimulatedDevice& d) {
   d.graph = launch.quantity<Seconds>("graph");
   d.node = launch.quantity<Seconds>("node");
   launch.finish();
+  if (std::optional<ConfigTable> transfer = root.maybe_table("transfer")) {
+    d.pinned = transfer->quantity<BytesPerSecond>("pinned");
+    d.pageable = transfer->quantity<BytesPerSecond>("pageable");
+    d.transfer = transfer->quantity<Seconds>("latency");
+    transfer->finish();
+  }
 }
 
 void read_disturbances(ConfigTable& root, SimulatedDevice& d) {
@@ -178,14 +187,17 @@ struct TrueTime {
     switch (p.op) {
       case LaunchOp::stream: return (d->stream + d->host).raw() / n + d->stream.raw();
       case LaunchOp::stream_host: return d->host.raw();
+      case LaunchOp::sync: return (d->stream + d->host).raw();
+      case LaunchOp::rate: return d->node.raw();
       case LaunchOp::graph:
+      case LaunchOp::replay:
       case LaunchOp::count: break;
     }
     return d->graph.raw() / n + d->node.raw();
   }
   template <class Other>
-  std::optional<double> operator()(const Other& /*probe*/) const {
-    return std::nullopt;
+  std::optional<double> operator()(const Other& probe) const {
+    return simulated_time(*d, probe);
   }
 };
 

@@ -37,6 +37,10 @@ void read_file_of(const std::string& name, const ConfigSource& source, SampleSet
     set.copies = rows_from(source, diagnostics, read_copy_rows);
   } else if (name == "launch.csv") {
     set.launches = rows_from(source, diagnostics, read_launch_rows);
+  } else if (name == "memory.csv") {
+    set.passes = rows_from(source, diagnostics, read_pass_rows);
+  } else if (name == "transfer.csv") {
+    set.transfers = rows_from(source, diagnostics, read_transfer_rows);
   } else {
     std::istringstream stream{source.text};
     set.kernels.push_back(read_kernel_rows(stream, source.file, std::nullopt, diagnostics));
@@ -104,6 +108,8 @@ SampleSet read_sample_folders(const std::vector<std::string>& folders) {
     add(all.sustained, more.sustained);
     add(all.copies, more.copies);
     add(all.launches, more.launches);
+    add(all.passes, more.passes);
+    add(all.transfers, more.transfers);
   }
   return all;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One opened device and the three families of probes that run on it.
+// One opened device and the families of probes that run on it.
 #pragma once
 
 #include <headroom/calibrate/probes/cuda_handles.hpp>
@@ -47,5 +47,9 @@ void warm_up(const Session& session);
 [[nodiscard]] Result measure_gemm(const Session& session, const Request& request);
 [[nodiscard]] Result measure_copy(const Session& session, const Request& request);
 [[nodiscard]] Result measure_launch(const Session& session, const Request& request);
+[[nodiscard]] Result measure_pass(const Session& session, const Request& request);
+[[nodiscard]] Result measure_transfer(const Session& session, const Request& request);
+[[nodiscard]] Result measure_decode(const Session& session, const Request& request);
+[[nodiscard]] Result measure_attention(const Session& session, const Request& request);
 
 }  // namespace headroom::probes

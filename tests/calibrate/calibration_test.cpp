@@ -246,6 +246,7 @@ TEST_CASE("a 10 ms kernel that takes 5 us by a timer that does not wait is refus
     const std::string why = failure(prober, bf16_and_copies(*prober), journal, datasheet);
     CHECK(says(why, "the timer did not wait for the device"));
     CHECK(says(why, datasheet != nullptr ? "faster than the datasheet allows" : "times the work"));
+    CHECK(says(why, "begin anew in another folder"));  // what was refused counts again after --resume
   }
 }
 
