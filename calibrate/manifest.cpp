@@ -106,6 +106,7 @@ void write_device(Writer& out, const Manifest& manifest) {
   out.raw("l2", in_unit(device.l2.raw(), "B"));
   out.raw("memory", in_unit(device.memory.raw(), "B"));
   out.raw("memory_free_before", in_unit(device.free_memory.raw(), "B"));
+  out.integer("group", device.group);
 }
 
 void write_software(Writer& out, const Manifest& manifest) {
@@ -114,6 +115,7 @@ void write_software(Writer& out, const Manifest& manifest) {
   out.text("cuda_driver", manifest.device.cuda_driver);
   out.text("cuda_runtime", manifest.device.cuda_runtime);
   out.text("cublaslt", manifest.device.cublaslt);
+  out.maybe("nccl", manifest.device.nccl);
 }
 
 void write_settings(Writer& out, const Manifest& manifest) {
@@ -197,6 +199,8 @@ Conditions conditions_of(const Manifest& m) {
           {"driver", m.settings.driver},
           {"CUDA", m.device.cuda_runtime},
           {"cuBLASLt", m.device.cublaslt},
+          {"GPUs", std::to_string(m.device.group)},
+          {"NCCL", m.device.nccl},
           {"highest SM clock", clock(m.settings.sm_clock_max)},
           {"highest memory clock", clock(m.settings.memory_clock_max)},
           {"power limit", watts(m.settings.power_limit)},
@@ -250,12 +254,14 @@ Manifest read_manifest(std::string_view text, const std::string& file) {
   m.device.l2 = device.quantity<Bytes>("l2", true);
   m.device.memory = device.quantity<Bytes>("memory");
   m.device.free_memory = device.quantity<Bytes>("memory_free_before", true);
+  m.device.group = device.maybe_integer("group").value_or(1);
   device.finish();
   ConfigTable software = root.table("software");
   m.settings.driver = software.maybe_text("driver").value_or("");
   m.device.cuda_driver = software.text("cuda_driver");
   m.device.cuda_runtime = software.text("cuda_runtime");
   m.device.cublaslt = software.text("cublaslt");
+  m.device.nccl = software.maybe_text("nccl").value_or("");
   if (std::optional<ConfigTable> settings = root.maybe_table("settings")) {
     m.nvml_missing = settings->maybe_text("nvml_missing").value_or("");
     read_settings(*settings, m.settings);

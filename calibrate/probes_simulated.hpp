@@ -5,6 +5,7 @@
 
 #include <headroom/calibrate/nvml.hpp>
 #include <headroom/calibrate/probe.hpp>
+#include <headroom/calibrate/simulated_node.hpp>
 #include <headroom/core/config_value.hpp>
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/cost/gemm.hpp>
@@ -34,6 +35,7 @@ struct SimulatedDevice {
   GemmCurve gemm{};  ///< of every type
   MemoryCurve copy{};
   Seconds stream{}, host{}, graph{}, node{};  ///< a launch, the host's part of it, a replay, each kernel of one
+  SimulatedNode others;                       ///< GPUs beside it, for collectives
   double noise = 0.0;                         ///< standard deviation of a span's logarithm
   double outliers = 0.0;                      ///< share of spans
   double outlier_factor = 1.0;                ///< the slowest of them, over an ordinary one

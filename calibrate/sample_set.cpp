@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/collective_probes.hpp>
 #include <headroom/calibrate/sample_set.hpp>
 #include <headroom/core/config_reader.hpp>
 
@@ -45,7 +46,8 @@ void read_file_of(const std::string& name, const ConfigSource& source, SampleSet
 
 /// What people read, and what goes into others.
 bool is_for_people(const std::string& name) {
-  return name == "details.csv" || name == "timings.csv" || name == SampleJournal::file_name;
+  return name == "details.csv" || name == "timings.csv" || name == collective_bus_file ||
+         name == SampleJournal::file_name;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/collective_probes.hpp>
 #include <headroom/calibrate/csv_columns.hpp>
 #include <headroom/calibrate/samples_csv.hpp>
 
@@ -6,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <initializer_list>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -113,12 +115,14 @@ struct Sorter {
   void operator()(const LaunchProbe& p) const {
     rows->launch.push_back({std::string{launch_op_names[static_cast<std::size_t>(p.op)]}, p.count, sample->latency});
   }
+  void operator()(const CollectiveProbe& /*collective_files() writes them*/) const {}
 };
 
 struct CopiesOf {
   std::int64_t operator()(const GemmProbe& p) const { return p.copies; }
   std::int64_t operator()(const CopyProbe& p) const { return p.copies; }
   std::int64_t operator()(const LaunchProbe&) const { return 1; }
+  std::int64_t operator()(const CollectiveProbe&) const { return 1; }
 };
 
 std::string mhz_or_empty(std::optional<Hertz> clock) {
@@ -197,7 +201,9 @@ SampleRows rows_of(std::span<const Sample> samples, const std::string& cublaslt_
   return rows;
 }
 
-std::vector<FolderFile> sample_files(std::span<const Sample> samples, const std::string& cublaslt) {
+std::vector<FolderFile> sample_files(std::span<const Sample> samples,
+                                     const std::string& cublaslt,
+                                     const std::string& nccl) {
   const SampleRows rows = rows_of(samples, cublaslt);
   std::vector<FolderFile> files;
   if (!rows.gemm.empty()) {
@@ -211,6 +217,9 @@ std::vector<FolderFile> sample_files(std::span<const Sample> samples, const std:
   }
   if (!rows.launch.empty()) {
     files.emplace_back("launch.csv", csv_of(rows.launch));
+  }
+  for (FolderFile& file : collective_files(samples, nccl)) {
+    files.push_back(std::move(file));
   }
   files.emplace_back("details.csv", details_csv(samples));
   return files;

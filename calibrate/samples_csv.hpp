@@ -65,7 +65,8 @@ struct SampleRows {
 
 /// One file for each kind of probe that has samples, and details.csv.
 [[nodiscard]] std::vector<FolderFile> sample_files(std::span<const Sample> samples,
-                                                   const std::string& cublaslt_version);
+                                                   const std::string& cublaslt_version,
+                                                   const std::string& nccl_version = {});
 
 /// How each sample was taken, for people:
 /// probe,latency_us,fastest_us,slowest_us,spans,launches,copies,algorithms,sm_clock_mhz

@@ -23,7 +23,7 @@ namespace {
 constexpr int device_missing = 3;
 
 constexpr std::array options{
-    Option{"--only", OptionKind::many, "gemm|copy|launch", "this family of probes alone; repeats"},
+    Option{"--only", OptionKind::many, "gemm|copy|launch|nccl", "this family of probes alone; repeats"},
     Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8", "GEMM in this type alone; repeats"},
     Option{"--device", OptionKind::one, "N", "CUDA device, counted from 0 (default 0)"},
     Option{"--output", OptionKind::one, "FOLDER", "where samples and manifest go (default 'samples')"},
@@ -91,7 +91,7 @@ Outcome probed(const Arguments& arguments) {
         run.skipped.empty() ? "" : ": " + run.skipped.front().probe + ": " + run.skipped.front().why;
     throw DeviceError{"no probe could be measured" + why};
   }
-  std::vector<FolderFile> files = sample_files(run.samples, manifest.device.cublaslt);
+  std::vector<FolderFile> files = sample_files(run.samples, manifest.device.cublaslt, manifest.device.nccl);
   for (const FolderFile& file : files) {
     manifest.files.push_back(file.first);
   }

@@ -22,6 +22,7 @@ ProbeChoice choice_of(const Arguments& arguments) {
     choice.gemm = given(only, "gemm");
     choice.copy = given(only, "copy");
     choice.launch = given(only, "launch");
+    choice.collectives = given(only, "nccl");
   }
   if (arguments.has("--dtype")) {
     if (!choice.gemm) {

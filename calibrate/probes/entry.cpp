@@ -62,6 +62,10 @@ Facts facts_of(int device) {
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   facts.memory_bytes = static_cast<std::int64_t>(total);
   facts.free_bytes = static_cast<std::int64_t>(free);
+  int devices = 1;
+  check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+  facts.devices = devices;
+  put(facts.nccl, devices > 1 ? nccl_version() : std::string{});  // some 80 ms, of no use to a GPU alone
   return facts;
 }
 
@@ -81,7 +85,7 @@ Status open_device(std::int32_t device, Session** session, Facts* facts, Text* w
   return Status::failed;
 }
 
-Result dispatched(const Session& session, const Request& request) {
+Result dispatched(Session& session, const Request& request) {
   if (request.repeats <= 0) {
     throw Refused{"repeats must be positive"};
   }
@@ -89,6 +93,7 @@ Result dispatched(const Session& session, const Request& request) {
     case Kind::gemm: return measure_gemm(session, request);
     case Kind::copy: return measure_copy(session, request);
     case Kind::launch: return measure_launch(session, request);
+    case Kind::collective: return measure_collective(session, request);
   }
   throw Refused{"unknown kind of probe"};
 }

@@ -123,9 +123,9 @@ TEST_CASE("a journal whose whole lines are wrong is refused with their places") 
   const ScratchFolder scratch;
   const std::string header =
       "probe,round,latency_us,fastest_us,slowest_us,spans,launches,algorithms,first_us,lasted_s,took_s,sm_clock_mhz,"
-      "power_w,throttle,refused,told_us\n";
-  std::ofstream{scratch.path() / "samples.csv"} << header << "copy 4096 B,0,,,,0,0,0,,,,,,,,\n"
-                                                << "copy 8192 B,0,2,2,2,9,1,0,,,,,,4,,2 x\n";
+      "power_w,throttle,refused,told_us,predicted_us\n";
+  std::ofstream{scratch.path() / "samples.csv"} << header << "copy 4096 B,0,,,,0,0,0,,,,,,,,,\n"
+                                                << "copy 8192 B,0,2,2,2,9,1,0,,,,,,4,,2 x,\n";
   const std::string folder = scratch.path().string();
   CHECK_THROWS_WITH_AS(SampleJournal{folder}, doctest::Contains("samples.csv:2:15: error: 'latency_us' is empty"),
                        ConfigError);
