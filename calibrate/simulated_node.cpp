@@ -86,6 +86,7 @@ SimulatedNode read_simulated_node(ConfigTable& root, const Device& datasheet, co
     node.curves_.graphs = set.graphs;
     node.curves_.staged_shares = set.staged_shares;
     const Node* box = catalog.reference_node(datasheet);
+    static_cast<void>(hosts_view(datasheet, box, node.gpus_));  // refuses more than a node holds by their number
     for (std::int64_t ranks = 2; ranks <= node.gpus_; ++ranks) {
       node.groups_.emplace_back(node.curves_, NetworkCurve{}, hosts_view(datasheet, box, ranks));
     }

@@ -99,9 +99,10 @@ TEST_CASE("an overlay says where its numbers come from, how sure they are and wh
   CHECK(bandwidth->base == "4.80 TB/s");
   CHECK(overlay.curves[0].slower.has_value());
   const std::vector<FolderFile> files = overlay_files(overlay);
-  REQUIRE(files.size() == 2);
+  REQUIRE(files.size() == 3);
   CHECK(files[0].first == "gpus/h200-rack-7.toml");
   CHECK(files[1].first == "curves/h200-rack-7.toml");
+  CHECK(files[2].first == "collectives/h200-rack-7.toml");
 }
 
 TEST_CASE("the catalog reads the overlay, and its curves stand before those of the base") {

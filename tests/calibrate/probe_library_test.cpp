@@ -52,7 +52,7 @@ ProbePlan bf16_plan(const Prober& prober, bool quick) {
 TEST_CASE("a missing library, a wrong one, another ABI, no device and no kernels each say what is missing") {
   CHECK(says(refusal("/nowhere/libheadroom_probes.so", ""), "cannot be opened"));
   CHECK(says(refusal("libm.so.6", ""), "no symbol headroom_probes_table"));
-  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 3 of the probe interface, this headroom 2"));
+  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 4 of the probe interface, this headroom 3"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "none"), "no CUDA device: no CUDA-capable device is detected"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "open"), "no kernel image is available"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "", 1), "no CUDA device 1; this process sees 1"));
@@ -79,6 +79,19 @@ TEST_CASE("a request and its result cross the border unchanged") {
   CHECK(sustained.first < sustained.latency);
   CHECK(sustained.algorithms == 7);
   CHECK(sustained.spans == ProbeEffort{}.repeats);
+}
+
+TEST_CASE("a collective and what NCCL expects of it cross the border; a lone GPU has neither") {
+  const Setting named{"HEADROOM_PROBES_LIBRARY", HEADROOM_FAKE_PROBES};
+  CHECK(open_prober(0)->device().group == 1);
+  CHECK(open_prober(0)->device().nccl.empty());
+  const Setting node{"FAKE_PROBES", "node"};
+  const std::unique_ptr<Prober> prober = open_prober(0);
+  CHECK(prober->device().group == 4);
+  CHECK(prober->device().nccl == "2.28.9");
+  const Sample sample = std::get<Sample>(prober->measure(CollectiveProbe{Collective::all_gather, 4, 1 << 20}, {}));
+  CHECK(sample.latency.raw() * 1e6 == doctest::Approx(8.0 + 1048576.0 / 200e3));
+  CHECK(sample.predicted / sample.latency == doctest::Approx(0.8));
 }
 
 TEST_CASE("a refused probe is skipped with its reason and the others go on; a lost device ends the run") {
