@@ -19,22 +19,6 @@ namespace {
 constexpr std::int64_t element_bytes = 2;
 constexpr ncclDataType_t element = ncclHalf;
 
-/// Elements that a rank sends and receives.
-struct Counts {
-  std::int64_t sent = 0, received = 0, chunk = 0;
-};
-
-Counts counts_of(CollectiveOp op, std::int64_t bytes, std::int64_t ranks) {
-  const std::int64_t all = bytes / element_bytes;
-  const std::int64_t part = all / ranks;
-  switch (op) {
-    case CollectiveOp::all_gather: return {part, all, part};
-    case CollectiveOp::reduce_scatter: return {all, part, part};
-    case CollectiveOp::all_to_all: return {all, all, part};
-    default: return {all, all, all};
-  }
-}
-
 /// Buffers of one rank, on its device.
 struct RankBuffers {
   DeviceMemory from, to, wrong;
@@ -43,7 +27,7 @@ struct RankBuffers {
 class Problem {
  public:
   Problem(const Nccl& nccl, NcclGroup& group, CollectiveOp op, std::int64_t bytes)
-      : nccl_{&nccl}, group_{&group}, op_{op}, counts_{counts_of(op, bytes, group.ranks())} {
+      : nccl_{&nccl}, group_{&group}, op_{op}, counts_{counts_of(op, bytes / element_bytes, group.ranks())} {
     for (int rank = 0; rank < group.ranks(); ++rank) {
       const OnDevice scope{group.device(rank)};
       RankBuffers buffers{DeviceMemory{counts_.sent * element_bytes}, DeviceMemory{counts_.received * element_bytes},
@@ -77,7 +61,7 @@ class Problem {
       const OnDevice scope{group_->device(rank)};
       const RankBuffers& buffers = ranks_[static_cast<std::size_t>(rank)];
       auto* counter = static_cast<unsigned long long*>(buffers.wrong.at());
-      check(check_rank(buffers.to.at(), counts_.received, op_, rank, group_->ranks(), counter,
+      check(check_rank(buffers.to.at(), counts_.received, op_, rank, group_->ranks(), counts_.chunk, counter,
                        group_->stream(rank).get()),
             "check kernel");
       unsigned long long wrong = 0;
@@ -159,7 +143,7 @@ class Problem {
   const Nccl* nccl_;
   NcclGroup* group_;
   CollectiveOp op_;
-  Counts counts_;
+  CollectiveCounts counts_;
   std::vector<RankBuffers> ranks_;
 };
 
