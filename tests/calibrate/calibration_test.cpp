@@ -85,6 +85,7 @@ TEST_CASE("a journal gives back to the last bit what went into it, and drops a l
   const ScratchFolder scratch;
   const std::string folder = scratch.path().string();
   JournalEntry entry;
+  entry.sample.predicted = Seconds{1.25e-6};
   entry.key = "gemm bf16 1x128x64";
   entry.round = 3;
   entry.sample.latency = Seconds{1.0 / 3.0 * 1e-6};
@@ -111,6 +112,7 @@ TEST_CASE("a journal gives back to the last bit what went into it, and drops a l
   CHECK(back.round == 3);
   CHECK(back.throttle == 0x44);
   CHECK(back.took == Seconds{0.25});
+  CHECK(back.sample.predicted.raw() == doctest::Approx(1.25e-6).epsilon(1e-12));
   CHECK(back.sample.sm_clock == Hertz{1755e6});
   REQUIRE(back.sample.told.size() == 2);
   CHECK(back.sample.latency.raw() == doctest::Approx(entry.sample.latency.raw()).epsilon(1e-14));
