@@ -37,7 +37,7 @@ struct Facts {
   std::array<char, 32> nccl;  ///< its version; empty: no library was found
 };
 
-enum class Kind : std::int32_t { gemm = 0, copy = 1, launch = 2, collective = 6 };  // NOLINT(performance-enum-size)
+enum class Kind : std::int32_t { gemm = 0, copy = 1, launch = 2, collective = 7 };  // NOLINT(performance-enum-size)
 
 struct Request {
   Kind kind;
