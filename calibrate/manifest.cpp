@@ -14,6 +14,7 @@ namespace headroom {
 namespace {
 
 constexpr double mega = 1e6;
+constexpr const char* nccl_condition = "NCCL";
 
 /// A TOML basic string: quotes, backslashes and control characters escaped.
 std::string toml_text(std::string_view text) {
@@ -199,8 +200,7 @@ Conditions conditions_of(const Manifest& m) {
           {"driver", m.settings.driver},
           {"CUDA", m.device.cuda_runtime},
           {"cuBLASLt", m.device.cublaslt},
-          {"GPUs", std::to_string(m.device.group)},
-          {"NCCL", m.device.nccl},
+          {nccl_condition, m.device.nccl},
           {"highest SM clock", clock(m.settings.sm_clock_max)},
           {"highest memory clock", clock(m.settings.memory_clock_max)},
           {"power limit", watts(m.settings.power_limit)},
@@ -219,7 +219,9 @@ std::string conditions_digest(const Manifest& manifest) {
 std::string differences(const Conditions& a, const Conditions& b) {
   std::string text;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (a[i].second != b[i].second) {
+    // A GPU alone has no use for NCCL: its samples may stand beside collectives of the same node.
+    const bool one_alone = a[i].first == nccl_condition && (a[i].second.empty() || b[i].second.empty());
+    if (a[i].second != b[i].second && !one_alone) {
       const auto word = [](const std::string& value) { return value.empty() ? "unknown" : value; };
       text += (text.empty() ? "" : "; ") + a[i].first + " " + word(a[i].second) + " and " + word(b[i].second);
     }

@@ -101,6 +101,9 @@ SampleSet read_sample_folders(const std::vector<std::string>& folders) {
                         "; fit them apart, and compare them with 'headroom calibrate --compare " + folders.front() +
                         " " + folders[i] + "'"};
     }
+    if (all.manifest.device.nccl.empty()) {
+      all.manifest.device.nccl = more.manifest.device.nccl;
+    }
     const auto add = [](auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
     add(all.kernels, more.kernels);
     add(all.sustained, more.sustained);

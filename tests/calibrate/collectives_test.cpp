@@ -239,6 +239,24 @@ TEST_CASE("an overlay of another id without collectives leaves those of its base
   CHECK(make_overlay(set, h200(), nullptr, "h200-sxm-141gb").collectives_toml.empty());
 }
 
+TEST_CASE("products of a GPU alone and collectives of its node are fitted together, of two versions of NCCL not") {
+  const auto node = measured(node_of(8), true);
+  const auto alone = simulated_prober();
+  const ScratchFolder folder;
+  SampleJournal journal{folder.path().string()};
+  const Calibration copies =
+      calibrate(alone, alone, &h200(), bf16_and_copies(*alone, false, true), {}, journal, nullptr, nullptr);
+  static_cast<void>(sample_set_of(copies, *alone, folder.path().string()));
+  const std::string other = node->folder.path().string();
+  const SampleSet both = read_sample_folders({folder.path().string(), other});
+  const Overlay overlay = make_overlay(both, h200(), standard().reference_node(h200()), "h200-sxm-141gb");
+  CHECK(overlay.curves.size() == 5);
+  CHECK(says(overlay.source, "NCCL 2.28.9"));
+  const auto newer = measured(node_of(8, "nccl = \"2.30.7\"\n"), true);
+  CHECK_THROWS_WITH_AS(static_cast<void>(read_sample_folders({other, newer->folder.path().string()})),
+                       doctest::Contains("NCCL 2.28.9 and 2.30.7"), ConfigError);
+}
+
 TEST_CASE("bases of collectives that lead back to themselves or to nothing are refused with the file") {
   const ScratchFolder data;
   std::filesystem::create_directories(data.path() / "collectives");
