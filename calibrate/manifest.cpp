@@ -107,6 +107,7 @@ void write_device(Writer& out, const Manifest& manifest) {
   out.raw("l2", in_unit(device.l2.raw(), "B"));
   out.raw("memory", in_unit(device.memory.raw(), "B"));
   out.raw("memory_free_before", in_unit(device.free_memory.raw(), "B"));
+  out.integer("group", device.group);
 }
 
 void write_software(Writer& out, const Manifest& manifest) {
@@ -116,6 +117,7 @@ void write_software(Writer& out, const Manifest& manifest) {
   out.text("cuda_runtime", manifest.device.cuda_runtime);
   out.text("cublaslt", manifest.device.cublaslt);
   out.maybe("cudnn", manifest.device.cudnn);
+  out.maybe("nccl", manifest.device.nccl);
 }
 
 void write_settings(Writer& out, const Manifest& manifest) {
@@ -220,8 +222,12 @@ Conditions conditions_of(const Manifest& m) {
                         {"power limit", watts(m.settings.power_limit)},
                         {"ECC", state(m.settings.ecc)},
                         {"MIG", state(m.settings.mig)}};
-  if (!m.device.cudnn.empty()) {  // last, so that a folder of before keeps its digest
+  // Last and only where they are told, so that a folder of before keeps its digest.
+  if (!m.device.cudnn.empty()) {
     conditions.emplace_back("cuDNN", m.device.cudnn);
+  }
+  if (!m.device.nccl.empty()) {
+    conditions.emplace_back("NCCL", m.device.nccl);
   }
   return conditions;
 }
@@ -236,10 +242,13 @@ std::string conditions_digest(const Manifest& manifest) {
 
 std::string differences(const Conditions& a, const Conditions& b) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (a[i].second != b[i].second) {
-      const auto word = [](const std::string& value) { return value.empty() ? "unknown" : value; };
-      text += (text.empty() ? "" : "; ") + a[i].first + " " + word(a[i].second) + " and " + word(b[i].second);
+  for (const auto& [name, value] : a) {
+    // By name: a GPU alone has no use for NCCL, and its samples may stand beside collectives of the same node.
+    const auto other =
+        std::find_if(b.begin(), b.end(), [&name = name](const auto& condition) { return condition.first == name; });
+    if (other != b.end() && other->second != value) {
+      const auto word = [](const std::string& told) { return told.empty() ? "unknown" : told; };
+      text += (text.empty() ? "" : "; ") + name + " " + word(value) + " and " + word(other->second);
     }
   }
   return text;
@@ -272,6 +281,7 @@ Manifest read_manifest(std::string_view text, const std::string& file) {
   m.device.l2 = device.quantity<Bytes>("l2", true);
   m.device.memory = device.quantity<Bytes>("memory");
   m.device.free_memory = device.quantity<Bytes>("memory_free_before", true);
+  m.device.group = device.maybe_integer("group").value_or(1);
   device.finish();
   ConfigTable software = root.table("software");
   m.settings.driver = software.maybe_text("driver").value_or("");
@@ -279,6 +289,7 @@ Manifest read_manifest(std::string_view text, const std::string& file) {
   m.device.cuda_runtime = software.text("cuda_runtime");
   m.device.cublaslt = software.text("cublaslt");
   m.device.cudnn = software.maybe_text("cudnn").value_or("");
+  m.device.nccl = software.maybe_text("nccl").value_or("");
   if (std::optional<ConfigTable> settings = root.maybe_table("settings")) {
     m.nvml_missing = settings->maybe_text("nvml_missing").value_or("");
     read_settings(*settings, m.settings);

@@ -36,7 +36,8 @@ using Conditions = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Conditions conditions_of(const Manifest& manifest);
 /// Their digest: the same conditions have the same, a changed driver another.
 [[nodiscard]] std::string conditions_digest(const Manifest& manifest);
-/// "driver 580.82.07 in A, 570.86 in B; ..." for what differs; empty: nothing does.
+/// "driver 580.82.07 in A, 570.86 in B; ..." for what differs; empty: nothing does. cuDNN and NCCL count
+/// where both have them.
 [[nodiscard]] std::string differences(const Conditions& a, const Conditions& b);
 
 /// TOML with `schema = 1`, `kind = "probe"`; keys are in docs/probes.md.

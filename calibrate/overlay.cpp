@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/copy_problem.hpp>
 #include <headroom/calibrate/overlay.hpp>
+#include <headroom/calibrate/overlay_collectives.hpp>
 #include <headroom/calibrate/probe_plan.hpp>
 #include <headroom/calibrate/spread.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -46,6 +47,7 @@ std::string source_of(const Manifest& m) {
   text += m.settings.board.empty() ? "" : ", board " + m.settings.board;
   text += m.settings.driver.empty() ? "" : ", driver " + m.settings.driver;
   text += ", CUDA " + m.device.cuda_runtime + ", cuBLASLt " + m.device.cublaslt;
+  text += m.device.nccl.empty() ? "" : ", NCCL " + m.device.nccl;
   text += m.settings.power_limit ? ", power limit " + format(*m.settings.power_limit) : "";
   return plain(text + ", conditions " + conditions_digest(m));
 }
@@ -209,6 +211,10 @@ void fit_kernels(const SampleSet& set,
   std::vector<KernelGroup> groups = group_kernels(set.kernels);
   overlay.curves.reserve(groups.size() + 1);  // a problem refers to the group it stands beside: neither may move
   for (KernelGroup& group : groups) {
+    if (group.kind == KernelKind::nccl) {
+      fit_collective(set, std::move(group), base, node, overlay);
+      continue;
+    }
     check_enough(set, group);
     if (std::string why = unused(group, base, curves); !why.empty()) {
       overlay.remarks.push_back(std::move(why));
@@ -245,6 +251,12 @@ void fit_copies(const SampleSet& set, const Device& base, Overlay& overlay) {
   std::vector<PassRow> reductions;
   std::copy_if(set.passes.begin(), set.passes.end(), std::back_inserter(reductions),
                [](const PassRow& row) { return row.probe.op == PassOp::reduce; });
+  for (const CopyRow& row : rows) {
+    curve.samples.push_back("copy, " + format(Bytes{static_cast<double>(row.bytes)}) + " read and written");
+  }
+  for (const PassRow& row : reductions) {
+    curve.samples.push_back(name_of(row.probe));
+  }
   curve.fitted.problem = copy_problem(rows, base, reductions);
   curve.fitted.fit = fit_curve(curve.fitted.problem, folds);
   overlay.curves.push_back(std::move(curve));
@@ -427,22 +439,31 @@ Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node,
   fit_copies(set, base, overlay);
   if (overlay.curves.empty()) {
     throw ConfigError{set.folder +
-                      ": nothing to fit: neither products nor copies; measure gemm and copy with "
+                      ": nothing to fit: neither products nor copies nor collectives; measure gemm and copy with "
                       "'headroom calibrate -o " +
                       set.folder + " --resume'"};
   }
   for (OverlayCurve& curve : overlay.curves) {
+    for (std::size_t i = 0; i < curve.fitted.group.rows.size(); ++i) {
+      curve.samples.push_back(kernel_name(curve.fitted.group, i));
+    }
     curve.within80 = within80(curve.fitted);
     curve.outliers = far_off(curve.fitted);
-    beside_base(curve, curves, base);
+    if (is_collective(curve.fitted.group.kind)) {
+      beside_base_collective(curve, base);
+    } else {
+      beside_base(curve, curves, base);
+    }
   }
   memory_facts(set, base, overlay);
   product_facts(set, base, overlay);
   pass_facts(set, base, overlay);
   launch_facts(set, overlay);
+  collective_facts(set, base, node, overlay);
   device_facts(set.manifest, base, overlay);
   overlay.gpu_toml = gpu_text(set, base, overlay);
   overlay.curves_toml = curves_text(set, base, overlay);
+  overlay.collectives_toml = collectives_text(set, base, overlay);
   return overlay;
 }
 
@@ -450,6 +471,9 @@ std::vector<FolderFile> overlay_files(const Overlay& overlay) {
   std::vector<FolderFile> files{{"gpus/" + overlay.id + ".toml", overlay.gpu_toml}};
   if (!overlay.curves_toml.empty()) {
     files.emplace_back("curves/" + overlay.id + ".toml", overlay.curves_toml);
+  }
+  if (!overlay.collectives_toml.empty()) {
+    files.emplace_back("collectives/" + overlay.id + ".toml", overlay.collectives_toml);
   }
   return files;
 }

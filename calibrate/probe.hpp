@@ -6,6 +6,7 @@
 #include <headroom/calibrate/probe_kinds.hpp>
 #include <headroom/core/quantity.hpp>
 #include <headroom/hardware/device.hpp>
+#include <headroom/model/cost/collective.hpp>
 
 #include <array>
 #include <cstdint>
@@ -92,9 +93,17 @@ struct LaunchProbe {
   std::int64_t count = 1;
 };
 
-using Probe = std::variant<GemmProbe, CopyProbe, LaunchProbe, AttentionProbe, DecodeProbe, PassProbe, TransferProbe>;
+/// A collective of NCCL among `ranks` GPUs that this process sees, out of place, of 16-bit floats.
+struct CollectiveProbe {
+  Collective collective = Collective::all_reduce;
+  std::int64_t ranks = 2;
+  std::int64_t bytes = 0;  ///< as nccl-tests count them: the full buffer, gathered or not yet scattered
+};
 
-/// "gemm bf16 8192x8192x8192", "triad 4096 B", "graph 64": for messages and manifests.
+using Probe = std::
+    variant<GemmProbe, CopyProbe, LaunchProbe, AttentionProbe, DecodeProbe, PassProbe, TransferProbe, CollectiveProbe>;
+
+/// "gemm bf16 8192x8192x8192", "triad 4096 B", "graph 64", "all_reduce x8 4096 B": for messages and manifests.
 [[nodiscard]] std::string name_of(const Probe& probe);
 
 /// How hard to try; the manifest tells it.
@@ -118,6 +127,7 @@ struct Sample {
   std::optional<Hertz> sm_clock;  ///< right after; of a sustained run, the median of its second half
   std::optional<Watts> power;     ///< sustained only: what NVML reads may average over a second
   std::vector<Seconds> told;      ///< spans one by one, as far as the prober tells them
+  Seconds predicted{};            ///< of a collective, what NCCL itself expects; zero: not told
 };
 
 /// A probe without a sample, and why.
@@ -138,6 +148,8 @@ struct ProbeDevice {
   std::string pci_bus_id;                           ///< to find the same device in NVML
   std::string cudnn = {};                           ///< "9.19.0"; empty: there is none
   std::int64_t peers = 0;                           ///< other devices whose memory this one can address
+  std::int64_t group = 1;                           ///< GPUs that this process sees
+  std::string nccl = {};                            ///< "2.28.9"; empty: there is none
 };
 
 /// The device, its driver or the probe library is missing or has failed: nothing was measured.

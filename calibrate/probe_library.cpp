@@ -103,6 +103,12 @@ struct Fill {
     request->array_bytes = p.bytes;
     request->copies = p.copies;
   }
+  void operator()(const CollectiveProbe& p) const {
+    request->kind = probes::Kind::collective;
+    request->variant = static_cast<std::int32_t>(p.collective);
+    request->ranks = p.ranks;
+    request->array_bytes = p.bytes;
+  }
 };
 
 class LibraryProber final : public Prober {
@@ -131,7 +137,9 @@ class LibraryProber final : public Prober {
                facts.cublaslt.data(),
                facts.pci_bus_id.data(),
                facts.cudnn.data(),
-               facts.peers};
+               facts.peers,
+               std::max<std::int64_t>(facts.devices, 1),
+               facts.nccl.data()};
   }
   LibraryProber(const LibraryProber&) = delete;
   LibraryProber& operator=(const LibraryProber&) = delete;
@@ -166,6 +174,7 @@ class LibraryProber final : public Prober {
     sample.algorithms = result.algorithms;
     sample.first = Seconds{result.first_seconds};
     sample.lasted = Seconds{result.lasted_seconds};
+    sample.predicted = Seconds{std::max(result.predicted_seconds, 0.0)};
     for (std::int64_t i = 0; i < std::min(result.told, probes::most_told); ++i) {
       sample.told.emplace_back(result.told_seconds[static_cast<std::size_t>(i)]);
     }

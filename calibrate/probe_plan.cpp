@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/collective_probes.hpp>
 #include <headroom/calibrate/probe_plan.hpp>
 #include <headroom/calibrate/probe_shapes.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -90,6 +91,22 @@ class Planner {
     }
   }
 
+  void collectives() {
+    const bool asked = choice_->collectives.value_or(false);
+    if (device_->group < 2 && asked) {
+      plan_.skipped.push_back({"nccl",
+                               "collectives need two GPUs or more; this process sees one (all of the node: unset "
+                               "CUDA_VISIBLE_DEVICES)"});
+    } else if (device_->group > 1 && device_->nccl.empty()) {
+      plan_.skipped.push_back(
+          {"nccl", "libnccl.so.2 was not found; install NCCL, or name its folder in LD_LIBRARY_PATH"});
+    } else {
+      for (const CollectiveProbe& probe : plan_collectives(device_->group, choice_->quick)) {
+        add(probe);
+      }
+    }
+  }
+
   [[nodiscard]] ProbePlan take() { return std::move(plan_); }
 
  private:
@@ -128,6 +145,7 @@ struct NameOf {
   std::string operator()(const Kind& p) const {
     return name_of(p);
   }
+  std::string operator()(const CollectiveProbe& p) const { return name_of(p); }
 };
 
 struct MemoryOf {
@@ -142,6 +160,7 @@ struct MemoryOf {
   Bytes operator()(const Kind& p) const {
     return memory_of(p);
   }
+  Bytes operator()(const CollectiveProbe& p) const { return memory_of(p); }
 };
 
 }  // namespace
@@ -201,6 +220,9 @@ ProbePlan plan_probes(const ProbeDevice& device, const ProbeChoice& choice) {
     planner.launches();
   }
   planner.kinds();
+  if (choice.collectives.value_or(true)) {
+    planner.collectives();
+  }
   if (choice.gemm) {
     for (const GemmType type : choice.types) {
       planner.sustained(type);

@@ -5,12 +5,14 @@
 #include <headroom/calibrate/probe.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace headroom {
 
 struct ProbeChoice {
   bool gemm = true, copy = true, launch = true, attention = true, decode = true, memory = true, transfer = true;
+  std::optional<bool> collectives;  ///< unset: where the process sees several GPUs
   std::vector<GemmType> types{GemmType::bf16, GemmType::fp16, GemmType::tf32, GemmType::fp8};
   bool quick = false;  ///< fewer shapes and sizes, no sustained runs
   bool full = false;   ///< many more shapes and sizes of attention, decode, memory and transfer
@@ -20,6 +22,7 @@ struct ProbeChoice {
     ProbeChoice choice;
     choice.gemm = choice.copy = choice.launch = choice.attention = choice.decode = choice.memory = choice.transfer =
         false;
+    choice.collectives = false;
     return choice;
   }
 };

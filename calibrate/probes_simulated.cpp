@@ -195,6 +195,10 @@ struct TrueTime {
     }
     return d->graph.raw() / n + d->node.raw();
   }
+  std::optional<double> operator()(const CollectiveProbe& p) const {
+    const std::optional<Seconds> time = d->others.time(p);
+    return time ? std::optional{time->raw()} : std::nullopt;
+  }
   template <class Other>
   std::optional<double> operator()(const Other& probe) const {
     return simulated_time(*d, probe);
@@ -222,6 +226,9 @@ SimulatedDevice read_simulated_device(const ConfigValue& document, const std::st
   d.pace = root.maybe_quantity<Seconds>("pace").value_or(Seconds{});
   read_facts(root, catalog, d);
   read_constants(root, d);
+  d.others = read_simulated_node(root, d.datasheet, catalog);
+  d.facts.group = d.others.gpus();
+  d.facts.nccl = d.others.nccl();
   read_disturbances(root, d);
   read_faults(root, d);
   root.finish();
@@ -251,6 +258,9 @@ Measurement SimulatedProber::measure(const Probe& probe, const ProbeEffort& effo
   }
   if (device_.lost_after > 0 && ++measured_ > device_.lost_after) {
     throw DeviceError{"Xid 79: the GPU has fallen off the bus"};
+  }
+  if (const std::optional<std::string> why = device_.others.fails(probe)) {
+    return Skipped{name, *why};
   }
   for (const SimulatedDevice::Refusal& refusal : device_.refusals) {
     if (name.starts_with(refusal.probe)) {

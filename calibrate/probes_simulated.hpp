@@ -5,6 +5,7 @@
 
 #include <headroom/calibrate/nvml.hpp>
 #include <headroom/calibrate/probe.hpp>
+#include <headroom/calibrate/simulated_node.hpp>
 #include <headroom/core/config_value.hpp>
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/cost/gemm.hpp>
@@ -37,6 +38,7 @@ struct SimulatedDevice {
   Seconds stream{}, host{}, graph{}, node{};  ///< a launch, the host's part of it, a replay, each kernel of one
   BytesPerSecond pinned{}, pageable{};        ///< of the host link; zero: no transfers are simulated
   Seconds transfer{};                         ///< what each transfer takes beside its bytes
+  SimulatedNode others;                       ///< GPUs beside it, for collectives
   double noise = 0.0;                         ///< standard deviation of a span's logarithm
   double outliers = 0.0;                      ///< share of spans
   double outlier_factor = 1.0;                ///< the slowest of them, over an ordinary one

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/collective_probes.hpp>
 #include <headroom/calibrate/csv_columns.hpp>
 #include <headroom/calibrate/csv_lines.hpp>
 #include <headroom/calibrate/samples_csv.hpp>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -100,6 +102,7 @@ struct Sorter {
   }
   /// A cell of text is never empty.
   static std::string told(const std::string& version) { return version.empty() ? "unknown" : version; }
+  void operator()(const CollectiveProbe& /*collective_files() writes them*/) const {}
 };
 
 struct CopiesOf {
@@ -110,6 +113,7 @@ struct CopiesOf {
   std::int64_t operator()(const Kind& p) const {
     return p.copies;
   }
+  std::int64_t operator()(const CollectiveProbe&) const { return 1; }
 };
 
 std::string mhz_or_empty(std::optional<Hertz> clock) {
@@ -188,7 +192,9 @@ SampleRows rows_of(std::span<const Sample> samples, const SampleVersions& versio
   return rows;
 }
 
-std::vector<FolderFile> sample_files(std::span<const Sample> samples, const SampleVersions& versions) {
+std::vector<FolderFile> sample_files(std::span<const Sample> samples,
+                                     const SampleVersions& versions,
+                                     const std::string& nccl) {
   const SampleRows rows = rows_of(samples, versions);
   std::vector<FolderFile> files;
   if (!rows.gemm.empty()) {
@@ -212,6 +218,9 @@ std::vector<FolderFile> sample_files(std::span<const Sample> samples, const Samp
   add("attention_decode.csv", rows.decode);
   add("memory.csv", rows.pass);
   add("transfer.csv", rows.transfer);
+  for (FolderFile& file : collective_files(samples, nccl)) {
+    files.push_back(std::move(file));
+  }
   files.emplace_back("details.csv", details_csv(samples));
   return files;
 }

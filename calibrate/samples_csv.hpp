@@ -109,7 +109,9 @@ struct SampleRows {
 [[nodiscard]] SampleRows rows_of(std::span<const Sample> samples, const SampleVersions& versions);
 
 /// One file for each kind of probe that has samples, and details.csv.
-[[nodiscard]] std::vector<FolderFile> sample_files(std::span<const Sample> samples, const SampleVersions& versions);
+[[nodiscard]] std::vector<FolderFile> sample_files(std::span<const Sample> samples,
+                                                   const SampleVersions& versions,
+                                                   const std::string& nccl_version = {});
 
 /// How each sample was taken, for people:
 /// probe,latency_us,fastest_us,slowest_us,spans,launches,copies,algorithms,sm_clock_mhz

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/collective_probes.hpp>
 #include <headroom/calibrate/timing_check.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/cost/roofline.hpp>
@@ -32,6 +33,10 @@ struct WorkOf {
   Work operator()(const PassProbe& p) const {
     return {std::string{pass_op_names[static_cast<std::size_t>(p.op)]} + " by " + std::to_string(p.width),
             static_cast<double>(p.moved()), many_bytes};
+  }
+  Work operator()(const CollectiveProbe& p) const {
+    return {std::string{name_of(p.collective)} + " x" + std::to_string(p.ranks), static_cast<double>(p.bytes),
+            many_bytes};
   }
   template <class Other>
   Work operator()(const Other& /*no amount of work that is known*/) const {
@@ -71,6 +76,7 @@ struct LeastTime {
     }
     return least_time(Flops{}, Bytes{static_cast<double>(bytes)}, FlopsPerSecond{1.0}, bandwidth->value, l2->value);
   }
+  [[nodiscard]] std::optional<Seconds> operator()(const CollectiveProbe& p) const { return least_time_of(p, *device); }
   template <class Other>
   [[nodiscard]] std::optional<Seconds> operator()(const Other& /*not bound by a datasheet*/) const {
     return std::nullopt;

@@ -37,7 +37,7 @@ constexpr std::array options{
     Option{"--budget", OptionKind::one, "TIME", "all measurements together, e.g. 8min; default: until the rule is met"},
     Option{"--precision", OptionKind::one, "SHARE", "half of the median's 95 % interval (default '1 %')"},
     Option{"--resume", OptionKind::flag, "", "go on with a folder that an earlier calibration began"},
-    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer",
+    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|nccl",
            "this family of probes alone; repeats"},
     Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8|int8|fp32|fp8_e5m2|nvfp4",
            "GEMM in this type alone; repeats (default the first four)"},
@@ -219,8 +219,8 @@ ProbeRun write_samples(const Request& request,
   manifest.complete = calibration.ended.empty();
   manifest.unmet = calibration.unmet;
   manifest.files.clear();
-  std::vector<FolderFile> files =
-      sample_files(run.samples, {manifest.device.cublaslt, manifest.device.cudnn, manifest.headroom});
+  std::vector<FolderFile> files = sample_files(
+      run.samples, {manifest.device.cublaslt, manifest.device.cudnn, manifest.headroom}, manifest.device.nccl);
   files.emplace_back("timings.csv", timings_csv(all.probes));
   for (const auto& [name, text] : files) {
     write_whole_file(request.folder + "/" + name, text);

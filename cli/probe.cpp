@@ -23,7 +23,7 @@ namespace {
 constexpr int device_missing = 3;
 
 constexpr std::array options{
-    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer",
+    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|nccl",
            "this family of probes alone; repeats"},
     Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8|int8|fp32|fp8_e5m2|nvfp4",
            "GEMM in this type alone; repeats (default the first four)"},
@@ -95,8 +95,8 @@ Outcome probed(const Arguments& arguments) {
         run.skipped.empty() ? "" : ": " + run.skipped.front().probe + ": " + run.skipped.front().why;
     throw DeviceError{"no probe could be measured" + why};
   }
-  std::vector<FolderFile> files =
-      sample_files(run.samples, {manifest.device.cublaslt, manifest.device.cudnn, manifest.headroom});
+  std::vector<FolderFile> files = sample_files(
+      run.samples, {manifest.device.cublaslt, manifest.device.cudnn, manifest.headroom}, manifest.device.nccl);
   for (const FolderFile& file : files) {
     manifest.files.push_back(file.first);
   }

@@ -36,6 +36,7 @@ ProbeChoice choice_of(const Arguments& arguments) {
     choice.decode = given(only, "decode");
     choice.memory = given(only, "memory");
     choice.transfer = given(only, "transfer");
+    choice.collectives = given(only, "nccl");
   }
   if (arguments.has("--dtype")) {
     if (!choice.gemm) {

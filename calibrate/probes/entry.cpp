@@ -66,6 +66,10 @@ Facts facts_of(int device) {
   facts.free_bytes = static_cast<std::int64_t>(free);
   facts.peers = peers_of(device);
   put(facts.cudnn, cudnn_text());
+  int devices = 1;
+  check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+  facts.devices = devices;
+  put(facts.nccl, devices > 1 ? nccl_version() : std::string{});  // some 80 ms, of no use to a GPU alone
   return facts;
 }
 
@@ -85,7 +89,7 @@ Status open_device(std::int32_t device, Session** session, Facts* facts, Text* w
   return Status::failed;
 }
 
-Result dispatched(const Session& session, const Request& request) {
+Result dispatched(Session& session, const Request& request) {
   if (request.repeats <= 0) {
     throw Refused{"repeats must be positive"};
   }
@@ -97,6 +101,7 @@ Result dispatched(const Session& session, const Request& request) {
     case Kind::decode: return measure_decode(session, request);
     case Kind::pass: return measure_pass(session, request);
     case Kind::transfer: return measure_transfer(session, request);
+    case Kind::collective: return measure_collective(session, request);
   }
   throw Refused{"unknown kind of probe"};
 }

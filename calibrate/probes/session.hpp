@@ -7,7 +7,12 @@
 
 #include <cublasLt.h>
 
+#include <memory>
+#include <string>
+
 namespace headroom::probes {
+
+class NcclGroups;
 
 /// cuBLAS recommends 32 MiB on Hopper and later; less on others, where more does no harm.
 inline constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;
@@ -38,6 +43,7 @@ struct Session {
   LtHandle lt;
   DeviceMemory workspace{workspace_bytes};
   bool warm = false;
+  std::shared_ptr<NcclGroups> nccl;  ///< made by the first collective
 };
 
 /// Copies for some 0.3 s: an idle device needs part of that to raise its clocks.
@@ -51,5 +57,9 @@ void warm_up(const Session& session);
 [[nodiscard]] Result measure_transfer(const Session& session, const Request& request);
 [[nodiscard]] Result measure_decode(const Session& session, const Request& request);
 [[nodiscard]] Result measure_attention(const Session& session, const Request& request);
+[[nodiscard]] Result measure_collective(Session& session, const Request& request);
+
+/// "2.28.9"; empty where there is no NCCL, or this library was built without.
+[[nodiscard]] std::string nccl_version();
 
 }  // namespace headroom::probes

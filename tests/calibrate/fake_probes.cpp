@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A probe library and a driver of a device that does not exist, behind the same C borders as the real ones. Times
 // follow a formula, so that tests know them. FAKE_PROBES chooses a fault: "abi", "none", "open", "refuse",
-// "lost", "driver" (too old), "busy", "mig".
+// "lost", "driver" (too old), "busy", "mig", "node" (four GPUs).
 #include <headroom/calibrate/probes/probes_abi.hpp>
 
 #include <unistd.h>
@@ -54,11 +54,14 @@ Status open(std::int32_t /*device*/, probes::Session** session, probes::Facts* f
   facts->l2_bytes = 50 << 20;
   facts->memory_bytes = std::int64_t{140} << 30;
   facts->free_bytes = std::int64_t{139} << 30;
+  facts->devices = fault("node") ? 4 : 1;
+  put(facts->nccl, fault("node") ? "2.28.9" : "");
   return Status::ok;
 }
 
-/// GEMM: 2 us + flops / 700 TFLOP/s; copies: 2 us + bytes / 4 TB/s; launches: 2 us. Attention, decode, passes and
-/// transfers: 2 us + a sum of all that their requests tell, so that nothing of it can be lost on the way.
+/// GEMM: 2 us + flops / 700 TFLOP/s; copies: 2 us + bytes / 4 TB/s; launches: 2 us; collectives: 2 us a rank + bytes /
+/// 200 GB/s. Attention, decode, passes and transfers: 2 us + a sum of all that their requests tell, so that nothing of
+/// it can be lost on the way.
 double seconds_of(const probes::Request& r) {
   constexpr double floor = 2e-6;
   if (r.kind == probes::Kind::gemm) {
@@ -66,6 +69,9 @@ double seconds_of(const probes::Request& r) {
   }
   if (r.kind == probes::Kind::copy) {
     return floor + static_cast<double>(r.array_bytes) * (r.variant == 2 ? 3.0 : 2.0) / 4e12;
+  }
+  if (r.kind == probes::Kind::collective) {
+    return floor * static_cast<double>(r.ranks) + static_cast<double>(r.array_bytes) / 200e9;
   }
   if (r.kind == probes::Kind::launch) {
     return floor;
@@ -94,6 +100,7 @@ Status measure(probes::Session* session, const probes::Request* r, probes::Resul
   result->spans = r->repeats;
   result->launches = std::max<std::int64_t>(r->copies, r->count);
   result->algorithms = r->kind == probes::Kind::gemm ? 7 : 0;
+  result->predicted_seconds = r->kind == probes::Kind::collective ? 0.8 * seconds : 0.0;
   result->told = std::min(r->repeats, probes::most_told);
   std::fill_n(result->told_seconds.begin(), result->told, seconds);
   if (r->sustained_seconds > 0.0) {

@@ -254,6 +254,14 @@ TEST_CASE("a fit takes attention and reductions, and says what it kept and did n
   CHECK(overlay.curves[0].fitted.group.engine == "cudnn");
   CHECK(overlay.curves[0].fitted.judged().median < 0.02);
   const FittedGroup& memory = overlay.curves[1].fitted;
+  const std::vector<std::string>& samples = overlay.curves[1].samples;  // named in the problem's order
+  REQUIRE(samples.size() == memory.problem.measured.size());
+  const auto reductions = std::count_if(set.passes.begin(), set.passes.end(),
+                                        [](const PassRow& row) { return row.probe.op == PassOp::reduce; });
+  REQUIRE(reductions > 0);
+  CHECK(says(samples.front(), "copy, "));
+  CHECK(says(samples[samples.size() - static_cast<std::size_t>(reductions)], "reduce "));
+  CHECK(says(samples[samples.size() - static_cast<std::size_t>(reductions) - 1], "copy, "));
   const auto block = static_cast<std::size_t>(MemoryParameter::block);
   CHECK(memory.fit.result.parameters[block].value * 1e7 == doctest::Approx(4.0).epsilon(0.1));
   const auto told = [&](const char* part) {

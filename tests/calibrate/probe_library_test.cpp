@@ -94,7 +94,20 @@ TEST_CASE("a request and its result cross the border unchanged") {
   CHECK(sustained.spans == ProbeEffort{}.repeats);
 }
 
-TEST_CASE("a refused probe is skipped with its reason and the others go on; a lost device ends the run") {
+TEST_CASE("a collective and what NCCL expects of it cross the border, a lone GPU has neither") {
+  const Setting named{"HEADROOM_PROBES_LIBRARY", HEADROOM_FAKE_PROBES};
+  CHECK(open_prober(0)->device().group == 1);
+  CHECK(open_prober(0)->device().nccl.empty());
+  const Setting node{"FAKE_PROBES", "node"};
+  const std::unique_ptr<Prober> prober = open_prober(0);
+  CHECK(prober->device().group == 4);
+  CHECK(prober->device().nccl == "2.28.9");
+  const Sample sample = std::get<Sample>(prober->measure(CollectiveProbe{Collective::all_gather, 4, 1 << 20}, {}));
+  CHECK(sample.latency.raw() * 1e6 == doctest::Approx(8.0 + 1048576.0 / 200e3));
+  CHECK(sample.predicted / sample.latency == doctest::Approx(0.8));
+}
+
+TEST_CASE("a refused probe is skipped with its reason and the others go on, a lost device ends the run") {
   const Setting named{"HEADROOM_PROBES_LIBRARY", HEADROOM_FAKE_PROBES};
   const std::unique_ptr<Prober> prober = open_prober(0);
   {
@@ -109,7 +122,7 @@ TEST_CASE("a refused probe is skipped with its reason and the others go on; a lo
   CHECK_THROWS_AS(run_probes(*prober, nullptr, bf16_plan(*prober, true), nullptr), DeviceError);
 }
 
-TEST_CASE("NVML's answers get their units; calls that the driver lacks or refuses stay empty") {
+TEST_CASE("NVML's answers get their units, calls that the driver lacks or refuses stay empty") {
   std::string why;
   const std::unique_ptr<Nvml> nvml = Nvml::open("0000:01:00.0", why, HEADROOM_FAKE_PROBES);
   REQUIRE(nvml != nullptr);

@@ -125,7 +125,7 @@ TEST_CASE("GEMM rows have the columns of other collections and read back to five
   CHECK(csv_of(back) == text);
 }
 
-TEST_CASE("sustained, copy and launch rows read back; what NVML did not tell stays empty") {
+TEST_CASE("sustained, copy and launch rows read back, what NVML did not tell stays empty") {
   std::vector<Sample> samples = some_samples();
   samples.push_back(samples[1]);
   samples.back().power.reset();

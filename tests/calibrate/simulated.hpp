@@ -67,7 +67,7 @@ inline SampleSet sample_set_of(const Calibration& calibration,
   manifest.settings = prober.settings();
   ProbeRun run;
   run.samples = calibration.samples();
-  for (const auto& [name, text] : sample_files(run.samples, {"13.1.0", "9.19.0", "0.1.0"})) {
+  for (const auto& [name, text] : sample_files(run.samples, {"13.1.0", "9.19.0", "0.1.0"}, prober.device().nccl)) {
     std::ofstream{folder + "/" + name, std::ios::binary} << text;
     manifest.files.push_back(name);
   }
