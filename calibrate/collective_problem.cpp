@@ -114,9 +114,12 @@ Collective nccl_collective(const std::string& op) {
   if (op == "alltoall") {
     return Collective::all_to_all;
   }
+  if (op == "sendrecv") {
+    return Collective::send_recv;
+  }
   const auto* const at = std::find(collective_names.begin(), collective_names.end(), op);
   if (at == collective_names.end()) {
-    std::string known = "alltoall";
+    std::string known = "alltoall, sendrecv";
     for (const std::string_view name : collective_names) {
       known += ", " + std::string{name};
     }

@@ -22,13 +22,13 @@ KernelDevice memory_of(const Device& device) {
 
 }  // namespace
 
-CurveProblem copy_problem(std::span<const CopyRow> rows, const Device& device) {
+CurveProblem copy_problem(std::span<const CopyRow> rows, const Device& device, std::span<const PassRow> reductions) {
   CurveProblem problem;
   problem.parameters = memory_parameters();
   problem.fixed.assign(problem.parameters.size(), false);
   for (const MemoryParameter p :
        {MemoryParameter::block, MemoryParameter::residency, MemoryParameter::residency_gain}) {
-    problem.fixed[static_cast<std::size_t>(p)] = true;
+    problem.fixed[static_cast<std::size_t>(p)] = p != MemoryParameter::block || reductions.empty();
   }
   const KernelDevice limits = memory_of(device);
   std::vector<MemoryOp> passes;
@@ -39,6 +39,17 @@ CurveProblem copy_problem(std::span<const CopyRow> rows, const Device& device) {
     problem.roofline.push_back(least_time(Flops{}, moved, limits.peak, limits.bandwidth, limits.l2));
     KernelRow shape;
     shape.shape[0] = static_cast<double>(row.bytes);
+    problem.shapes.push_back(shape_hash(shape));
+  }
+  for (const PassRow& row : reductions) {
+    const PassProbe& p = row.probe;
+    passes.push_back(
+        {Bytes{static_cast<double>(p.read())}, Bytes{static_cast<double>(p.written())}, static_cast<double>(p.rows())});
+    problem.measured.push_back(row.latency);
+    problem.roofline.push_back(least_time(Flops{}, passes.back().moved(), limits.peak, limits.bandwidth, limits.l2));
+    KernelRow shape;
+    shape.shape[0] = static_cast<double>(p.array_bytes);
+    shape.shape[1] = static_cast<double>(p.width);
     problem.shapes.push_back(shape_hash(shape));
   }
   problem.predict = [passes = std::move(passes), limits](

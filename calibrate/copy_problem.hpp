@@ -11,8 +11,11 @@
 namespace headroom {
 
 /// Launch, bandwidth and unit rate of MemoryModel (model/cost/memory_ops.hpp) on the rows of one op. A probe's copies
-/// find nothing in L2 and have no CTA a row, so that the other parameters stay at their priors. ConfigError when the
-/// catalog lacks the SKU's bandwidth, units or L2.
-[[nodiscard]] CurveProblem copy_problem(std::span<const CopyRow> rows, const Device& device);
+/// find nothing in L2 and have no CTA a row, so that the other parameters stay at their priors; with `reductions`
+/// (passes of the op reduce, a CTA a row) the time of such a CTA is fitted too. ConfigError when the catalog lacks the
+/// SKU's bandwidth, units or L2.
+[[nodiscard]] CurveProblem copy_problem(std::span<const CopyRow> rows,
+                                        const Device& device,
+                                        std::span<const PassRow> reductions = {});
 
 }  // namespace headroom

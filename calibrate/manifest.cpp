@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 
@@ -106,6 +107,7 @@ void write_device(Writer& out, const Manifest& manifest) {
   out.raw("l2", in_unit(device.l2.raw(), "B"));
   out.raw("memory", in_unit(device.memory.raw(), "B"));
   out.raw("memory_free_before", in_unit(device.free_memory.raw(), "B"));
+  out.integer("group", device.group);
 }
 
 void write_software(Writer& out, const Manifest& manifest) {
@@ -114,6 +116,8 @@ void write_software(Writer& out, const Manifest& manifest) {
   out.text("cuda_driver", manifest.device.cuda_driver);
   out.text("cuda_runtime", manifest.device.cuda_runtime);
   out.text("cublaslt", manifest.device.cublaslt);
+  out.maybe("cudnn", manifest.device.cudnn);
+  out.maybe("nccl", manifest.device.nccl);
 }
 
 void write_settings(Writer& out, const Manifest& manifest) {
@@ -139,6 +143,22 @@ void write_reading(Writer& out, std::string_view name, const DeviceReading& read
   if (reading.throttle) {
     out.raw("throttle", list(throttle_names(*reading.throttle)));
   }
+}
+
+void write_host(Writer& out, const Manifest& manifest, const ProbeRun& run) {
+  if (!manifest.host) {
+    return;
+  }
+  HostReading host = *manifest.host;
+  see_link(host, run.before, run.after);
+  out.table("host");
+  out.integer("cores", host.cores);
+  if (host.memory && *host.memory > BytesPerSecond{}) {
+    constexpr double giga = 1e9;
+    out.raw("memory", in_unit(std::round(10.0 * host.memory->raw() / giga) / 10.0, "GB/s"));
+  }
+  out.maybe("pcie_generation", host.pcie_generation);
+  out.maybe("pcie_width", host.pcie_width);
 }
 
 void write_method(Writer& out, const Manifest& manifest) {
@@ -188,20 +208,28 @@ Conditions conditions_of(const Manifest& m) {
   const auto clock = [](std::optional<Hertz> value) { return value ? number(value->raw() / mega) + " MHz" : ""; };
   const auto watts = [](std::optional<Watts> value) { return value ? number(value->raw()) + " W" : ""; };
   const auto state = [](std::optional<bool> value) { return !value ? "" : *value ? "on" : "off"; };
-  return {{"name", m.device.name},
-          {"mark", m.settings.mark},
-          {"compute capability", std::to_string(m.device.capability)},
-          {"SMs", std::to_string(m.device.sms)},
-          {"L2", number(m.device.l2.raw())},
-          {"memory", number(m.device.memory.raw())},
-          {"driver", m.settings.driver},
-          {"CUDA", m.device.cuda_runtime},
-          {"cuBLASLt", m.device.cublaslt},
-          {"highest SM clock", clock(m.settings.sm_clock_max)},
-          {"highest memory clock", clock(m.settings.memory_clock_max)},
-          {"power limit", watts(m.settings.power_limit)},
-          {"ECC", state(m.settings.ecc)},
-          {"MIG", state(m.settings.mig)}};
+  Conditions conditions{{"name", m.device.name},
+                        {"mark", m.settings.mark},
+                        {"compute capability", std::to_string(m.device.capability)},
+                        {"SMs", std::to_string(m.device.sms)},
+                        {"L2", number(m.device.l2.raw())},
+                        {"memory", number(m.device.memory.raw())},
+                        {"driver", m.settings.driver},
+                        {"CUDA", m.device.cuda_runtime},
+                        {"cuBLASLt", m.device.cublaslt},
+                        {"highest SM clock", clock(m.settings.sm_clock_max)},
+                        {"highest memory clock", clock(m.settings.memory_clock_max)},
+                        {"power limit", watts(m.settings.power_limit)},
+                        {"ECC", state(m.settings.ecc)},
+                        {"MIG", state(m.settings.mig)}};
+  // Last and only where they are told, so that a folder of before keeps its digest.
+  if (!m.device.cudnn.empty()) {
+    conditions.emplace_back("cuDNN", m.device.cudnn);
+  }
+  if (!m.device.nccl.empty()) {
+    conditions.emplace_back("NCCL", m.device.nccl);
+  }
+  return conditions;
 }
 
 std::string conditions_digest(const Manifest& manifest) {
@@ -214,10 +242,13 @@ std::string conditions_digest(const Manifest& manifest) {
 
 std::string differences(const Conditions& a, const Conditions& b) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (a[i].second != b[i].second) {
-      const auto word = [](const std::string& value) { return value.empty() ? "unknown" : value; };
-      text += (text.empty() ? "" : "; ") + a[i].first + " " + word(a[i].second) + " and " + word(b[i].second);
+  for (const auto& [name, value] : a) {
+    // By name: a GPU alone has no use for NCCL, and its samples may stand beside collectives of the same node.
+    const auto other =
+        std::find_if(b.begin(), b.end(), [&name = name](const auto& condition) { return condition.first == name; });
+    if (other != b.end() && other->second != value) {
+      const auto word = [](const std::string& told) { return told.empty() ? "unknown" : told; };
+      text += (text.empty() ? "" : "; ") + name + " " + word(value) + " and " + word(other->second);
     }
   }
   return text;
@@ -250,12 +281,15 @@ Manifest read_manifest(std::string_view text, const std::string& file) {
   m.device.l2 = device.quantity<Bytes>("l2", true);
   m.device.memory = device.quantity<Bytes>("memory");
   m.device.free_memory = device.quantity<Bytes>("memory_free_before", true);
+  m.device.group = device.maybe_integer("group").value_or(1);
   device.finish();
   ConfigTable software = root.table("software");
   m.settings.driver = software.maybe_text("driver").value_or("");
   m.device.cuda_driver = software.text("cuda_driver");
   m.device.cuda_runtime = software.text("cuda_runtime");
   m.device.cublaslt = software.text("cublaslt");
+  m.device.cudnn = software.maybe_text("cudnn").value_or("");
+  m.device.nccl = software.maybe_text("nccl").value_or("");
   if (std::optional<ConfigTable> settings = root.maybe_table("settings")) {
     m.nvml_missing = settings->maybe_text("nvml_missing").value_or("");
     read_settings(*settings, m.settings);
@@ -289,6 +323,7 @@ std::string manifest_toml(const Manifest& manifest, const ProbeRun& run) {
     out.table("sustained");
     out.raw("throttle", list(throttle_names(run.sustained_throttle)));
   }
+  write_host(out, manifest, run);
   write_method(out, manifest);
   for (const Skipped& skipped : run.skipped) {
     out.item("skipped");

@@ -3,8 +3,10 @@
 // is written, so that a folder can be handed on.
 #pragma once
 
+#include <headroom/calibrate/host_reading.hpp>
 #include <headroom/calibrate/probe_run.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +23,7 @@ struct Manifest {
   std::string catalog_id;    ///< empty: the catalog does not know the device
   std::string nvml_missing;  ///< why there are no clocks; empty: there are
   DeviceSettings settings;
+  std::optional<HostReading> host;  ///< none: the device is simulated
   ProbeEffort effort;
   std::optional<double> precision;  ///< of a calibration: its rule for the interval of a median
   bool complete = true;             ///< false: a calibration that has not ended
@@ -33,7 +36,8 @@ using Conditions = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] Conditions conditions_of(const Manifest& manifest);
 /// Their digest: the same conditions have the same, a changed driver another.
 [[nodiscard]] std::string conditions_digest(const Manifest& manifest);
-/// "driver 580.82.07 in A, 570.86 in B; ..." for what differs; empty: nothing does.
+/// "driver 580.82.07 in A, 570.86 in B; ..." for what differs; empty: nothing does. cuDNN and NCCL count
+/// where both have them.
 [[nodiscard]] std::string differences(const Conditions& a, const Conditions& b);
 
 /// TOML with `schema = 1`, `kind = "probe"`; keys are in docs/probes.md.

@@ -79,6 +79,8 @@ struct Nvml::Calls {
   NvmlReturn (*temperature)(NvmlDevice, int, unsigned*) = nullptr;
   NvmlReturn (*reasons)(NvmlDevice, unsigned long long*) = nullptr;
   NvmlReturn (*utilization)(NvmlDevice, NvmlUtilization*) = nullptr;
+  NvmlReturn (*link_generation)(NvmlDevice, unsigned*) = nullptr;
+  NvmlReturn (*link_width)(NvmlDevice, unsigned*) = nullptr;
   NvmlReturn (*ecc_mode)(NvmlDevice, int*, int*) = nullptr;
   NvmlReturn (*mig_mode)(NvmlDevice, unsigned*, unsigned*) = nullptr;
   NvmlReturn (*uuid)(NvmlDevice, char*, unsigned) = nullptr;
@@ -118,6 +120,8 @@ struct Nvml::Calls {
       load(library, "nvmlDeviceGetCurrentClocksThrottleReasons", reasons);
     }
     load(library, "nvmlDeviceGetUtilizationRates", utilization);
+    load(library, "nvmlDeviceGetCurrPcieLinkGeneration", link_generation);
+    load(library, "nvmlDeviceGetCurrPcieLinkWidth", link_width);
     load(library, "nvmlDeviceGetEccMode", ecc_mode);
     load(library, "nvmlDeviceGetMigMode", mig_mode);
     load(library, "nvmlDeviceGetUUID", uuid);
@@ -210,6 +214,13 @@ DeviceReading Nvml::read() const {
   if (calls_->utilization != nullptr && calls_->utilization(calls_->device, &utilization) == nvml_success) {
     reading.busy_percent = utilization.gpu;
   }
+  const auto whole = [this](NvmlReturn (*call)(NvmlDevice, unsigned*)) -> std::optional<std::int64_t> {
+    unsigned value = 0;
+    const bool told = call != nullptr && call(calls_->device, &value) == nvml_success && value > 0;
+    return told ? std::optional<std::int64_t>{value} : std::nullopt;
+  };
+  reading.pcie_generation = whole(calls_->link_generation);
+  reading.pcie_width = whole(calls_->link_width);
   return reading;
 }
 

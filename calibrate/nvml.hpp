@@ -20,6 +20,7 @@ struct DeviceReading {
   std::optional<std::int64_t> temperature_celsius;
   std::optional<std::uint64_t> throttle;  ///< bits of nvmlClocksEventReasons
   std::optional<std::int64_t> busy_percent;
+  std::optional<std::int64_t> pcie_generation, pcie_width;  ///< of the link as it runs now
 };
 
 /// A process that holds memory of a device.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/copy_problem.hpp>
 #include <headroom/calibrate/overlay.hpp>
+#include <headroom/calibrate/overlay_collectives.hpp>
 #include <headroom/calibrate/probe_plan.hpp>
 #include <headroom/calibrate/spread.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -46,6 +47,7 @@ std::string source_of(const Manifest& m) {
   text += m.settings.board.empty() ? "" : ", board " + m.settings.board;
   text += m.settings.driver.empty() ? "" : ", driver " + m.settings.driver;
   text += ", CUDA " + m.device.cuda_runtime + ", cuBLASLt " + m.device.cublaslt;
+  text += m.device.nccl.empty() ? "" : ", NCCL " + m.device.nccl;
   text += m.settings.power_limit ? ", power limit " + format(*m.settings.power_limit) : "";
   return plain(text + ", conditions " + conditions_digest(m));
 }
@@ -171,15 +173,51 @@ void beside_base(OverlayCurve& curve, const std::optional<CurveSet>& set, const 
   }
 }
 
-void fit_kernels(const SampleSet& set, const Device& base, const Node* node, Overlay& overlay) {
+/// Why a group of kernels is kept and not fitted; empty: it is fitted.
+std::string unused(const KernelGroup& group, const Device& base, const std::optional<CurveSet>& curves) {
+  constexpr std::size_t fewest_attention = 8;
+  if (group.kind == KernelKind::gemm) {
+    const GemmFormat* format = find_gemm_format(group.format);
+    if (format == nullptr) {
+      return "products in " + group.format + ": no plan computes in it; their samples are kept and told, not fitted";
+    }
+    if (!base.peak[static_cast<std::size_t>(format->rate)]) {
+      return "products in " + group.format + ": the catalog has no such peak of " + base.id +
+             "; state it in an overlay of it first";
+    }
+    return "";
+  }
+  const bool decode = group.kind == KernelKind::decode;
+  if (!decode && group.kind != KernelKind::training_attention) {
+    return "";
+  }
+  const std::string what = decode ? "decode attention" : "attention of training";
+  if (group.rows.size() < fewest_attention) {
+    return what + ": " + std::to_string(group.rows.size()) + " samples are too few for a curve of their own, which " +
+           std::to_string(fewest_attention) + " make";
+  }
+  if (decode && curves && !curves->decode.empty()) {
+    return what + ": " + base.id +
+           " has curves of the kernels that engines run; those of the probe's plain kernel are kept, not fitted";
+  }
+  return "";
+}
+
+void fit_kernels(const SampleSet& set,
+                 const Device& base,
+                 const Node* node,
+                 const std::optional<CurveSet>& curves,
+                 Overlay& overlay) {
   std::vector<KernelGroup> groups = group_kernels(set.kernels);
   overlay.curves.reserve(groups.size() + 1);  // a problem refers to the group it stands beside: neither may move
   for (KernelGroup& group : groups) {
+    if (group.kind == KernelKind::nccl) {
+      fit_collective(set, std::move(group), base, node, overlay);
+      continue;
+    }
     check_enough(set, group);
-    const GemmFormat* format = find_gemm_format(group.format);
-    if (group.kind == KernelKind::gemm && format != nullptr && !base.peak[static_cast<std::size_t>(format->rate)]) {
-      overlay.remarks.push_back("products in " + group.format + ": the catalog has no such peak of " + base.id +
-                                "; state it in an overlay of it first");
+    if (std::string why = unused(group, base, curves); !why.empty()) {
+      overlay.remarks.push_back(std::move(why));
       continue;
     }
     FittedGroup& fitted = overlay.curves.emplace_back().fitted;
@@ -210,7 +248,16 @@ void fit_copies(const SampleSet& set, const Device& base, Overlay& overlay) {
   group.format = "fp32";
   group.kernel = copy_op;
   curve.fitted.folds = folds;
-  curve.fitted.problem = copy_problem(rows, base);
+  std::vector<PassRow> reductions;
+  std::copy_if(set.passes.begin(), set.passes.end(), std::back_inserter(reductions),
+               [](const PassRow& row) { return row.probe.op == PassOp::reduce; });
+  for (const CopyRow& row : rows) {
+    curve.samples.push_back("copy, " + format(Bytes{static_cast<double>(row.bytes)}) + " read and written");
+  }
+  for (const PassRow& row : reductions) {
+    curve.samples.push_back(name_of(row.probe));
+  }
+  curve.fitted.problem = copy_problem(rows, base, reductions);
   curve.fitted.fit = fit_curve(curve.fitted.problem, folds);
   overlay.curves.push_back(std::move(curve));
 }
@@ -272,6 +319,42 @@ void product_facts(const SampleSet& set, const Device& base, Overlay& overlay) {
   }
   for (const auto& [dtype, rate] : sustained) {
     overlay.facts.push_back(fact(dtype + " product, sustained", rate, peak_of(base, dtype)));
+  }
+}
+
+/// The fastest of each op of passes and transfers, over the bytes that it must move.
+void pass_facts(const SampleSet& set, const Device& base, Overlay& overlay) {
+  struct Best {
+    BytesPerSecond rate{};
+    std::string at;
+  };
+  std::map<std::string, Best> passes, transfers;
+  const auto take = [](Best& best, Bytes bytes, Seconds latency, Bytes size) {
+    if (const BytesPerSecond rate = bytes / latency; rate > best.rate) {
+      best = {rate, " at " + format(size)};
+    }
+  };
+  for (const PassRow& row : set.passes) {
+    const std::string op{pass_op_names[static_cast<std::size_t>(row.probe.op)]};
+    take(passes[op], Bytes{static_cast<double>(row.probe.moved())}, row.latency,
+         Bytes{static_cast<double>(row.probe.array_bytes)});
+  }
+  for (const TransferRow& row : set.transfers) {
+    const Bytes bytes{static_cast<double>(row.bytes)};
+    take(transfers[row.op], bytes, row.latency, bytes);
+  }
+  for (const auto& [op, best] : passes) {
+    overlay.facts.push_back(fact("memory bandwidth, " + op, best.rate, value_of(base.memory.bandwidth), best.at));
+  }
+  for (const auto& [op, best] : transfers) {
+    const std::optional<BytesPerSecond> link = value_of(base.pcie.rate);
+    const bool of_host = op.find("peer") == std::string::npos && op.find("both") == std::string::npos;
+    overlay.facts.push_back(fact("transfer, " + op, best.rate, of_host ? link : std::nullopt, best.at));
+  }
+  if (!set.passes.empty()) {
+    overlay.remarks.emplace_back(
+        "passes over memory: reduce gives the time of a row's CTA; the other ops are told beside the datasheet, not "
+        "fitted");
   }
 }
 
@@ -351,26 +434,36 @@ Overlay make_overlay(const SampleSet& set, const Device& base, const Node* node,
   overlay.id = id;
   overlay.base = base.id;
   overlay.source = source_of(set.manifest);
-  fit_kernels(set, base, node, overlay);
+  const std::optional<CurveSet> curves = set_of(base);
+  fit_kernels(set, base, node, curves, overlay);
   fit_copies(set, base, overlay);
   if (overlay.curves.empty()) {
     throw ConfigError{set.folder +
-                      ": nothing to fit: neither products nor copies; measure gemm and copy with "
+                      ": nothing to fit: neither products nor copies nor collectives; measure gemm and copy with "
                       "'headroom calibrate -o " +
                       set.folder + " --resume'"};
   }
-  const std::optional<CurveSet> curves = set_of(base);
   for (OverlayCurve& curve : overlay.curves) {
+    for (std::size_t i = 0; i < curve.fitted.group.rows.size(); ++i) {
+      curve.samples.push_back(kernel_name(curve.fitted.group, i));
+    }
     curve.within80 = within80(curve.fitted);
     curve.outliers = far_off(curve.fitted);
-    beside_base(curve, curves, base);
+    if (is_collective(curve.fitted.group.kind)) {
+      beside_base_collective(curve, base);
+    } else {
+      beside_base(curve, curves, base);
+    }
   }
   memory_facts(set, base, overlay);
   product_facts(set, base, overlay);
+  pass_facts(set, base, overlay);
   launch_facts(set, overlay);
+  collective_facts(set, base, node, overlay);
   device_facts(set.manifest, base, overlay);
   overlay.gpu_toml = gpu_text(set, base, overlay);
   overlay.curves_toml = curves_text(set, base, overlay);
+  overlay.collectives_toml = collectives_text(set, base, overlay);
   return overlay;
 }
 
@@ -378,6 +471,9 @@ std::vector<FolderFile> overlay_files(const Overlay& overlay) {
   std::vector<FolderFile> files{{"gpus/" + overlay.id + ".toml", overlay.gpu_toml}};
   if (!overlay.curves_toml.empty()) {
     files.emplace_back("curves/" + overlay.id + ".toml", overlay.curves_toml);
+  }
+  if (!overlay.collectives_toml.empty()) {
+    files.emplace_back("collectives/" + overlay.id + ".toml", overlay.collectives_toml);
   }
   return files;
 }

@@ -3,8 +3,10 @@
 // here: a GPU is reached through probe_library.hpp, and tests bring a prober of their own.
 #pragma once
 
+#include <headroom/calibrate/probe_kinds.hpp>
 #include <headroom/core/quantity.hpp>
 #include <headroom/hardware/device.hpp>
+#include <headroom/model/cost/collective.hpp>
 
 #include <array>
 #include <cstdint>
@@ -17,29 +19,40 @@
 
 namespace headroom {
 
-enum class GemmType : std::uint8_t { bf16, fp16, tf32, fp8, count };
+enum class GemmType : std::uint8_t { bf16, fp16, tf32, fp8, int8, fp32, fp8_e5m2, nvfp4, count };
 
 struct GemmTypeRow {
   GemmType type;
   std::string_view name;    ///< on the command line
   std::string_view column;  ///< in the column dtype
   Rate rate;                ///< datasheet peak to compare with
-  std::int64_t operand_bytes;
+  std::int64_t operand_bits;
   std::int64_t output_bytes;
   std::int64_t least_capability;  ///< 10 x major + minor
 };
 
 // clang-format off
 inline constexpr std::array gemm_types{
-    GemmTypeRow{GemmType::bf16, "bf16", "bfloat16", Rate::bf16, 2, 2, 80},
-    GemmTypeRow{GemmType::fp16, "fp16", "float16",  Rate::fp16, 2, 2, 80},
-    GemmTypeRow{GemmType::tf32, "tf32", "tf32",     Rate::tf32, 4, 4, 80},
-    GemmTypeRow{GemmType::fp8,  "fp8",  "fp8",      Rate::fp8,  1, 2, 89},  // e4m3, a scale per tensor, bf16 out
+    GemmTypeRow{GemmType::bf16, "bf16", "bfloat16", Rate::bf16, 16, 2, 80},
+    GemmTypeRow{GemmType::fp16, "fp16", "float16",  Rate::fp16, 16, 2, 80},
+    GemmTypeRow{GemmType::tf32, "tf32", "tf32",     Rate::tf32, 32, 4, 80},
+    GemmTypeRow{GemmType::fp8,  "fp8",  "fp8",      Rate::fp8,   8, 2, 89},  // e4m3, a scale per tensor, bf16 out
+    GemmTypeRow{GemmType::int8, "int8", "int8",     Rate::int8,  8, 4, 80},  // int32 out, before any scale
+    GemmTypeRow{GemmType::fp32, "fp32", "float32",  Rate::fp32_vector, 32, 4, 80},
+    // x in e5m2 and w in e4m3, as the gradient of an input is computed; no cuBLASLt multiplies e5m2 by e5m2.
+    GemmTypeRow{GemmType::fp8_e5m2, "fp8_e5m2", "fp8_e5m2", Rate::fp8, 8, 2, 89},
+    GemmTypeRow{GemmType::nvfp4, "nvfp4", "nvfp4",  Rate::fp4,   4, 2, 100},  // e2m1, a ue4m3 scale for 16, bf16 out
 };
 // clang-format on
 static_assert(gemm_types.size() == static_cast<std::size_t>(GemmType::count));
 [[nodiscard]] constexpr const GemmTypeRow& row_of(GemmType type) {
   return gemm_types[static_cast<std::size_t>(type)];
+}
+
+/// Bytes of so many operands, a multiple of 16, the scales of blocks included.
+[[nodiscard]] constexpr std::int64_t operand_bytes(GemmType type, std::int64_t elements) {
+  constexpr std::int64_t scaled_block = 16;
+  return elements * row_of(type).operand_bits / 8 + (type == GemmType::nvfp4 ? elements / scaled_block : 0);
 }
 
 /// y[m,n] = x[m,k] w[n,k]^T, all row-major: a linear layer on m tokens.
@@ -68,18 +81,29 @@ struct CopyProbe {
   [[nodiscard]] constexpr Bytes moved() const noexcept { return Bytes{static_cast<double>(arrays() * array_bytes)}; }
 };
 
-/// Empty kernels: launched one by one into a stream, the host's part of that, and as the nodes of one graph.
-enum class LaunchOp : std::uint8_t { stream, stream_host, graph, count };
-inline constexpr std::array<std::string_view, 3> launch_op_names{"stream", "stream_host", "graph"};
+/// Empty kernels: launched one by one into a stream, the host's part of that, and as the nodes of one graph; launched
+/// and waited for one by one (`sync`, by the host's clock); a graph launched and waited for (`replay`, the same);
+/// queued behind a running kernel, so that the device alone sets the pace (`rate`).
+enum class LaunchOp : std::uint8_t { stream, stream_host, graph, sync, replay, rate, count };
+inline constexpr std::array<std::string_view, 6> launch_op_names{"stream", "stream_host", "graph",
+                                                                 "sync",   "replay",      "rate"};
 
 struct LaunchProbe {
   LaunchOp op = LaunchOp::stream;
   std::int64_t count = 1;
 };
 
-using Probe = std::variant<GemmProbe, CopyProbe, LaunchProbe>;
+/// A collective of NCCL among `ranks` GPUs that this process sees, out of place, of 16-bit floats.
+struct CollectiveProbe {
+  Collective collective = Collective::all_reduce;
+  std::int64_t ranks = 2;
+  std::int64_t bytes = 0;  ///< as nccl-tests count them: the full buffer, gathered or not yet scattered
+};
 
-/// "gemm bf16 8192x8192x8192", "triad 4096 B", "graph 64": for messages and manifests.
+using Probe = std::
+    variant<GemmProbe, CopyProbe, LaunchProbe, AttentionProbe, DecodeProbe, PassProbe, TransferProbe, CollectiveProbe>;
+
+/// "gemm bf16 8192x8192x8192", "triad 4096 B", "graph 64", "all_reduce x8 4096 B": for messages and manifests.
 [[nodiscard]] std::string name_of(const Probe& probe);
 
 /// How hard to try; the manifest tells it.
@@ -103,6 +127,7 @@ struct Sample {
   std::optional<Hertz> sm_clock;  ///< right after; of a sustained run, the median of its second half
   std::optional<Watts> power;     ///< sustained only: what NVML reads may average over a second
   std::vector<Seconds> told;      ///< spans one by one, as far as the prober tells them
+  Seconds predicted{};            ///< of a collective, what NCCL itself expects; zero: not told
 };
 
 /// A probe without a sample, and why.
@@ -121,6 +146,10 @@ struct ProbeDevice {
   Bytes l2{}, memory{}, free_memory{};
   std::string cuda_driver, cuda_runtime, cublaslt;  ///< "13.0"; "13.1.0"
   std::string pci_bus_id;                           ///< to find the same device in NVML
+  std::string cudnn = {};                           ///< "9.19.0"; empty: there is none
+  std::int64_t peers = 0;                           ///< other devices whose memory this one can address
+  std::int64_t group = 1;                           ///< GPUs that this process sees
+  std::string nccl = {};                            ///< "2.28.9"; empty: there is none
 };
 
 /// The device, its driver or the probe library is missing or has failed: nothing was measured.

@@ -70,6 +70,45 @@ struct Fill {
     request->variant = static_cast<std::int32_t>(p.op);
     request->count = p.count;
   }
+  void operator()(const AttentionProbe& p) const {
+    request->kind = probes::Kind::attention;
+    request->variant = p.backward ? 1 : 0;
+    request->batch = p.batch;
+    request->tokens = p.tokens;
+    request->heads = p.heads;
+    request->kv_heads = p.kv_heads;
+    request->head_dim = p.head_dim;
+    request->causal = p.causal ? 1 : 0;
+    request->copies = p.copies;
+  }
+  void operator()(const DecodeProbe& p) const {
+    request->kind = probes::Kind::decode;
+    request->batch = p.batch;
+    request->tokens = p.context;
+    request->heads = p.heads;
+    request->kv_heads = p.kv_heads;
+    request->head_dim = p.head_dim;
+    request->copies = p.copies;
+  }
+  void operator()(const PassProbe& p) const {
+    request->kind = probes::Kind::pass;
+    request->variant = static_cast<std::int32_t>(p.op);
+    request->array_bytes = p.array_bytes;
+    request->width = p.width;
+    request->copies = p.copies;
+  }
+  void operator()(const TransferProbe& p) const {
+    request->kind = probes::Kind::transfer;
+    request->variant = static_cast<std::int32_t>(p.op);
+    request->array_bytes = p.bytes;
+    request->copies = p.copies;
+  }
+  void operator()(const CollectiveProbe& p) const {
+    request->kind = probes::Kind::collective;
+    request->variant = static_cast<std::int32_t>(p.collective);
+    request->ranks = p.ranks;
+    request->array_bytes = p.bytes;
+  }
 };
 
 class LibraryProber final : public Prober {
@@ -96,7 +135,11 @@ class LibraryProber final : public Prober {
                facts.cuda_driver.data(),
                facts.cuda_runtime.data(),
                facts.cublaslt.data(),
-               facts.pci_bus_id.data()};
+               facts.pci_bus_id.data(),
+               facts.cudnn.data(),
+               facts.peers,
+               std::max<std::int64_t>(facts.devices, 1),
+               facts.nccl.data()};
   }
   LibraryProber(const LibraryProber&) = delete;
   LibraryProber& operator=(const LibraryProber&) = delete;
@@ -131,6 +174,7 @@ class LibraryProber final : public Prober {
     sample.algorithms = result.algorithms;
     sample.first = Seconds{result.first_seconds};
     sample.lasted = Seconds{result.lasted_seconds};
+    sample.predicted = Seconds{std::max(result.predicted_seconds, 0.0)};
     for (std::int64_t i = 0; i < std::min(result.told, probes::most_told); ++i) {
       sample.told.emplace_back(result.told_seconds[static_cast<std::size_t>(i)]);
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/collective_probes.hpp>
 #include <headroom/calibrate/probe_plan.hpp>
+#include <headroom/calibrate/probe_shapes.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
@@ -15,6 +17,8 @@ constexpr std::array<std::array<std::int64_t, 2>, 8> weights{
 constexpr std::int64_t smallest_array = 4096;
 constexpr std::int64_t largest_array = std::int64_t{1} << 32;
 constexpr std::array<std::int64_t, 6> launch_counts{1, 4, 16, 64, 256, 1024};
+/// A stream holds some 1024 launches before the host has to wait: half of them lie behind the kernel that blocks it.
+constexpr std::int64_t rate_count = 512;
 
 constexpr std::int64_t sustained_side = 8192;
 constexpr Seconds sustained_length{5.0};
@@ -23,7 +27,7 @@ constexpr std::int64_t workspace = std::int64_t{32} << 20;
 constexpr double usable_share = 0.8;  // the rest is for the context, graphs and the kernels' code
 
 std::int64_t weight_bytes(GemmType type, std::int64_t n, std::int64_t k) {
-  return n * k * row_of(type).operand_bytes;
+  return operand_bytes(type, n * k);
 }
 
 class Planner {
@@ -74,6 +78,33 @@ class Planner {
         add(LaunchProbe{op, count});
       }
     }
+    add(LaunchProbe{LaunchOp::sync, 1});
+    for (const std::int64_t count : {launch_counts.front(), launch_counts.back()}) {
+      add(LaunchProbe{LaunchOp::replay, count});
+    }
+    add(LaunchProbe{LaunchOp::rate, rate_count});
+  }
+
+  void kinds() {
+    for (const Probe& probe : chosen_kinds(*device_, *choice_)) {
+      add(probe);
+    }
+  }
+
+  void collectives() {
+    const bool asked = choice_->collectives.value_or(false);
+    if (device_->group < 2 && asked) {
+      plan_.skipped.push_back({"nccl",
+                               "collectives need two GPUs or more; this process sees one (all of the node: unset "
+                               "CUDA_VISIBLE_DEVICES)"});
+    } else if (device_->group > 1 && device_->nccl.empty()) {
+      plan_.skipped.push_back(
+          {"nccl", "libnccl.so.2 was not found; install NCCL, or name its folder in LD_LIBRARY_PATH"});
+    } else {
+      for (const CollectiveProbe& probe : plan_collectives(device_->group, choice_->quick)) {
+        add(probe);
+      }
+    }
   }
 
   [[nodiscard]] ProbePlan take() { return std::move(plan_); }
@@ -110,16 +141,26 @@ struct NameOf {
   std::string operator()(const LaunchProbe& p) const {
     return std::string{launch_op_names[static_cast<std::size_t>(p.op)]} + " " + std::to_string(p.count);
   }
+  template <class Kind>
+  std::string operator()(const Kind& p) const {
+    return name_of(p);
+  }
+  std::string operator()(const CollectiveProbe& p) const { return name_of(p); }
 };
 
 struct MemoryOf {
   Bytes operator()(const GemmProbe& p) const {
     const std::int64_t output = p.m * p.n * row_of(p.type).output_bytes;
-    const std::int64_t input = p.m * p.k * row_of(p.type).operand_bytes;
+    const std::int64_t input = operand_bytes(p.type, p.m * p.k);
     return Bytes{static_cast<double>((p.copies * weight_bytes(p.type, p.n, p.k)) + input + output + workspace)};
   }
   Bytes operator()(const CopyProbe& p) const { return static_cast<double>(p.copies) * p.moved(); }
   Bytes operator()(const LaunchProbe&) const { return Bytes{}; }
+  template <class Kind>
+  Bytes operator()(const Kind& p) const {
+    return memory_of(p);
+  }
+  Bytes operator()(const CollectiveProbe& p) const { return memory_of(p); }
 };
 
 }  // namespace
@@ -130,6 +171,23 @@ std::string name_of(const Probe& probe) {
 
 Bytes memory_of(const Probe& probe) {
   return std::visit(MemoryOf{}, probe);
+}
+
+std::vector<Probe> chosen_kinds(const ProbeDevice& device, const ProbeChoice& choice) {
+  const ProbeExtent extent = choice.quick  ? ProbeExtent::quick
+                             : choice.full ? ProbeExtent::full
+                                           : ProbeExtent::standard;
+  std::vector<Probe> probes;
+  const auto take = [&](bool chosen, const auto& kinds) {
+    if (chosen) {
+      probes.insert(probes.end(), kinds.begin(), kinds.end());
+    }
+  };
+  take(choice.memory, pass_probes(extent, device.l2));
+  take(choice.decode, decode_probes(extent, device.l2));
+  take(choice.attention, attention_probes(extent, device.l2));
+  take(choice.transfer, transfer_probes(extent, device.peers));
+  return probes;
 }
 
 std::vector<ProbeShape> probe_shapes() {
@@ -160,6 +218,10 @@ ProbePlan plan_probes(const ProbeDevice& device, const ProbeChoice& choice) {
   }
   if (choice.launch) {
     planner.launches();
+  }
+  planner.kinds();
+  if (choice.collectives.value_or(true)) {
+    planner.collectives();
   }
   if (choice.gemm) {
     for (const GemmType type : choice.types) {

@@ -5,14 +5,26 @@
 #include <headroom/calibrate/probe.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace headroom {
 
 struct ProbeChoice {
-  bool gemm = true, copy = true, launch = true;
+  bool gemm = true, copy = true, launch = true, attention = true, decode = true, memory = true, transfer = true;
+  std::optional<bool> collectives;  ///< unset: where the process sees several GPUs
   std::vector<GemmType> types{GemmType::bf16, GemmType::fp16, GemmType::tf32, GemmType::fp8};
   bool quick = false;  ///< fewer shapes and sizes, no sustained runs
+  bool full = false;   ///< many more shapes and sizes of attention, decode, memory and transfer
+
+  /// One that chooses nothing yet.
+  [[nodiscard]] static ProbeChoice none() {
+    ProbeChoice choice;
+    choice.gemm = choice.copy = choice.launch = choice.attention = choice.decode = choice.memory = choice.transfer =
+        false;
+    choice.collectives = false;
+    return choice;
+  }
 };
 
 struct ProbePlan {
@@ -31,6 +43,9 @@ struct ProbeShape {
 /// The fewest copies of `bytes` that together exceed twice the L2; at least `least`. Zero L2 is taken as unknown: 256
 /// MiB.
 [[nodiscard]] std::int64_t rotation_copies(std::int64_t bytes, Bytes l2, std::int64_t least = 1);
+
+/// The families beside products, copies and launches that a choice names; what a device cannot do is skipped.
+[[nodiscard]] std::vector<Probe> chosen_kinds(const ProbeDevice& device, const ProbeChoice& choice);
 
 /// Device memory a probe allocates, its 32 MiB of workspace included.
 [[nodiscard]] Bytes memory_of(const Probe& probe);

@@ -42,6 +42,9 @@ void read_constants(ConfigTable& root, SimulatedDevice& d) {
   ConfigTable copy = root.table("copy");
   set(d.copy, MemoryParameter::bandwidth, copy.number("bandwidth", share));
   set(d.copy, MemoryParameter::launch, copy.quantity<Seconds>("launch").raw());
+  if (const std::optional<Seconds> block = copy.maybe_quantity<Seconds>("block")) {
+    set(d.copy, MemoryParameter::block, block->raw());
+  }
   copy.finish();
   ConfigTable launch = root.table("launch");
   d.stream = launch.quantity<Seconds>("stream");
@@ -49,6 +52,12 @@ void read_constants(ConfigTable& root, SimulatedDevice& d) {
   d.graph = launch.quantity<Seconds>("graph");
   d.node = launch.quantity<Seconds>("node");
   launch.finish();
+  if (std::optional<ConfigTable> transfer = root.maybe_table("transfer")) {
+    d.pinned = transfer->quantity<BytesPerSecond>("pinned");
+    d.pageable = transfer->quantity<BytesPerSecond>("pageable");
+    d.transfer = transfer->quantity<Seconds>("latency");
+    transfer->finish();
+  }
 }
 
 void read_disturbances(ConfigTable& root, SimulatedDevice& d) {
@@ -178,14 +187,21 @@ struct TrueTime {
     switch (p.op) {
       case LaunchOp::stream: return (d->stream + d->host).raw() / n + d->stream.raw();
       case LaunchOp::stream_host: return d->host.raw();
+      case LaunchOp::sync: return (d->stream + d->host).raw();
+      case LaunchOp::rate: return d->node.raw();
       case LaunchOp::graph:
+      case LaunchOp::replay:
       case LaunchOp::count: break;
     }
     return d->graph.raw() / n + d->node.raw();
   }
+  std::optional<double> operator()(const CollectiveProbe& p) const {
+    const std::optional<Seconds> time = d->others.time(p);
+    return time ? std::optional{time->raw()} : std::nullopt;
+  }
   template <class Other>
-  std::optional<double> operator()(const Other& /*probe*/) const {
-    return std::nullopt;
+  std::optional<double> operator()(const Other& probe) const {
+    return simulated_time(*d, probe);
   }
 };
 
@@ -210,6 +226,9 @@ SimulatedDevice read_simulated_device(const ConfigValue& document, const std::st
   d.pace = root.maybe_quantity<Seconds>("pace").value_or(Seconds{});
   read_facts(root, catalog, d);
   read_constants(root, d);
+  d.others = read_simulated_node(root, d.datasheet, catalog);
+  d.facts.group = d.others.gpus();
+  d.facts.nccl = d.others.nccl();
   read_disturbances(root, d);
   read_faults(root, d);
   root.finish();
@@ -239,6 +258,9 @@ Measurement SimulatedProber::measure(const Probe& probe, const ProbeEffort& effo
   }
   if (device_.lost_after > 0 && ++measured_ > device_.lost_after) {
     throw DeviceError{"Xid 79: the GPU has fallen off the bus"};
+  }
+  if (const std::optional<std::string> why = device_.others.fails(probe)) {
+    return Skipped{name, *why};
   }
   for (const SimulatedDevice::Refusal& refusal : device_.refusals) {
     if (name.starts_with(refusal.probe)) {

@@ -5,12 +5,14 @@
 
 #include <headroom/calibrate/nvml.hpp>
 #include <headroom/calibrate/probe.hpp>
+#include <headroom/calibrate/simulated_node.hpp>
 #include <headroom/core/config_value.hpp>
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/cost/gemm.hpp>
 #include <headroom/model/cost/memory_ops.hpp>
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,9 @@ struct SimulatedDevice {
   GemmCurve gemm{};  ///< of every type
   MemoryCurve copy{};
   Seconds stream{}, host{}, graph{}, node{};  ///< a launch, the host's part of it, a replay, each kernel of one
+  BytesPerSecond pinned{}, pageable{};        ///< of the host link; zero: no transfers are simulated
+  Seconds transfer{};                         ///< what each transfer takes beside its bytes
+  SimulatedNode others;                       ///< GPUs beside it, for collectives
   double noise = 0.0;                         ///< standard deviation of a span's logarithm
   double outliers = 0.0;                      ///< share of spans
   double outlier_factor = 1.0;                ///< the slowest of them, over an ordinary one
@@ -49,6 +54,13 @@ struct SimulatedDevice {
   bool mig = false;
   Seconds pace{};  ///< of a real clock, slept in every measurement
 };
+
+/// Seconds of one launch of the kinds of probe_kinds.hpp on a rested device, by the equations of model/cost: attention
+/// and decode with the priors of their curves, passes with the curve of copies. nullopt: it is not simulated.
+[[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const AttentionProbe& probe);
+[[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const DecodeProbe& probe);
+[[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const PassProbe& probe);
+[[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const TransferProbe& probe);
 
 /// Reads the form; every problem at once as a ConfigError.
 [[nodiscard]] SimulatedDevice read_simulated_device(const ConfigValue& document,

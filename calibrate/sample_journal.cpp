@@ -19,9 +19,9 @@ namespace {
 constexpr double micro = 1e-6;
 constexpr double mega = 1e6;
 
-constexpr std::array<std::string_view, 16> header{
-    "probe",    "round",    "latency_us", "fastest_us",   "slowest_us", "spans",    "launches", "algorithms",
-    "first_us", "lasted_s", "took_s",     "sm_clock_mhz", "power_w",    "throttle", "refused",  "told_us"};
+constexpr std::array<std::string_view, 17> header{
+    "probe",    "round",  "latency_us",   "fastest_us", "slowest_us", "spans",   "launches", "algorithms",  "first_us",
+    "lasted_s", "took_s", "sm_clock_mhz", "power_w",    "throttle",   "refused", "told_us",  "predicted_us"};
 enum Column : std::size_t {  // NOLINT(performance-enum-size): an index
   probe,
   round,
@@ -38,7 +38,8 @@ enum Column : std::size_t {  // NOLINT(performance-enum-size): an index
   power,
   throttle,
   refused,
-  told
+  told,
+  predicted
 };
 
 /// The shortest digits that read back exactly; nothing for zero, which stands for "not told".
@@ -96,6 +97,7 @@ std::string line_of(const JournalEntry& e) {
       throttle_text(e.throttle),
       e.refused,
       told_text(s.told),
+      micros(s.predicted),
   };
   std::string line;
   for (const std::string& cell : cells) {
@@ -164,6 +166,7 @@ JournalEntry entry_of(CsvColumns& columns) {
   }
   e.throttle = throttle_of(columns);
   s.told = told_of(columns);
+  s.predicted = seconds(Column::predicted, micro);
   return e;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/collective_probes.hpp>
 #include <headroom/calibrate/sample_set.hpp>
 #include <headroom/core/config_reader.hpp>
 
@@ -37,6 +38,10 @@ void read_file_of(const std::string& name, const ConfigSource& source, SampleSet
     set.copies = rows_from(source, diagnostics, read_copy_rows);
   } else if (name == "launch.csv") {
     set.launches = rows_from(source, diagnostics, read_launch_rows);
+  } else if (name == "memory.csv") {
+    set.passes = rows_from(source, diagnostics, read_pass_rows);
+  } else if (name == "transfer.csv") {
+    set.transfers = rows_from(source, diagnostics, read_transfer_rows);
   } else {
     std::istringstream stream{source.text};
     set.kernels.push_back(read_kernel_rows(stream, source.file, std::nullopt, diagnostics));
@@ -45,7 +50,8 @@ void read_file_of(const std::string& name, const ConfigSource& source, SampleSet
 
 /// What people read, and what goes into others.
 bool is_for_people(const std::string& name) {
-  return name == "details.csv" || name == "timings.csv" || name == SampleJournal::file_name;
+  return name == "details.csv" || name == "timings.csv" || name == collective_bus_file ||
+         name == SampleJournal::file_name;
 }
 
 }  // namespace
@@ -89,21 +95,29 @@ SampleSet read_sample_folder(const std::string& folder) {
 
 SampleSet read_sample_folders(const std::vector<std::string>& folders) {
   SampleSet all = read_sample_folder(folders.front());
-  const Conditions conditions = conditions_of(all.manifest);
   for (std::size_t i = 1; i < folders.size(); ++i) {
     SampleSet more = read_sample_folder(folders[i]);
-    const std::string different = differences(conditions, conditions_of(more.manifest));
+    const std::string different = differences(conditions_of(all.manifest), conditions_of(more.manifest));
     if (!different.empty()) {
       throw ConfigError{quoted(folders.front()) + " and " + quoted(folders[i]) +
                         " are not of one device under one set of conditions: " + different +
                         "; fit them apart, and compare them with 'headroom calibrate --compare " + folders.front() +
                         " " + folders[i] + "'"};
     }
+    // What the first folder does not tell counts from the next that does.
+    if (all.manifest.device.cudnn.empty()) {
+      all.manifest.device.cudnn = more.manifest.device.cudnn;
+    }
+    if (all.manifest.device.nccl.empty()) {
+      all.manifest.device.nccl = more.manifest.device.nccl;
+    }
     const auto add = [](auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
     add(all.kernels, more.kernels);
     add(all.sustained, more.sustained);
     add(all.copies, more.copies);
     add(all.launches, more.launches);
+    add(all.passes, more.passes);
+    add(all.transfers, more.transfers);
   }
   return all;
 }

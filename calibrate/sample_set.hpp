@@ -19,6 +19,8 @@ struct SampleSet {
   std::vector<SustainedRow> sustained;
   std::vector<CopyRow> copies;
   std::vector<LaunchRow> launches;
+  std::vector<PassRow> passes;
+  std::vector<TransferRow> transfers;
 };
 
 /// Whether a path is a folder with a manifest of samples.

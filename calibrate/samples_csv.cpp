@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/collective_probes.hpp>
 #include <headroom/calibrate/csv_columns.hpp>
+#include <headroom/calibrate/csv_lines.hpp>
 #include <headroom/calibrate/samples_csv.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <initializer_list>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -21,34 +22,8 @@ constexpr std::span<const std::string_view> gemm_header{sustained_header.data(),
 constexpr std::array<std::string_view, 3> copy_header{"op", "bytes", "latency_us"};
 constexpr std::array<std::string_view, 3> launch_header{"op", "count", "latency_us"};
 
-/// Five significant digits: far below the spread of any measurement.
-std::string digits(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.5g", value);
-  return text.data();
-}
-
-std::string micros(Seconds value) {
-  return digits(value.raw() / micro);
-}
-
-template <class Texts>
-std::string line_of(const Texts& cells) {
-  std::string line;
-  bool first = true;
-  for (const auto& cell : cells) {
-    line += (first ? "" : ",") + csv_field(cell);
-    first = false;
-  }
-  return line + "\n";
-}
-
-std::string line_of(std::initializer_list<std::string> cells) {
-  return line_of(std::span{cells.begin(), cells.size()});
-}
-
 std::string gemm_cells(const GemmRow& r) {
-  std::string line = line_of(
+  std::string line = csv_line(
       {r.engine, r.version, r.dtype, std::to_string(r.m), std::to_string(r.n), std::to_string(r.k), micros(r.latency)});
   line.pop_back();
   return line;
@@ -95,11 +70,12 @@ std::vector<Row> read_rows(CsvReader& csv, std::span<const std::string_view> hea
 
 struct Sorter {
   const Sample* sample;
-  const std::string* version;
+  const SampleVersions* versions;
   SampleRows* rows;
 
   void operator()(const GemmProbe& p) const {
-    const GemmRow row{"cublaslt", *version, std::string{row_of(p.type).column}, p.m, p.n, p.k, sample->latency};
+    const GemmRow row{"cublaslt", versions->cublaslt, std::string{row_of(p.type).column}, p.m, p.n,
+                      p.k,        sample->latency};
     if (p.sustained > Seconds{}) {
       rows->sustained.push_back({row, sample->first, sample->lasted, sample->sm_clock, sample->power});
     } else {
@@ -113,22 +89,41 @@ struct Sorter {
   void operator()(const LaunchProbe& p) const {
     rows->launch.push_back({std::string{launch_op_names[static_cast<std::size_t>(p.op)]}, p.count, sample->latency});
   }
+  void operator()(const AttentionProbe& p) const {
+    rows->attention.push_back({"cudnn", told(versions->cudnn), p, sample->latency});
+  }
+  void operator()(const DecodeProbe& p) const {
+    rows->decode.push_back({"headroom", told(versions->headroom), p, sample->latency});
+  }
+  void operator()(const PassProbe& p) const { rows->pass.push_back({p, sample->latency}); }
+  void operator()(const TransferProbe& p) const {
+    rows->transfer.push_back(
+        {std::string{transfer_op_names[static_cast<std::size_t>(p.op)]}, p.crossed(), sample->latency});
+  }
+  /// A cell of text is never empty.
+  static std::string told(const std::string& version) { return version.empty() ? "unknown" : version; }
+  void operator()(const CollectiveProbe& /*collective_files() writes them*/) const {}
 };
 
 struct CopiesOf {
   std::int64_t operator()(const GemmProbe& p) const { return p.copies; }
   std::int64_t operator()(const CopyProbe& p) const { return p.copies; }
   std::int64_t operator()(const LaunchProbe&) const { return 1; }
+  template <class Kind>
+  std::int64_t operator()(const Kind& p) const {
+    return p.copies;
+  }
+  std::int64_t operator()(const CollectiveProbe&) const { return 1; }
 };
 
 std::string mhz_or_empty(std::optional<Hertz> clock) {
-  return clock ? digits(clock->raw() / mega) : "";
+  return clock ? five_digits(clock->raw() / mega) : "";
 }
 
 }  // namespace
 
 std::string csv_of(std::span<const GemmRow> rows) {
-  std::string text = line_of(gemm_header);
+  std::string text = csv_line(gemm_header);
   for (const GemmRow& row : rows) {
     text += gemm_cells(row) + "\n";
   }
@@ -136,27 +131,27 @@ std::string csv_of(std::span<const GemmRow> rows) {
 }
 
 std::string csv_of(std::span<const SustainedRow> rows) {
-  std::string text = line_of(sustained_header);
+  std::string text = csv_line(sustained_header);
   for (const SustainedRow& r : rows) {
     text += gemm_cells(r.gemm) + "," +
-            line_of({micros(r.first), digits(r.lasted.raw()), mhz_or_empty(r.sm_clock),
-                     r.power ? digits(r.power->raw()) : std::string{}});
+            csv_line({micros(r.first), five_digits(r.lasted.raw()), mhz_or_empty(r.sm_clock),
+                      r.power ? five_digits(r.power->raw()) : std::string{}});
   }
   return text;
 }
 
 std::string csv_of(std::span<const CopyRow> rows) {
-  std::string text = line_of(copy_header);
+  std::string text = csv_line(copy_header);
   for (const CopyRow& row : rows) {
-    text += line_of({row.op, std::to_string(row.bytes), micros(row.latency)});
+    text += csv_line({row.op, std::to_string(row.bytes), micros(row.latency)});
   }
   return text;
 }
 
 std::string csv_of(std::span<const LaunchRow> rows) {
-  std::string text = line_of(launch_header);
+  std::string text = csv_line(launch_header);
   for (const LaunchRow& row : rows) {
-    text += line_of({row.op, std::to_string(row.count), micros(row.latency)});
+    text += csv_line({row.op, std::to_string(row.count), micros(row.latency)});
   }
   return text;
 }
@@ -189,16 +184,18 @@ std::vector<LaunchRow> read_launch_rows(CsvReader& csv) {
   });
 }
 
-SampleRows rows_of(std::span<const Sample> samples, const std::string& cublaslt_version) {
+SampleRows rows_of(std::span<const Sample> samples, const SampleVersions& versions) {
   SampleRows rows;
   for (const Sample& sample : samples) {
-    std::visit(Sorter{&sample, &cublaslt_version, &rows}, sample.probe);
+    std::visit(Sorter{&sample, &versions, &rows}, sample.probe);
   }
   return rows;
 }
 
-std::vector<FolderFile> sample_files(std::span<const Sample> samples, const std::string& cublaslt) {
-  const SampleRows rows = rows_of(samples, cublaslt);
+std::vector<FolderFile> sample_files(std::span<const Sample> samples,
+                                     const SampleVersions& versions,
+                                     const std::string& nccl) {
+  const SampleRows rows = rows_of(samples, versions);
   std::vector<FolderFile> files;
   if (!rows.gemm.empty()) {
     files.emplace_back("gemm.csv", csv_of(rows.gemm));
@@ -212,6 +209,18 @@ std::vector<FolderFile> sample_files(std::span<const Sample> samples, const std:
   if (!rows.launch.empty()) {
     files.emplace_back("launch.csv", csv_of(rows.launch));
   }
+  const auto add = [&](const char* name, const auto& kind) {
+    if (!kind.empty()) {
+      files.emplace_back(name, csv_of(kind));
+    }
+  };
+  add("attention_training.csv", rows.attention);
+  add("attention_decode.csv", rows.decode);
+  add("memory.csv", rows.pass);
+  add("transfer.csv", rows.transfer);
+  for (FolderFile& file : collective_files(samples, nccl)) {
+    files.push_back(std::move(file));
+  }
   files.emplace_back("details.csv", details_csv(samples));
   return files;
 }
@@ -219,9 +228,10 @@ std::vector<FolderFile> sample_files(std::span<const Sample> samples, const std:
 std::string details_csv(std::span<const Sample> samples) {
   std::string text = "probe,latency_us,fastest_us,slowest_us,spans,launches,copies,algorithms,sm_clock_mhz\n";
   for (const Sample& s : samples) {
-    text += line_of({name_of(s.probe), micros(s.latency), micros(s.fastest), micros(s.slowest), std::to_string(s.spans),
-                     std::to_string(s.launches), std::to_string(std::visit(CopiesOf{}, s.probe)),
-                     std::to_string(s.algorithms), mhz_or_empty(s.sm_clock)});
+    text +=
+        csv_line({name_of(s.probe), micros(s.latency), micros(s.fastest), micros(s.slowest), std::to_string(s.spans),
+                  std::to_string(s.launches), std::to_string(std::visit(CopiesOf{}, s.probe)),
+                  std::to_string(s.algorithms), mhz_or_empty(s.sm_clock)});
   }
   return text;
 }

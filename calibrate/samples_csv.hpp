@@ -42,6 +42,38 @@ struct LaunchRow {
   Seconds latency;
 };
 
+/// engine,version,pass,dtype,batch,seq,heads,kv_heads,head_dim,causal,latency_us: the columns of other collections of
+/// measured attention (kernel_rows.hpp).
+struct AttentionRow {
+  std::string engine, version;
+  AttentionProbe probe;
+  Seconds latency;
+};
+
+/// engine,version,attn_dtype,kv_dtype,batch,seq,heads,kv_heads,head_dim,window,latency_us, likewise.
+struct DecodeRow {
+  std::string engine, version;
+  DecodeProbe probe;
+  Seconds latency;
+};
+
+/// op,array_bytes,width,bytes,latency_us; width is 0 where an op has none, bytes are those read and written.
+struct PassRow {
+  PassProbe probe;
+  Seconds latency;
+};
+
+/// op,bytes,latency_us; bytes are those that cross the link, both directions together.
+struct TransferRow {
+  std::string op;
+  std::int64_t bytes = 0;
+  Seconds latency;
+};
+
+[[nodiscard]] std::string csv_of(std::span<const AttentionRow> rows);
+[[nodiscard]] std::string csv_of(std::span<const DecodeRow> rows);
+[[nodiscard]] std::string csv_of(std::span<const PassRow> rows);
+[[nodiscard]] std::string csv_of(std::span<const TransferRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const GemmRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const SustainedRow> rows);
 [[nodiscard]] std::string csv_of(std::span<const CopyRow> rows);
@@ -54,18 +86,32 @@ struct LaunchRow {
 [[nodiscard]] std::vector<CopyRow> read_copy_rows(CsvReader& csv);
 [[nodiscard]] std::vector<LaunchRow> read_launch_rows(CsvReader& csv);
 
-/// The samples sorted into the four forms, engine "cublaslt".
+/// Likewise; an op that is not known, or bytes that are not those of its op, array and width, is a problem too.
+[[nodiscard]] std::vector<PassRow> read_pass_rows(CsvReader& csv);
+[[nodiscard]] std::vector<TransferRow> read_transfer_rows(CsvReader& csv);
+
+/// What measured: versions that stand in the rows. Empty: not told.
+struct SampleVersions {
+  std::string cublaslt, cudnn = {}, headroom = {};
+};
+
+/// The samples sorted into their forms; engines are "cublaslt", "cudnn" and, of kernels of this project, "headroom".
 struct SampleRows {
   std::vector<GemmRow> gemm;
   std::vector<SustainedRow> sustained;
   std::vector<CopyRow> copy;
   std::vector<LaunchRow> launch;
+  std::vector<AttentionRow> attention;
+  std::vector<DecodeRow> decode;
+  std::vector<PassRow> pass;
+  std::vector<TransferRow> transfer;
 };
-[[nodiscard]] SampleRows rows_of(std::span<const Sample> samples, const std::string& cublaslt_version);
+[[nodiscard]] SampleRows rows_of(std::span<const Sample> samples, const SampleVersions& versions);
 
 /// One file for each kind of probe that has samples, and details.csv.
 [[nodiscard]] std::vector<FolderFile> sample_files(std::span<const Sample> samples,
-                                                   const std::string& cublaslt_version);
+                                                   const SampleVersions& versions,
+                                                   const std::string& nccl_version = {});
 
 /// How each sample was taken, for people:
 /// probe,latency_us,fastest_us,slowest_us,spans,launches,copies,algorithms,sm_clock_mhz

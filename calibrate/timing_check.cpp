@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/collective_probes.hpp>
 #include <headroom/calibrate/timing_check.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/cost/roofline.hpp>
@@ -29,6 +30,14 @@ struct WorkOf {
   Work operator()(const CopyProbe& p) const {
     return {std::string{copy_op_names[static_cast<std::size_t>(p.op)]}, p.moved().raw(), many_bytes};
   }
+  Work operator()(const PassProbe& p) const {
+    return {std::string{pass_op_names[static_cast<std::size_t>(p.op)]} + " by " + std::to_string(p.width),
+            static_cast<double>(p.moved()), many_bytes};
+  }
+  Work operator()(const CollectiveProbe& p) const {
+    return {std::string{name_of(p.collective)} + " x" + std::to_string(p.ranks), static_cast<double>(p.bytes),
+            many_bytes};
+  }
   template <class Other>
   Work operator()(const Other& /*no amount of work that is known*/) const {
     return {};
@@ -50,6 +59,24 @@ struct LeastTime {
     }
     return least_time(Flops{}, p.moved(), FlopsPerSecond{1.0}, bandwidth->value, l2->value);
   }
+  [[nodiscard]] std::optional<Seconds> operator()(const AttentionProbe& p) const {
+    const auto& peak = device->peak[static_cast<std::size_t>(Rate::bf16)];
+    return peak ? std::optional{p.flops() / peak->value} : std::nullopt;
+  }
+  [[nodiscard]] std::optional<Seconds> operator()(const DecodeProbe& p) const { return pass(p.cache_bytes()); }
+  [[nodiscard]] std::optional<Seconds> operator()(const PassProbe& p) const {
+    // Between the kernels of a chain what fits into the L2 need not leave it.
+    return pass(p.op == PassOp::chain ? p.moved() / chain_steps : p.moved());
+  }
+  [[nodiscard]] std::optional<Seconds> pass(std::int64_t bytes) const {
+    const auto& bandwidth = device->memory.bandwidth;
+    const auto& l2 = device->memory.l2;
+    if (!bandwidth || !l2) {
+      return std::nullopt;
+    }
+    return least_time(Flops{}, Bytes{static_cast<double>(bytes)}, FlopsPerSecond{1.0}, bandwidth->value, l2->value);
+  }
+  [[nodiscard]] std::optional<Seconds> operator()(const CollectiveProbe& p) const { return least_time_of(p, *device); }
   template <class Other>
   [[nodiscard]] std::optional<Seconds> operator()(const Other& /*not bound by a datasheet*/) const {
     return std::nullopt;

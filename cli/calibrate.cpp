@@ -37,9 +37,12 @@ constexpr std::array options{
     Option{"--budget", OptionKind::one, "TIME", "all measurements together, e.g. 8min; default: until the rule is met"},
     Option{"--precision", OptionKind::one, "SHARE", "half of the median's 95 % interval (default '1 %')"},
     Option{"--resume", OptionKind::flag, "", "go on with a folder that an earlier calibration began"},
-    Option{"--only", OptionKind::many, "gemm|copy|launch", "this family of probes alone; repeats"},
-    Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8", "GEMM in this type alone; repeats"},
+    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|nccl",
+           "this family of probes alone; repeats"},
+    Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8|int8|fp32|fp8_e5m2|nvfp4",
+           "GEMM in this type alone; repeats (default the first four)"},
     Option{"--quick", OptionKind::flag, "", "fewer shapes and sizes, no sustained runs"},
+    Option{"--full", OptionKind::flag, "", "every type of GEMM, many more shapes and sizes of the rest"},
     Option{"--device", OptionKind::one, "N", "CUDA device, counted from 0 (default 0)"},
     Option{"--share", OptionKind::flag, "", "measure although other processes use the device"},
     Option{"--patience", OptionKind::one, "TIME",
@@ -187,7 +190,13 @@ void show_progress(const CalibrationProgress& p) {
 ProbePlan every_probe(const ProbeDevice& device) {
   ProbeDevice empty = device;
   empty.free_memory = 2.0 * device.memory;
-  return plan_probes(empty, ProbeChoice{});
+  ProbeChoice choice;
+  choice.full = true;  // which holds the standard and the quick sets
+  choice.types.clear();
+  for (const GemmTypeRow& row : gemm_types) {
+    choice.types.push_back(row.type);
+  }
+  return plan_probes(empty, choice);
 }
 
 /// The files that follow from the journal, and the manifest that names them.
@@ -210,7 +219,8 @@ ProbeRun write_samples(const Request& request,
   manifest.complete = calibration.ended.empty();
   manifest.unmet = calibration.unmet;
   manifest.files.clear();
-  std::vector<FolderFile> files = sample_files(run.samples, manifest.device.cublaslt);
+  std::vector<FolderFile> files = sample_files(
+      run.samples, {manifest.device.cublaslt, manifest.device.cudnn, manifest.headroom}, manifest.device.nccl);
   files.emplace_back("timings.csv", timings_csv(all.probes));
   for (const auto& [name, text] : files) {
     write_whole_file(request.folder + "/" + name, text);
@@ -273,6 +283,7 @@ Outcome calibrated(const Arguments& arguments) {
   manifest.catalog_id = base == nullptr || arguments.has("--gpu") ? "" : base->id;
   check_device(manifest.device, monitor, arguments.has("--share"));
   const ProbePlan plan = plan_probes(manifest.device, request.choice);
+  manifest.host = arguments.has("--simulate") ? std::nullopt : std::optional{read_host()};
   manifest.effort = plan.effort;
   if (plan.probes.empty()) {
     throw DeviceError{

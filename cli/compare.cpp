@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom compare`: plans side by side.
 #include <headroom/cli/compare_overlay.hpp>
+#include <headroom/cli/harness.hpp>
 #include <headroom/cli/render_comparison.hpp>
 #include <headroom/cli/report/page.hpp>
 #include <headroom/cli/scenario_options.hpp>
@@ -17,6 +18,10 @@ constexpr std::size_t most_plans = 16;
 constexpr std::array options{
     Option{"--set-each", OptionKind::many, "KEY=VALUE", "override a key of every scenario; repeats"},
     Option{"--overlay", OptionKind::one, "FOLDER", "one scenario without and with a data folder: what changes"},
+    Option{
+        "--harness", OptionKind::one, "FILE.csv",
+        "one scenario over a matrix of SKUs and scales: what to expect of each cell, and whether measured rates hold"},
+    Option{"--tolerance", OptionKind::one, "SHARE", "with --harness; default: what past predictions were off by"},
     Option{"--deadline", OptionKind::one, "TIME", "training: what the whole run may take, e.g. \"90 d\""},
     Option{"--ttft", OptionKind::one, "TIME", "serving: what the first token may take, e.g. \"500 ms\""},
     Option{"--tpot", OptionKind::one, "TIME", "serving: what each further token may take, e.g. \"50 ms\""},
@@ -69,6 +74,9 @@ Outcome run_compare(const Arguments& arguments) {
   if (arguments.has("--overlay")) {
     return compare_overlay(arguments);
   }
+  if (arguments.has("--harness")) {
+    return run_harness(arguments);
+  }
   Diagnostics diagnostics;
   Objectives objectives;
   objectives.duration = quantity_option<Seconds>(arguments, "--deadline", diagnostics);
@@ -96,7 +104,8 @@ Outcome run_compare(const Arguments& arguments) {
 constexpr std::string_view examples =
     "  headroom compare megatron.toml fsdp.toml\n"
     "  headroom compare h100.toml h200.toml b200.toml --set-each training.tokens=1e12 --deadline '60 d'\n"
-    "  headroom compare h200.toml --overlay h200-rack-7/overlay\n";
+    "  headroom compare h200.toml --overlay h200-rack-7/overlay\n"
+    "  headroom compare llama3-8b.toml --harness nightly.csv --tolerance '10 %'\n";
 
 }  // namespace
 

@@ -31,6 +31,7 @@ constexpr std::array options{
     Option{"--base", OptionKind::one, "ID", "folders of samples instead of files: the SKU that an overlay extends"},
     Option{"--id", OptionKind::one, "NAME", "with --base: id of the overlay; default the base's own"},
     Option{"--output", OptionKind::one, "PATH", "write the answer to a file; with --base the overlay's folder"},
+    Option{"--html", OptionKind::one, "FILE", "with --base: the fit as one file with charts, for a browser"},
     Option{"--kind", OptionKind::one,
            "gemm|attention-prefill|attention-decode|moe|quantize|attention-training|nccl|custom-all-reduce|"
            "moe-all-to-all",
@@ -152,6 +153,9 @@ Outcome run(const Arguments& arguments) {
   if (arguments.has("--base") && !arguments.many("").empty()) {
     return fit_overlay(arguments);
   }
+  if (arguments.has("--html")) {
+    throw ConfigError{"--html draws a fit of a folder of samples: name the folder and its SKU with --base"};
+  }
   Outcome outcome = fitted(arguments);
   if (arguments.has("--output")) {
     write_whole_file(arguments.one("--output"), outcome.out);
@@ -167,6 +171,7 @@ constexpr std::string_view examples =
     "  headroom fit serve_*.csv --stack serving --write model\n"
     "  headroom fit gemm.csv --gpu h100-sxm-80gb --cross-validate 5\n"
     "  headroom fit h200-rack-7 --base h200-sxm-141gb -o h200-rack-7/overlay\n"
+    "  headroom fit h200-rack-7 --base h200-sxm-141gb --html fit.html\n"
     "  headroom fit nccl.csv --gpu h100-sxm-80gb --kind nccl --cross-validate 5\n";
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/fit_overlay.hpp>
 #include <headroom/cli/render_calibration.hpp>
+#include <headroom/cli/report/page.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/embedded.hpp>
 #include <headroom/core/whole_file.hpp>
@@ -79,18 +80,26 @@ Outcome fit_overlay(const Arguments& arguments) {
   if (!output.empty()) {
     static_cast<void>(folder_of(output));
   }
+  if (arguments.has("--html")) {
+    report::require_charts();
+  }
   const Catalog catalog = Catalog::standard();
   const Device& base = catalog.device(arguments.one("--base"));
   const SampleSet set = read_sample_folders(folders);
   const Overlay overlay = make_overlay(set, base, catalog.reference_node(base), overlay_id(arguments, output, base.id));
   const std::string form = arguments.one("--format", "text");
-  std::string text = form == "json"   ? overlay_json(overlay)
-                     : form == "toml" ? overlay.gpu_toml + "\n" + overlay.curves_toml
+  std::string text = form == "json"   ? overlay_json(overlay, set.manifest)
+                     : form == "toml" ? overlay.gpu_toml + "\n" + overlay.curves_toml + "\n" + overlay.collectives_toml
                                       : overlay_text(overlay);
   std::string said;
   if (!output.empty()) {
     const std::string folder = write_overlay(overlay, output);
     said = "wrote " + folder + "\n" + how_to_use(overlay, folder);
+  }
+  if (arguments.has("--html")) {
+    write_whole_file(arguments.one("--html"),
+                     report::page(report::one_document("fit", overlay_json(overlay, set.manifest))));
+    said += "wrote " + arguments.one("--html") + "\n";
   }
   return form == "text" ? Outcome{text + said, "", 0} : Outcome{text, said, 0};
 }

@@ -23,11 +23,14 @@ namespace {
 constexpr int device_missing = 3;
 
 constexpr std::array options{
-    Option{"--only", OptionKind::many, "gemm|copy|launch", "this family of probes alone; repeats"},
-    Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8", "GEMM in this type alone; repeats"},
+    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|nccl",
+           "this family of probes alone; repeats"},
+    Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8|int8|fp32|fp8_e5m2|nvfp4",
+           "GEMM in this type alone; repeats (default the first four)"},
     Option{"--device", OptionKind::one, "N", "CUDA device, counted from 0 (default 0)"},
     Option{"--output", OptionKind::one, "FOLDER", "where samples and manifest go (default 'samples')"},
     Option{"--quick", OptionKind::flag, "", "fewer shapes and sizes, no sustained runs"},
+    Option{"--full", OptionKind::flag, "", "every type of GEMM, many more shapes and sizes of the rest"},
     Option{"--force", OptionKind::flag, "", "replace a folder of earlier samples"},
 };
 
@@ -80,6 +83,7 @@ Outcome probed(const Arguments& arguments) {
   }
   const ProbePlan plan = plan_probes(manifest.device, choice);
   manifest.effort = plan.effort;
+  manifest.host = read_host();
 
   const bool terminal = isatty(STDERR_FILENO) != 0;
   const ProbeRun run = run_probes(*prober, nvml.get(), plan, terminal ? ProbeProgress{show_progress} : nullptr);
@@ -91,7 +95,8 @@ Outcome probed(const Arguments& arguments) {
         run.skipped.empty() ? "" : ": " + run.skipped.front().probe + ": " + run.skipped.front().why;
     throw DeviceError{"no probe could be measured" + why};
   }
-  std::vector<FolderFile> files = sample_files(run.samples, manifest.device.cublaslt);
+  std::vector<FolderFile> files = sample_files(
+      run.samples, {manifest.device.cublaslt, manifest.device.cudnn, manifest.headroom}, manifest.device.nccl);
   for (const FolderFile& file : files) {
     manifest.files.push_back(file.first);
   }
@@ -112,7 +117,7 @@ Outcome run(const Arguments& arguments) {
 constexpr std::string_view examples =
     "  headroom probe -o h200-samples\n"
     "  headroom probe --quick --only gemm --dtype bf16 -o quick\n"
-    "gemm.csv, gemm_sustained.csv, copy.csv, launch.csv, details.csv and manifest.toml are in docs/probes.md\n";
+    "the files and their columns, and manifest.toml, are in docs/probes.md\n";
 
 }  // namespace
 

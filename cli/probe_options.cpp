@@ -17,11 +17,26 @@ bool given(const std::vector<std::string>& words, std::string_view word) {
 ProbeChoice choice_of(const Arguments& arguments) {
   ProbeChoice choice;
   choice.quick = arguments.has("--quick");
+  choice.full = arguments.has("--full");
+  if (choice.quick && choice.full) {
+    throw ConfigError{"--quick measures less and --full more than the standard set: give one of them"};
+  }
+  if (choice.full) {
+    choice.types.clear();
+    for (const GemmTypeRow& row : gemm_types) {
+      choice.types.push_back(row.type);
+    }
+  }
   if (arguments.has("--only")) {
     const std::vector<std::string> only = arguments.many("--only");
     choice.gemm = given(only, "gemm");
     choice.copy = given(only, "copy");
     choice.launch = given(only, "launch");
+    choice.attention = given(only, "attention");
+    choice.decode = given(only, "decode");
+    choice.memory = given(only, "memory");
+    choice.transfer = given(only, "transfer");
+    choice.collectives = given(only, "nccl");
   }
   if (arguments.has("--dtype")) {
     if (!choice.gemm) {

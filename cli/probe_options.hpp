@@ -9,7 +9,8 @@
 
 namespace headroom::cli {
 
-/// --only, --dtype and --quick. ConfigError for a type of products that --only leaves out.
+/// --only, --dtype, --quick and --full. ConfigError for a type of products that --only leaves out, and for both of
+/// --quick and --full.
 [[nodiscard]] ProbeChoice choice_of(const Arguments& arguments);
 /// --device, 0 by default. ConfigError for what is no integer from 0.
 [[nodiscard]] std::int64_t device_of(const Arguments& arguments);

@@ -52,6 +52,8 @@ void data_members(JsonWriter& json, const FedStep& fed);
 
 /// `device` is the catalog's entry, for shares of its datasheet; nullptr when it has none.
 [[nodiscard]] std::string probe_text(const Manifest& manifest, const ProbeRun& run, const Device* device);
+/// Of each collective and group the shortest time and the best bus bandwidth; nothing where none was measured.
+[[nodiscard]] std::string collective_samples_text(const ProbeRun& run);
 
 /// "12.3 (8.8 to 17.2) s": the central value with its interval, in one unit.
 template <class Q>

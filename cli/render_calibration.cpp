@@ -22,12 +22,6 @@ std::string by_how_much(double share, const char* more, const char* less) {
   return percent(std::abs(share)) + " % " + (share > 0.0 ? more : less);
 }
 
-std::string curve_name(const KernelGroup& g) {
-  return std::string{g.kind == KernelKind::quantize ? "memory" : kernel_kind_names[static_cast<std::size_t>(g.kind)]} +
-         " " + g.engine + " " + g.format + (g.kernel.empty() ? "" : " " + g.kernel) +
-         (g.routing.empty() ? "" : " " + g.routing);
-}
-
 std::string first_of(const std::vector<std::string>& all, std::size_t shown) {
   std::string text;
   for (std::size_t i = 0; i < std::min(shown, all.size()); ++i) {
@@ -72,6 +66,13 @@ void add_row(Table& table, const GateRow& row) {
 }
 
 }  // namespace
+
+std::string curve_name(const KernelGroup& g) {
+  const std::string kind{g.kind == KernelKind::quantize ? "memory"
+                                                        : kernel_kind_names[static_cast<std::size_t>(g.kind)]};
+  return kind + (kind == g.engine ? "" : " " + g.engine) + " " + g.format + (g.kernel.empty() ? "" : " " + g.kernel) +
+         (g.routing.empty() ? "" : " " + g.routing);
+}
 
 std::string calibration_text(const Calibration& calibration, const CalibrationRules& rules) {
   std::size_t outliers = 0;
@@ -121,47 +122,6 @@ std::string overlay_text(const Overlay& overlay) {
     text += "left out: " + remark + "\n";
   }
   return text;
-}
-
-std::string overlay_json(const Overlay& overlay) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.overlay/1");
-  json.member("id", overlay.id);
-  json.member("base", overlay.base);
-  json.member("source", overlay.source);
-  json.key("curves");
-  json.begin_array();
-  for (const OverlayCurve& curve : overlay.curves) {
-    json.compact_next();
-    json.begin_object();
-    json.member("curve", curve_name(curve.fitted.group));
-    json.member("samples", static_cast<std::int64_t>(curve.fitted.problem.measured.size()));
-    json.member("mape", curve.fitted.judged().mape);
-    json.member("within_80", curve.within80);
-    json.member("outliers", static_cast<std::int64_t>(curve.outliers.size()));
-    if (curve.slower) {
-      json.member("slower_than_base", *curve.slower);
-    }
-    json.end_object();
-  }
-  json.end_array();
-  json.key("facts");
-  json.begin_array();
-  for (const OverlayFact& fact : overlay.facts) {
-    json.compact_next();
-    json.begin_object();
-    json.member("what", fact.what);
-    json.member("measured", fact.measured);
-    json.member("base", fact.base);
-    if (fact.difference) {
-      json.member("difference", *fact.difference);
-    }
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
-  return json.take();
 }
 
 std::string gate_text(const Gate& gate, const GateRule& rule, const std::string& a, const std::string& b) {

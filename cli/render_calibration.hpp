@@ -4,6 +4,7 @@
 
 #include <headroom/calibrate/calibration.hpp>
 #include <headroom/calibrate/gate.hpp>
+#include <headroom/calibrate/manifest.hpp>
 #include <headroom/calibrate/overlay.hpp>
 
 #include <string>
@@ -18,7 +19,10 @@ namespace headroom::cli {
 [[nodiscard]] std::string gate_text(const Gate& gate, const GateRule& rule, const std::string& a, const std::string& b);
 /// Schema "headroom.gate/1".
 [[nodiscard]] std::string gate_json(const Gate& gate, const GateRule& rule);
-/// Schema "headroom.overlay/1".
-[[nodiscard]] std::string overlay_json(const Overlay& overlay);
+/// Schema "headroom.overlay/1": curves with every sample, its fitted time (s) and its error, parameters in SI, measured
+/// numbers beside the base's, the conditions.
+[[nodiscard]] std::string overlay_json(const Overlay& overlay, const Manifest& manifest);
+/// "gemm cublaslt bf16", "nccl all_reduce", "memory headroom fp32 copy".
+[[nodiscard]] std::string curve_name(const KernelGroup& group);
 
 }  // namespace headroom::cli

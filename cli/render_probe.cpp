@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run of probes found, in a page: rates beside the datasheet's, the clocks they were reached at.
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/render_probe_kinds.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/quantity_text.hpp>
 
@@ -207,7 +208,8 @@ std::string probe_text(const Manifest& manifest, const ProbeRun& run, const Devi
   text += ", CUDA " + d.cuda_runtime + ", cuBLASLt " + d.cublaslt + "\n" + conditions(manifest, run);
   text += std::to_string(run.samples.size()) + " samples, " + std::to_string(run.skipped.size()) + " skipped, in " +
           format(run.lasted) + "; each is the median of " + std::to_string(manifest.effort.repeats) + " spans\n\n";
-  text += gemm_table(run, device) + sustained_table(run, device) + copy_table(run, device) + launch_table(run);
+  text += gemm_table(run, device) + sustained_table(run, device) + copy_table(run, device) + launch_table(run) +
+          kinds_table(run) + collective_samples_text(run);
   if (device == nullptr) {
     text += "the catalog does not know " + quoted(d.name) + ": no shares of a datasheet peak\n";
   }

@@ -127,6 +127,29 @@ std::optional<BytesPerSecond> Node::scale_out_per_gpu() const {
   return static_cast<double>(nics->value) * nic_rate->value / static_cast<double>(gpus);
 }
 
+namespace {
+
+/// "T4" of "MIG:T4 (2x1g.5gb MIG)": the SKU that a slice is cut from; empty for what is no slice.
+std::string cut_device(std::string_view spelling) {
+  constexpr std::string_view mark = "mig:";
+  if (!normalised(spelling).starts_with(mark)) {
+    return {};
+  }
+  const std::string_view rest = spelling.substr(mark.size());
+  return std::string{rest.substr(0, rest.find_first_of(" ("))};
+}
+
+/// Of a SKU that has slices the table of refused spellings tells why they are not answered.
+void refuse_slice(const Device& device, std::string_view spelling) {
+  if (device.mig_profiles.empty()) {
+    throw ConfigError{quoted(std::string{spelling}) + ": " + device.id +
+                      " does not support MIG (its file states no profiles); 'headroom catalog show ID' tells the "
+                      "profiles of those that do, such as a100-sxm-80gb"};
+  }
+}
+
+}  // namespace
+
 struct Catalog::Cache {
   std::mutex mutex;
   Shelf<Device> devices;
@@ -143,6 +166,9 @@ Catalog Catalog::standard() {
 
 const Device& Catalog::device(std::string_view spelling) const {
   const std::lock_guard lock{cache_->mutex};
+  if (const std::string whole = cut_device(spelling); !whole.empty()) {
+    refuse_slice(look_up(store_, cache_->devices, gpu_kind, whole), spelling);
+  }
   return look_up(store_, cache_->devices, gpu_kind, spelling);
 }
 

@@ -74,6 +74,7 @@ class Event {
   }
 
   void record(const Stream& stream) const { check(cudaEventRecord(event_, stream.get()), "cudaEventRecord"); }
+  [[nodiscard]] cudaEvent_t get() const noexcept { return event_; }
   void wait() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
   /// Seconds from `earlier` to this one; both have happened.
   [[nodiscard]] double since(const Event& earlier) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C border of libheadroom_probes.so: no exception leaves it.
+#include <headroom/calibrate/probes/cudnn_library.hpp>
 #include <headroom/calibrate/probes/kernels.hpp>
+#include <headroom/calibrate/probes/peer.hpp>
 #include <headroom/calibrate/probes/session.hpp>
 
 #include <algorithm>
@@ -62,6 +64,12 @@ Facts facts_of(int device) {
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   facts.memory_bytes = static_cast<std::int64_t>(total);
   facts.free_bytes = static_cast<std::int64_t>(free);
+  facts.peers = peers_of(device);
+  put(facts.cudnn, cudnn_text());
+  int devices = 1;
+  check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+  facts.devices = devices;
+  put(facts.nccl, devices > 1 ? nccl_version() : std::string{});  // some 80 ms, of no use to a GPU alone
   return facts;
 }
 
@@ -81,7 +89,7 @@ Status open_device(std::int32_t device, Session** session, Facts* facts, Text* w
   return Status::failed;
 }
 
-Result dispatched(const Session& session, const Request& request) {
+Result dispatched(Session& session, const Request& request) {
   if (request.repeats <= 0) {
     throw Refused{"repeats must be positive"};
   }
@@ -89,6 +97,11 @@ Result dispatched(const Session& session, const Request& request) {
     case Kind::gemm: return measure_gemm(session, request);
     case Kind::copy: return measure_copy(session, request);
     case Kind::launch: return measure_launch(session, request);
+    case Kind::attention: return measure_attention(session, request);
+    case Kind::decode: return measure_decode(session, request);
+    case Kind::pass: return measure_pass(session, request);
+    case Kind::transfer: return measure_transfer(session, request);
+    case Kind::collective: return measure_collective(session, request);
   }
   throw Refused{"unknown kind of probe"};
 }

@@ -1,34 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/probes/gemm_problem.hpp>
 
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
-
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <string>
 
 namespace headroom::probes {
 namespace {
 
 constexpr std::int64_t alignment = 256;  // of every copy: what the heuristic assumes by default
+constexpr std::int64_t byte_bits = 8;
 
+// CUDA before 12.8 knows no 4-bit floats; the recipe then stands for itself and is refused.
+#if CUDART_VERSION >= 12080
+constexpr bool has_fp4 = true;
+constexpr cudaDataType fp4 = CUDA_R_4F_E2M1;
+#else
+constexpr bool has_fp4 = false;
+constexpr cudaDataType fp4 = CUDA_R_8F_E4M3;
+#endif
+
+// Sums of k products of normal(0, 1) numbers are of size sqrt(k); fast accumulation keeps 14 bits of them, the output
+// type 8 to 11, each of the two 4-bit operands' scales up to 2, so that a right result is within the tolerance and a
+// wrong layout's is not. Integers are exact.
+constexpr double bf16_rounding = 0x1p-7;  // of a bf16 result, and as much again
 // clang-format off
-// Sums of k products of normal(0, 1) numbers are of size sqrt(k); fast accumulation keeps 14 bits of them, and the
-// output type 8 to 11, so that a right result is within the tolerance and a wrong layout's is not.
 constexpr std::array recipes{
-    //         operand        output       compute                         element        bytes  scaled tolerance
-    GemmRecipe{CUDA_R_16BF,   CUDA_R_16BF, CUBLAS_COMPUTE_32F,           Element::bf16, 2, 2,  false, 0.02},
-    GemmRecipe{CUDA_R_16F,    CUDA_R_16F,  CUBLAS_COMPUTE_32F,           Element::fp16, 2, 2,  false, 0.02},
-    GemmRecipe{CUDA_R_32F,    CUDA_R_32F,  CUBLAS_COMPUTE_32F_FAST_TF32, Element::fp32, 4, 4,  false, 0.02},
-    GemmRecipe{CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F,          Element::e4m3, 1, 2,  true,  0.10},
+    GemmRecipe{CUDA_R_16BF, CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F, Element::bf16, Element::bf16,
+               Number::bf16, Number::bf16, Number::bf16, 16, 2, Scaling::none, false, 1.0, 0.02, bf16_rounding},
+    GemmRecipe{CUDA_R_16F, CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F, Element::fp16, Element::fp16,
+               Number::fp16, Number::fp16, Number::fp16, 16, 2, Scaling::none, false, 1.0, 0.02, bf16_rounding},
+    GemmRecipe{CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, Element::fp32, Element::fp32,
+               Number::fp32, Number::fp32, Number::fp32, 32, 4, Scaling::none, false, 1.0, 0.02, bf16_rounding},
+    GemmRecipe{CUDA_R_8F_E4M3, CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F, Element::e4m3, Element::e4m3,
+               Number::e4m3, Number::e4m3, Number::bf16, 8, 2, Scaling::tensor, true, 1.0, 0.10, bf16_rounding},
+    GemmRecipe{CUDA_R_8I, CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, Element::int8, Element::int8,
+               Number::int8, Number::int8, Number::int32, 8, 4, Scaling::none, false, 32.0, 1e-9, 0.0},
+    GemmRecipe{CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F, Element::fp32, Element::fp32,
+               Number::fp32, Number::fp32, Number::fp32, 32, 4, Scaling::none, false, 1.0, 1e-4, 1e-5},
+    GemmRecipe{CUDA_R_8F_E4M3, CUDA_R_8F_E5M2, CUDA_R_16BF, CUBLAS_COMPUTE_32F, Element::e4m3, Element::e5m2,
+               Number::e4m3, Number::e5m2, Number::bf16, 8, 2, Scaling::tensor, false, 1.0, 0.10, bf16_rounding},
+    GemmRecipe{fp4, fp4, CUDA_R_16BF, CUBLAS_COMPUTE_32F, Element::e2m1, Element::e2m1,
+               Number::e2m1, Number::e2m1, Number::bf16, 4, 2, Scaling::block, false, 2.0, 0.02, bf16_rounding},
 };
 // clang-format on
 
 const GemmRecipe& recipe_of(const Request& request) {
   if (request.variant < 0 || static_cast<std::size_t>(request.variant) >= recipes.size()) {
     throw Refused{"unknown type of GEMM"};
+  }
+  if (!has_fp4 && recipes[static_cast<std::size_t>(request.variant)].scaling == Scaling::block) {
+    throw Refused{"this build's CUDA knows no 4-bit floats; build the probes with CUDA 12.8 or later"};
   }
   return recipes[static_cast<std::size_t>(request.variant)];
 }
@@ -45,7 +67,9 @@ void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribut
 
 Operation make_operation(cublasComputeType_t compute) {
   cublasLtMatmulDesc_t made = nullptr;
-  check(cublasLtMatmulDescCreate(&made, compute, CUDA_R_32F), "cublasLtMatmulDescCreate");
+  // alpha and beta are of this type.
+  const cudaDataType scale = compute == CUBLAS_COMPUTE_32I ? CUDA_R_32I : CUDA_R_32F;
+  check(cublasLtMatmulDescCreate(&made, compute, scale), "cublasLtMatmulDescCreate");
   return Operation{made};
 }
 
@@ -68,30 +92,6 @@ Preference make_preference() {
   return preference;
 }
 
-/// The i-th element of raw bytes of a type.
-double decoded(const std::vector<unsigned char>& raw, std::size_t i, cudaDataType type) {
-  if (type == CUDA_R_8F_E4M3) {
-    const __half_raw half = __nv_cvt_fp8_to_halfraw(raw[i], __NV_E4M3);
-    return static_cast<double>(__half2float(__half{half}));
-  }
-  if (type == CUDA_R_32F) {
-    float value = 0.0F;
-    std::memcpy(&value, &raw[i * sizeof(value)], sizeof(value));
-    return static_cast<double>(value);
-  }
-  std::uint16_t bits = 0;
-  std::memcpy(&bits, &raw[i * sizeof(bits)], sizeof(bits));
-  if (type == CUDA_R_16F) {
-    __half_raw half{};
-    half.x = bits;
-    return static_cast<double>(__half2float(__half{half}));
-  }
-  const std::uint32_t wide = std::uint32_t{bits} << 16U;  // bf16 is the upper half of a float
-  float value = 0.0F;
-  std::memcpy(&value, &wide, sizeof(value));
-  return static_cast<double>(value);
-}
-
 std::vector<unsigned char> downloaded(const DeviceMemory& memory, std::int64_t first, std::int64_t bytes) {
   std::vector<unsigned char> raw(static_cast<std::size_t>(bytes));
   check(cudaMemcpy(raw.data(), memory.at(first), raw.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
@@ -107,50 +107,89 @@ GemmProblem::GemmProblem(const Session& session, const Request& request)
       n_{request.n},
       k_{request.k},
       copies_{request.copies},
-      weight_stride_{rounded_up(request.n * request.k * recipe_->operand_bytes)} {
+      weight_stride_{rounded_up(request.n * request.k * recipe_->operand_bits / byte_bits)},
+      scale_stride_{rounded_up(scale_bytes(request.n, request.k))} {
   if (m_ <= 0 || n_ <= 0 || k_ <= 0 || copies_ <= 0) {
     throw Refused{"m, n, k and copies must be positive"};
   }
-  cudaStream_t stream = session.stream.get();
-  const std::int64_t operand = recipe_->operand_bytes;
-  weights_ = DeviceMemory{copies_ * weight_stride_};
-  input_ = DeviceMemory{m_ * k_ * operand};
-  output_ = DeviceMemory{m_ * n_ * recipe_->output_bytes};
-  scale_ = DeviceMemory{alignment};
-  constexpr float one = 1.0F;
-  check(fill_normal(weights_.at(), copies_ * weight_stride_ / operand, recipe_->element, 1, stream), "fill kernel");
-  check(fill_normal(input_.at(), m_ * k_, recipe_->element, 2, stream), "fill kernel");
-  check(cudaMemcpyAsync(scale_.at(), &one, sizeof(one), cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
-  session.stream.wait();
+  if (recipe_->scaling == Scaling::block && k_ % (2 * scaled_block) != 0) {
+    throw Refused{"k must be a multiple of 32 in 4 bits"};
+  }
+  fill();
   describe();
+}
+
+void GemmProblem::fill() {
+  cudaStream_t stream = session_->stream.get();
+  const std::int64_t bits = recipe_->operand_bits;
+  weights_ = DeviceMemory{copies_ * weight_stride_};
+  input_ = DeviceMemory{m_ * k_ * bits / byte_bits};
+  output_ = DeviceMemory{m_ * n_ * recipe_->output_bytes};
+  check(fill_normal(weights_.at(), copies_ * weight_stride_ * byte_bits / bits, recipe_->weight_element, 1, stream),
+        "fill kernel");
+  check(fill_normal(input_.at(), m_ * k_, recipe_->input_element, 2, stream), "fill kernel");
+  if (recipe_->scaling == Scaling::tensor) {
+    constexpr float one = 1.0F;
+    weight_scales_ = DeviceMemory{alignment};
+    input_scales_ = DeviceMemory{alignment};
+    check(cudaMemcpyAsync(weight_scales_.at(), &one, sizeof(one), cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+    check(cudaMemcpyAsync(input_scales_.at(), &one, sizeof(one), cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+  } else if (recipe_->scaling == Scaling::block) {
+    const std::int64_t of_input = rounded_up(scale_bytes(m_, k_));
+    weight_scales_ = DeviceMemory{copies_ * scale_stride_};
+    input_scales_ = DeviceMemory{of_input};
+    check(fill_normal(weight_scales_.at(), copies_ * scale_stride_, Element::ue4m3_scale, 3, stream), "fill kernel");
+    check(fill_normal(input_scales_.at(), of_input, Element::ue4m3_scale, 4, stream), "fill kernel");
+  }
+  session_->stream.wait();
+}
+
+Operation GemmProblem::operation_for(std::int64_t copy) const {
+  Operation made = make_operation(recipe_->compute);
+  cublasLtMatmulDesc_t operation = made.get();
+  set(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+  set(operation, CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N);
+  if (recipe_->scaling == Scaling::none) {
+    return made;
+  }
+  const bool blocks = recipe_->scaling == Scaling::block;
+  const void* of_weight = weight_scales_.at(blocks ? copy * scale_stride_ : 0);
+  const void* of_input = input_scales_.at();
+  set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, of_weight);
+  set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, of_input);
+#if CUDART_VERSION >= 12080
+  if (blocks) {
+    constexpr auto mode = static_cast<std::int32_t>(CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3);
+    set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, mode);
+    set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, mode);
+  }
+#endif
+  if (recipe_->fast) {
+    set(operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
+  }
+  return made;
 }
 
 void GemmProblem::describe() {
   const auto m = static_cast<std::uint64_t>(m_);
   const auto n = static_cast<std::uint64_t>(n_);
   const auto k = static_cast<std::uint64_t>(k_);
-  operation_ = make_operation(recipe_->compute);
-  weight_layout_ = make_layout(recipe_->operand, k, n);
-  input_layout_ = make_layout(recipe_->operand, k, m);
+  weight_layout_ = make_layout(recipe_->weight, k, n);
+  input_layout_ = make_layout(recipe_->input, k, m);
   output_layout_ = make_layout(recipe_->output, n, m);
   preference_ = make_preference();
-  cublasLtMatmulDesc_t operation = operation_.get();
-  set(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
-  set(operation, CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N);
-  if (recipe_->scaled) {
-    const void* scale = scale_.at();
-    set(operation, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale);
-    set(operation, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scale);
-    set(operation, CUBLASLT_MATMUL_DESC_FAST_ACCUM, std::int8_t{1});
+  const std::int64_t operations = recipe_->scaling == Scaling::block ? copies_ : 1;
+  for (std::int64_t copy = 0; copy < operations; ++copy) {
+    operations_.push_back(operation_for(copy));
   }
 }
 
 std::vector<cublasLtMatmulAlgo_t> GemmProblem::algorithms(std::int64_t most) const {
   std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<std::size_t>(most > 0 ? most : 1));
   int count = 0;
-  check(cublasLtMatmulAlgoGetHeuristic(session_->lt.get(), operation_.get(), weight_layout_.get(), input_layout_.get(),
-                                       output_layout_.get(), output_layout_.get(), preference_.get(),
-                                       static_cast<int>(found.size()), found.data(), &count),
+  check(cublasLtMatmulAlgoGetHeuristic(session_->lt.get(), operations_.front().get(), weight_layout_.get(),
+                                       input_layout_.get(), output_layout_.get(), output_layout_.get(),
+                                       preference_.get(), static_cast<int>(found.size()), found.data(), &count),
         "cublasLtMatmulAlgoGetHeuristic");
   std::vector<cublasLtMatmulAlgo_t> algorithms;
   for (int i = 0; i < count; ++i) {
@@ -166,41 +205,66 @@ std::vector<cublasLtMatmulAlgo_t> GemmProblem::algorithms(std::int64_t most) con
 }
 
 void GemmProblem::enqueue(const cublasLtMatmulAlgo_t& algorithm, std::int64_t i, cudaStream_t stream) const {
-  constexpr float alpha = 1.0F;
-  constexpr float beta = 0.0F;
-  check(cublasLtMatmul(session_->lt.get(), operation_.get(), &alpha, weights_.at((i % copies_) * weight_stride_),
-                       weight_layout_.get(), input_.at(), input_layout_.get(), &beta, output_.at(),
-                       output_layout_.get(), output_.at(), output_layout_.get(), &algorithm, session_->workspace.at(),
+  constexpr float one = 1.0F;
+  constexpr float zero = 0.0F;
+  constexpr std::int32_t whole_one = 1;
+  constexpr std::int32_t whole_zero = 0;
+  const bool whole = recipe_->compute == CUBLAS_COMPUTE_32I;
+  const void* alpha = whole ? static_cast<const void*>(&whole_one) : &one;
+  const void* beta = whole ? static_cast<const void*>(&whole_zero) : &zero;
+  const std::int64_t copy = i % copies_;
+  const Operation& operation = operations_[operations_.size() == 1 ? 0 : static_cast<std::size_t>(copy)];
+  check(cublasLtMatmul(session_->lt.get(), operation.get(), alpha, weights_.at(copy * weight_stride_),
+                       weight_layout_.get(), input_.at(), input_layout_.get(), beta, output_.at(), output_layout_.get(),
+                       output_.at(), output_layout_.get(), &algorithm, session_->workspace.at(),
                        static_cast<std::size_t>(workspace_bytes), stream),
         "cublasLtMatmul");
 }
 
+std::vector<double> GemmProblem::row_of(const DeviceMemory& numbers,
+                                        const DeviceMemory& scales,
+                                        Number number,
+                                        std::int64_t row) const {
+  const std::int64_t bytes = k_ * recipe_->operand_bits / byte_bits;
+  const std::vector<unsigned char> raw = downloaded(numbers, row * bytes, bytes);
+  const bool blocks = recipe_->scaling == Scaling::block;
+  // The scales of a row lie in whole tiles: those up to the end of its own.
+  const std::vector<unsigned char> codes =
+      blocks ? downloaded(scales, 0, scale_bytes(row + 1, k_)) : std::vector<unsigned char>{};
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < k_; ++i) {
+    const double scale =
+        blocks ? decoded_scale(codes[static_cast<std::size_t>(scale_place(row, i / scaled_block, k_))]) : 1.0;
+    values.push_back(scale * decoded(raw, i, number));
+  }
+  return values;
+}
+
 double GemmProblem::expected(std::int64_t row, std::int64_t column) const {
-  const std::int64_t bytes = k_ * recipe_->operand_bytes;
-  const std::vector<unsigned char> x = downloaded(input_, row * bytes, bytes);
-  const std::vector<unsigned char> w = downloaded(weights_, column * bytes, bytes);
+  const std::vector<double> x = row_of(input_, input_scales_, recipe_->input_number, row);
+  const std::vector<double> w = row_of(weights_, weight_scales_, recipe_->weight_number, column);
   double sum = 0.0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(k_); ++i) {
-    sum += decoded(x, i, recipe_->operand) * decoded(w, i, recipe_->operand);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sum += x[i] * w[i];
   }
   return sum;
 }
 
 double GemmProblem::computed(std::int64_t row, std::int64_t column) const {
   const std::int64_t bytes = recipe_->output_bytes;
-  return decoded(downloaded(output_, ((row * n_) + column) * bytes, bytes), 0, recipe_->output);
+  return decoded(downloaded(output_, ((row * n_) + column) * bytes, bytes), 0, recipe_->output_number);
 }
 
 void GemmProblem::verify(const cublasLtMatmulAlgo_t& algorithm) const {
   enqueue(algorithm, 0, session_->stream.get());
   session_->stream.wait();
-  constexpr double rounding = 0x1p-7;  // of a bf16 result, and as much again
+  const double spread = recipe_->unit * recipe_->unit * std::sqrt(static_cast<double>(k_));
   const std::array<std::array<std::int64_t, 2>, 4> places{
       {{0, 0}, {m_ - 1, n_ - 1}, {m_ / 2, n_ / 3}, {m_ / 3, n_ / 2}}};
   for (const auto& [row, column] : places) {
     const double right = expected(row, column);
     const double got = computed(row, column);
-    const double allowed = (recipe_->tolerance * std::sqrt(static_cast<double>(k_))) + (rounding * std::abs(right));
+    const double allowed = (recipe_->tolerance * spread) + (recipe_->rounding * std::abs(right));
     if (!(std::abs(got - right) <= allowed)) {
       throw Refused{"the product is wrong: element " + std::to_string(row) + "," + std::to_string(column) + " is " +
                     std::to_string(got) + " where the host finds " + std::to_string(right)};

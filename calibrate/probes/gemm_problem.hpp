@@ -2,6 +2,7 @@
 // One GEMM as cuBLASLt sees it, with its data on the device.
 #pragma once
 
+#include <headroom/calibrate/probes/gemm_reference.hpp>
 #include <headroom/calibrate/probes/kernels.hpp>
 #include <headroom/calibrate/probes/session.hpp>
 
@@ -23,16 +24,22 @@ using Operation = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
 using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
 using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
 
+/// How operands are scaled: not at all, by one number a tensor, by one for 16 elements.
+enum class Scaling : std::uint8_t { none, tensor, block };
+
 /// What a row of gemm_types (probe.hpp) means to cuBLASLt; the same order.
 struct GemmRecipe {
-  cudaDataType operand;
-  cudaDataType output;
+  cudaDataType weight, input, output;
   cublasComputeType_t compute;
-  Element element;  ///< of the operands, to fill them
-  std::int64_t operand_bytes;
+  Element weight_element, input_element;  ///< to fill them
+  Number weight_number, input_number, output_number;
+  std::int64_t operand_bits;
   std::int64_t output_bytes;
-  bool scaled;       ///< e4m3: a scale per tensor, fast accumulation
-  double tolerance;  ///< of the result, in units of sqrt(k)
+  Scaling scaling;
+  bool fast;         ///< fast accumulation of fp8
+  double unit;       ///< of the numbers' spread: 1, of int8 32
+  double tolerance;  ///< of the result, in units of unit^2 sqrt(k)
+  double rounding;   ///< of the result, as a share of it
 };
 
 /// y[m,n] = x[m,k] w[n,k]^T row-major. cuBLASLt is column-major, where the same bytes are w: k x n, x: k x m, y: n x m;
@@ -59,6 +66,12 @@ class GemmProblem {
 
  private:
   void describe();
+  void fill();
+  [[nodiscard]] Operation operation_for(std::int64_t copy) const;
+  [[nodiscard]] std::vector<double> row_of(const DeviceMemory& numbers,
+                                           const DeviceMemory& scales,
+                                           Number number,
+                                           std::int64_t row) const;
   [[nodiscard]] double expected(std::int64_t row, std::int64_t column) const;
   [[nodiscard]] double computed(std::int64_t row, std::int64_t column) const;
 
@@ -66,8 +79,9 @@ class GemmProblem {
   const GemmRecipe* recipe_;
   std::int64_t m_, n_, k_, copies_;
   std::int64_t weight_stride_;  ///< bytes from one copy to the next
-  DeviceMemory weights_, input_, output_, scale_;
-  Operation operation_;
+  std::int64_t scale_stride_;   ///< bytes from the scales of one copy to those of the next
+  DeviceMemory weights_, input_, output_, weight_scales_, input_scales_;
+  std::vector<Operation> operations_;  ///< one a copy where each has scales of its own, else one
   Layout weight_layout_, input_layout_, output_layout_;
   Preference preference_;
 };

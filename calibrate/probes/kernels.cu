@@ -27,11 +27,65 @@ __device__ float normal(std::uint64_t index, std::uint64_t seed) {
   return sqrtf(-2.0F * logf(u)) * cospif(2.0F * v);
 }
 
+/// What is stored at place i.
 template <class T>
-__global__ void fill_kernel(T* data, std::int64_t count, std::uint64_t seed) {
+struct Stored {
+  using Word = T;
+  static __device__ T at(std::uint64_t i, std::uint64_t seed) { return T(normal(i, seed)); }
+};
+
+struct Int8 {};
+template <>
+struct Stored<Int8> {
+  using Word = std::int8_t;
+  static __device__ std::int8_t at(std::uint64_t i, std::uint64_t seed) {
+    constexpr float unit = 32.0F;
+    constexpr float most = 127.0F;
+    return static_cast<std::int8_t>(fminf(fmaxf(rintf(unit * normal(i, seed)), -most), most));
+  }
+};
+
+// The magnitudes of e2m1 are 0, 1/2, 1, 3/2, 2, 3, 4, 6 (OCP Microscaling Formats 1.0, section 5.3.3); the code of a
+// number is how many of the midpoints between them it exceeds.
+__device__ unsigned e2m1_code(float value) {
+  const float size = fabsf(value);
+  unsigned code = 0;
+  code += size > 0.25F ? 1U : 0U;
+  code += size > 0.75F ? 1U : 0U;
+  code += size > 1.25F ? 1U : 0U;
+  code += size > 1.75F ? 1U : 0U;
+  code += size > 2.5F ? 1U : 0U;
+  code += size > 3.5F ? 1U : 0U;
+  code += size > 5.0F ? 1U : 0U;
+  return code | (value < 0.0F ? 8U : 0U);
+}
+
+struct TwoE2m1 {};
+template <>
+struct Stored<TwoE2m1> {
+  using Word = std::uint8_t;
+  static __device__ std::uint8_t at(std::uint64_t i, std::uint64_t seed) {
+    return static_cast<std::uint8_t>(e2m1_code(normal(2 * i, seed)) | (e2m1_code(normal(2 * i + 1, seed)) << 4));
+  }
+};
+
+struct Ue4m3Scale {};
+template <>
+struct Stored<Ue4m3Scale> {
+  using Word = std::uint8_t;
+  static __device__ std::uint8_t at(std::uint64_t i, std::uint64_t seed) {
+    constexpr std::uint64_t scales = 3;
+    constexpr unsigned half = 0x30;  // exponent bias 7, three bits of mantissa: 0x38 is 1
+    constexpr unsigned octave = 8;
+    return static_cast<std::uint8_t>(half + octave * static_cast<unsigned>(mixed(i ^ (seed << 40)) % scales));
+  }
+};
+
+template <class T>
+__global__ void fill_kernel(typename Stored<T>::Word* data, std::int64_t count, std::uint64_t seed) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * block;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * block + threadIdx.x; i < count; i += step) {
-    data[i] = T(normal(static_cast<std::uint64_t>(i), seed));
+    data[i] = Stored<T>::at(static_cast<std::uint64_t>(i), seed);
   }
 }
 
@@ -39,8 +93,8 @@ template <class T>
 cudaError_t fill(void* data, std::int64_t count, std::uint64_t seed, cudaStream_t stream) {
   constexpr std::int64_t most_blocks = 8192;
   const std::int64_t blocks = (count + block - 1) / block;
-  fill_kernel<<<static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), block, 0, stream>>>(
-      static_cast<T*>(data), count, seed);
+  fill_kernel<T><<<static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), block, 0, stream>>>(
+      static_cast<typename Stored<T>::Word*>(data), count, seed);
   return cudaGetLastError();
 }
 
@@ -104,6 +158,10 @@ cudaError_t fill_normal(void* data, std::int64_t count, Element element, std::ui
     case Element::fp16: return fill<__half>(data, count, seed, stream);
     case Element::fp32: return fill<float>(data, count, seed, stream);
     case Element::e4m3: return fill<__nv_fp8_e4m3>(data, count, seed, stream);
+    case Element::e5m2: return fill<__nv_fp8_e5m2>(data, count, seed, stream);
+    case Element::int8: return fill<Int8>(data, count, seed, stream);
+    case Element::e2m1: return fill<TwoE2m1>(data, count / 2, seed, stream);
+    case Element::ue4m3_scale: return fill<Ue4m3Scale>(data, count, seed, stream);
   }
   return cudaErrorInvalidValue;
 }

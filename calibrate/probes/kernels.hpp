@@ -8,9 +8,11 @@
 
 namespace headroom::probes {
 
-enum class Element : std::uint8_t { bf16, fp16, fp32, e4m3 };
+/// How numbers are stored. int8 holds 32 times the number, rounded, within +-127; e2m1 two numbers a byte, the first in
+/// the low half; ue4m3_scale one of 1/2, 1 and 2, at random.
+enum class Element : std::uint8_t { bf16, fp16, fp32, e4m3, e5m2, int8, e2m1, ue4m3_scale };
 
-/// Fills `count` elements with normal(0, 1) numbers, the same ones for the same seed.
+/// Fills `count` elements with normal(0, 1) numbers, the same ones for the same seed; of e2m1 `count` is even.
 cudaError_t fill_normal(void* data, std::int64_t count, Element element, std::uint64_t seed, cudaStream_t stream);
 
 /// b = a; `bytes` is a multiple of 16.

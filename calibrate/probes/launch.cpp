@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a launch costs when the kernel does nothing: in a stream, on the host, as a node of a graph.
 #include <headroom/calibrate/probes/kernels.hpp>
+#include <headroom/calibrate/probes/pass_kernels.hpp>
 #include <headroom/calibrate/probes/session.hpp>
 #include <headroom/calibrate/probes/timing.hpp>
 
@@ -9,7 +10,14 @@
 namespace headroom::probes {
 namespace {
 
-enum class Op : std::int32_t { stream, stream_host, graph };  // NOLINT(performance-enum-size): Request::variant
+enum class Op : std::int32_t {  // NOLINT(performance-enum-size): Request::variant
+  stream,
+  stream_host,
+  graph,
+  sync,
+  replay,
+  rate
+};
 
 using Clock = std::chrono::steady_clock;
 
@@ -48,6 +56,52 @@ double one_graph_span(const Session& session, const Replay& replay) {
   return end.since(begin) / static_cast<double>(replay.launches());
 }
 
+/// Seconds by the host's clock from the launch of one kernel until it is known to have ended, each of `count`.
+double one_sync_span(const Session& session, std::int64_t count) {
+  session.stream.wait();
+  const Clock::time_point start = Clock::now();
+  for (std::int64_t i = 0; i < count; ++i) {
+    launch_empty(i, session.stream.get());
+    session.stream.wait();
+  }
+  return seconds_since(start) / static_cast<double>(count);
+}
+
+/// The same of a whole graph; the share of one of its kernels.
+double one_replay_span(const Session& session, const Replay& replay) {
+  session.stream.wait();
+  const Clock::time_point start = Clock::now();
+  replay.start(session.stream);
+  session.stream.wait();
+  return seconds_since(start) / static_cast<double>(replay.launches());
+}
+
+/// Seconds a kernel when all stand in the queue before the first may begin: a kernel holds the stream for as long as
+/// the host takes to launch them, by a generous guess that is checked.
+double one_rate_span(const Session& session, std::int64_t count) {
+  constexpr std::int64_t microseconds_each = 20;
+  const Event begin;
+  const Event end;
+  session.stream.wait();
+  check(spin(microseconds_each * count, session.stream.get()), "spin kernel");
+  begin.record(session.stream);
+  for (std::int64_t i = 0; i < count; ++i) {
+    launch_empty(i, session.stream.get());
+  }
+  end.record(session.stream);
+  const cudaError_t state = cudaEventQuery(begin.get());
+  if (state == cudaSuccess) {
+    session.stream.wait();
+    throw Refused{"the host was too slow to queue the kernels before the first began"};
+  }
+  if (state != cudaErrorNotReady) {
+    check(state, "cudaEventQuery");
+  }
+  cudaGetLastError();  // "not ready" is what it should be
+  end.wait();
+  return end.since(begin) / static_cast<double>(count);
+}
+
 /// The first calls pay for loading code and growing queues.
 constexpr std::int64_t warm_up = 3;
 
@@ -70,10 +124,21 @@ Result measure_launch(const Session& session, const Request& request) {
     throw Refused{"launches must be counted from 1"};
   }
   const Op op{request.variant};
-  if (op == Op::graph) {
+  if (request.variant < 0 || op > Op::rate) {
+    throw Refused{"unknown kind of launch"};
+  }
+  if (op == Op::graph || op == Op::replay) {
     launch_empty(0, session.stream.get());
     const Replay replay{session.stream, request.count, launch_empty};
-    return repeated(request.repeats, request.count, [&] { return one_graph_span(session, replay); });
+    return repeated(request.repeats, request.count, [&] {
+      return op == Op::graph ? one_graph_span(session, replay) : one_replay_span(session, replay);
+    });
+  }
+  if (op == Op::sync) {
+    return repeated(request.repeats, request.count, [&] { return one_sync_span(session, request.count); });
+  }
+  if (op == Op::rate) {
+    return repeated(request.repeats, request.count, [&] { return one_rate_span(session, request.count); });
   }
   return repeated(request.repeats, request.count,
                   [&] { return one_stream_span(session, request.count, op == Op::stream_host); });

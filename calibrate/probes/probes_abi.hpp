@@ -8,7 +8,7 @@
 
 namespace headroom::probes {
 
-inline constexpr std::uint32_t abi_version = 2;
+inline constexpr std::uint32_t abi_version = 3;
 inline constexpr const char* entry_name = "headroom_probes_table";
 
 enum class Status : std::int32_t {  // NOLINT(performance-enum-size): an int on both sides
@@ -33,21 +33,39 @@ struct Facts {
   std::int64_t l2_bytes;
   std::int64_t memory_bytes;
   std::int64_t free_bytes;
+  std::int64_t peers;          ///< other devices of this process whose memory this one can address
+  std::array<char, 32> cudnn;  ///< empty: there is none
+  std::int64_t devices;        ///< that this process sees, this one included
+  std::array<char, 32> nccl;   ///< its version; empty: no library was found
 };
 
-enum class Kind : std::int32_t { gemm = 0, copy = 1, launch = 2 };  // NOLINT(performance-enum-size)
+enum class Kind : std::int32_t {  // NOLINT(performance-enum-size)
+  gemm = 0,
+  copy = 1,
+  launch = 2,
+  attention = 3,
+  decode = 4,
+  pass = 5,
+  transfer = 6,
+  collective = 7,
+};
 
 struct Request {
   Kind kind;
-  std::int32_t variant;  ///< GemmType, CopyOp or LaunchOp, by their order in probe.hpp
+  std::int32_t variant;  ///< GemmType, CopyOp, LaunchOp, PassOp or TransferOp, by their order in probe.hpp and
+                         ///< probe_kinds.hpp; of attention 1 for a backward; Collective by model/cost/collective.hpp
   std::int64_t m, n, k;
   std::int64_t array_bytes;
   std::int64_t count;
   std::int64_t copies;
   std::int64_t repeats;
   std::int64_t algorithms;
+  std::int64_t width;                                     ///< bytes, of a pass
+  std::int64_t batch, tokens, heads, kv_heads, head_dim;  ///< tokens: of a decode the context
+  std::int64_t causal;                                    ///< 0 or 1
   double span_seconds;
   double sustained_seconds;  ///< zero: a short measurement
+  std::int64_t ranks;        ///< of a collective, whose buffer is array_bytes
 };
 
 /// Spans that a result tells one by one.
@@ -65,6 +83,7 @@ struct Result {
   std::int64_t algorithms;
   std::int64_t told;  ///< of told_seconds, in the order they were timed; of more spans than fit the last ones
   std::array<double, most_told> told_seconds;
+  double predicted_seconds;  ///< of a collective, by NCCL itself; zero: not told
 };
 
 struct Session;

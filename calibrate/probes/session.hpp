@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One opened device and the three families of probes that run on it.
+// One opened device and the families of probes that run on it.
 #pragma once
 
 #include <headroom/calibrate/probes/cuda_handles.hpp>
@@ -7,7 +7,12 @@
 
 #include <cublasLt.h>
 
+#include <memory>
+#include <string>
+
 namespace headroom::probes {
+
+class NcclGroups;
 
 /// cuBLAS recommends 32 MiB on Hopper and later; less on others, where more does no harm.
 inline constexpr std::int64_t workspace_bytes = std::int64_t{32} << 20;
@@ -38,6 +43,7 @@ struct Session {
   LtHandle lt;
   DeviceMemory workspace{workspace_bytes};
   bool warm = false;
+  std::shared_ptr<NcclGroups> nccl;  ///< made by the first collective
 };
 
 /// Copies for some 0.3 s: an idle device needs part of that to raise its clocks.
@@ -47,5 +53,13 @@ void warm_up(const Session& session);
 [[nodiscard]] Result measure_gemm(const Session& session, const Request& request);
 [[nodiscard]] Result measure_copy(const Session& session, const Request& request);
 [[nodiscard]] Result measure_launch(const Session& session, const Request& request);
+[[nodiscard]] Result measure_pass(const Session& session, const Request& request);
+[[nodiscard]] Result measure_transfer(const Session& session, const Request& request);
+[[nodiscard]] Result measure_decode(const Session& session, const Request& request);
+[[nodiscard]] Result measure_attention(const Session& session, const Request& request);
+[[nodiscard]] Result measure_collective(Session& session, const Request& request);
+
+/// "2.28.9"; empty where there is no NCCL, or this library was built without.
+[[nodiscard]] std::string nccl_version();
 
 }  // namespace headroom::probes

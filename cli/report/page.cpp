@@ -24,6 +24,9 @@ struct Part {
 
 /// The page from top to bottom.
 constexpr std::array parts{Part{"answer", "Answer", answer_section},
+                           Part{"fit", "Fit", fit_section},
+                           Part{"curves", "Measured and fitted", curves_section},
+                           Part{"conditions", "Conditions", conditions_section},
                            Part{"comparison", "Side by side", comparison_section},
                            Part{"search", "Which plan", search_section},
                            Part{"memory", "Memory", memory_section},
@@ -122,7 +125,7 @@ std::string page(const Documents& documents) {
     }
   }
   std::string script;
-  for (const std::string_view id : {"data", "theme", "charts", "main"}) {
+  for (const std::string_view id : {"data", "theme", "charts", "fit", "main"}) {
     script += file("script", id);
   }
   return filled(file("page", "page"), {{"title", escaped(title_text(documents))},

@@ -39,6 +39,11 @@ namespace headroom::cli::report {
 [[nodiscard]] std::string explain_section(const Documents& documents);
 [[nodiscard]] std::string sources_section(const Documents& documents);
 
+/// Of a fit: curves with their errors beside the base, every sample against its curve, what was measured on.
+[[nodiscard]] std::string fit_section(const Documents& documents);
+[[nodiscard]] std::string curves_section(const Documents& documents);
+[[nodiscard]] std::string conditions_section(const Documents& documents);
+
 /// "tp 8, pp 4, dp 16, ...": what of a strategy's members is not as usual.
 [[nodiscard]] std::vector<std::string> strategy_words(const Place& strategy);
 

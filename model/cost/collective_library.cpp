@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <utility>
 
 namespace headroom {
 namespace embedded {
@@ -53,6 +56,32 @@ const Curve* curve_of(const std::vector<Curve>& curves, std::string_view op, std
   return found;
 }
 
+CollectiveSet read_entry(const DataStore::Entry& entry) {
+  Diagnostics diagnostics;
+  CollectiveSet set = read_collective_set(parse_toml(entry.text, entry.file), entry.file, diagnostics);
+  diagnostics.throw_if_any();
+  return set;
+}
+
+/// The curves of a base behind a set's own, the first of an op being the one that serves; what the set does not state
+/// is the base's.
+void append(CollectiveSet& set, CollectiveSet&& base) {
+  const auto add = [](auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
+  add(set.ring, base.ring);
+  add(set.all_to_all, base.all_to_all);
+  add(set.custom, base.custom);
+  add(set.moe, base.moe);
+  if (set.graphs_source.empty()) {
+    set.graphs = base.graphs;
+    set.graphs_source = std::move(base.graphs_source);
+    set.staged_shares = base.staged_shares;
+  }
+  if (set.eager_source.empty()) {
+    set.eager_launch = base.eager_launch;
+    set.eager_source = std::move(base.eager_source);
+  }
+}
+
 }  // namespace
 
 CollectiveCurves CollectiveSet::curves(std::string_view version) const {
@@ -92,12 +121,17 @@ CollectiveSet read_collective_set(const ConfigValue& document, const std::string
   CollectiveSet set;
   set.id = root.text("id");
   set.file = file;
+  set.base = root.maybe_text("base").value_or("");
   set.staged_shares = root.maybe_boolean("staged_shares").value_or(false);
-  set.graphs = read_graphs(root.table("graphs"), set.graphs_source);
-  ConfigTable eager = root.table("eager");
-  set.eager_launch = eager.quantity<Seconds>("launch");
-  set.eager_source = eager.text("source");
-  eager.finish();
+  if (set.base.empty() || root.has("graphs")) {
+    set.graphs = read_graphs(root.table("graphs"), set.graphs_source);
+  }
+  if (set.base.empty() || root.has("eager")) {
+    ConfigTable eager = root.table("eager");
+    set.eager_launch = eager.quantity<Seconds>("launch");
+    set.eager_source = eager.text("source");
+    eager.finish();
+  }
   set.ring = read_curves(root, "ring", ring_parameters());
   set.all_to_all = read_curves(root, "all-to-all", pair_parameters());
   set.custom = read_curves(root, "custom-all-reduce", custom_parameters());
@@ -142,9 +176,22 @@ CollectiveSet load_collective_set(std::string_view id) {
     throw ConfigError{"no collectives of " + quoted(std::string{id}) + " were measured" + suggestion(id, known) +
                       "; measured are " + listed};
   }
-  Diagnostics diagnostics;
-  CollectiveSet set = read_collective_set(parse_toml(entry->text, entry->file), entry->file, diagnostics);
-  diagnostics.throw_if_any();
+  CollectiveSet set = read_entry(*entry);
+  std::vector<std::string> files{set.file};
+  for (std::string base = set.base; !base.empty();) {
+    // A set whose base is its own id extends the one it hides.
+    const bool hides = base == std::filesystem::path{files.back()}.stem();
+    const std::optional<DataStore::Entry> below =
+        hides ? data.find_below("collectives", base, files.back()) : data.find("collectives", base);
+    if (!below || std::find(files.begin(), files.end(), below->file) != files.end()) {
+      throw ConfigError{files.back() + ": base " + quoted(base) +
+                        (below ? " leads back to itself" : " is no set of measured collectives")};
+    }
+    CollectiveSet more = read_entry(*below);
+    files.push_back(below->file);
+    base = more.base;
+    append(set, std::move(more));
+  }
   return set;
 }
 

@@ -26,6 +26,7 @@ using FittedExchange = FittedCurve<moe_exchange_parameter_count>;
 struct CollectiveSet {
   std::string id;  ///< of the SKU
   std::string file;
+  std::string base;  ///< another set whose graphs and curves serve where this one has none; empty: none
   NcclGraphs graphs;
   std::string graphs_source;
   bool staged_shares = false;
@@ -49,13 +50,14 @@ struct Transport {
   NetworkCurve curve;
 };
 
-/// Read one document; every problem goes to `diagnostics`.
+/// Read one document; every problem goes to `diagnostics`. A set with a base may leave out graphs and eager.
 [[nodiscard]] CollectiveSet read_collective_set(const ConfigValue& document,
                                                 const std::string& file,
                                                 Diagnostics& diagnostics);
 [[nodiscard]] Transport read_transport(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics);
 
-/// The set of an id. ConfigError for an unknown one, naming those there are.
+/// The set of an id, followed by the curves of the sets that its file names as `base`. ConfigError for an unknown one,
+/// naming those there are, and for bases that lead back to themselves.
 [[nodiscard]] CollectiveSet load_collective_set(std::string_view id);
 
 /// The set that serves a group of a SKU, and in words why: its own; else that of its generation with its own link's

@@ -86,7 +86,8 @@ ChosenCurve<N> choose_attention(const std::vector<FittedCurve<N>>& curves,
 }
 /// Attention of training was published for two SKUs; a set without it borrows these kernels.
 constexpr std::string_view training_attention_of = "h100-sxm-80gb";
-constexpr std::array<std::string_view, 2> newest_first{"flash3", "flash2"};
+// Last what a probe of the device itself measures: published kernels are nearer to what a stack runs.
+constexpr std::array<std::string_view, 3> newest_first{"flash3", "flash2", "cudnn"};
 
 template <class Function>
 void for_each_provenance(CurveSet& set, Function&& function) {

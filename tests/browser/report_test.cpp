@@ -64,6 +64,8 @@ constexpr std::array pages{
     Page{"fails", "plan scenarios/train/llama3-405b-54-days.toml --prices lambda-2026-08",
          "memory waterfall roofline calendar accuracy"},
     Page{"scale", "scale scenarios/train/llama3-70b-512xh100.toml", "scaling-rate scaling-share"},
+    Page{"fit", "fit samples --base h200-sxm-141gb",
+         "fit-times fit-errors fit-times fit-errors fit-times fit-errors fit-times fit-errors fit-times fit-errors"},
     Page{"whole", "", "pareto memory waterfall bill calendar accuracy"},
 };
 
@@ -75,6 +77,16 @@ std::string whole_page() {
   return report::page(documents);
 }
 
+/// A fit's own page, of a node that does not exist: products in bf16 and collectives.
+void write_fit(const Page& page, const std::string& file, const fs::path& scratch) {
+  const Run samples = run_headroom("calibrate -o samples --simulate '" HEADROOM_SOURCE_DIR
+                                   "/scenarios/calibrate/node.toml' --quick --only gemm --dtype bf16 --only nccl",
+                                   scratch);
+  REQUIRE_MESSAGE(samples.code == 0, samples.err);
+  const Run run = run_headroom(std::string{page.arguments} + " --html '" + file + "'", scratch);
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+}
+
 /// The pages as files, written once.
 const fs::path& folder() {
   static const ScratchFolder scratch;
@@ -83,6 +95,10 @@ const fs::path& folder() {
       const std::string file = (scratch.path() / (std::string{page.name} + ".html")).string();
       if (page.arguments.empty()) {
         std::ofstream{file} << whole_page();
+        continue;
+      }
+      if (page.name == std::string_view{"fit"}) {
+        write_fit(page, file, scratch.path());
         continue;
       }
       const Run run = run_headroom(std::string{page.arguments} + " --format html -o '" + file + "'");

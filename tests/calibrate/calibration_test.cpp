@@ -73,7 +73,7 @@ TEST_CASE("the median's interval is that of order statistics: of nine the second
   CHECK(spread_of(thirty).high == 21.0);
 }
 
-TEST_CASE("an outlier is flagged and kept; a timer's next tick is none") {
+TEST_CASE("an outlier is flagged and kept, a timer's next tick is none") {
   const std::vector<double> values{10, 10.1, 9.9, 10, 10.05, 30};
   CHECK(outliers_of(values) == std::vector<bool>{false, false, false, false, false, true});
   CHECK(spread_of(values).outliers == 1);
@@ -85,6 +85,7 @@ TEST_CASE("a journal gives back to the last bit what went into it, and drops a l
   const ScratchFolder scratch;
   const std::string folder = scratch.path().string();
   JournalEntry entry;
+  entry.sample.predicted = Seconds{1.25e-6};
   entry.key = "gemm bf16 1x128x64";
   entry.round = 3;
   entry.sample.latency = Seconds{1.0 / 3.0 * 1e-6};
@@ -111,6 +112,7 @@ TEST_CASE("a journal gives back to the last bit what went into it, and drops a l
   CHECK(back.round == 3);
   CHECK(back.throttle == 0x44);
   CHECK(back.took == Seconds{0.25});
+  CHECK(back.sample.predicted.raw() == doctest::Approx(1.25e-6).epsilon(1e-12));
   CHECK(back.sample.sm_clock == Hertz{1755e6});
   REQUIRE(back.sample.told.size() == 2);
   CHECK(back.sample.latency.raw() == doctest::Approx(entry.sample.latency.raw()).epsilon(1e-14));
@@ -123,9 +125,9 @@ TEST_CASE("a journal whose whole lines are wrong is refused with their places") 
   const ScratchFolder scratch;
   const std::string header =
       "probe,round,latency_us,fastest_us,slowest_us,spans,launches,algorithms,first_us,lasted_s,took_s,sm_clock_mhz,"
-      "power_w,throttle,refused,told_us\n";
-  std::ofstream{scratch.path() / "samples.csv"} << header << "copy 4096 B,0,,,,0,0,0,,,,,,,,\n"
-                                                << "copy 8192 B,0,2,2,2,9,1,0,,,,,,4,,2 x\n";
+      "power_w,throttle,refused,told_us,predicted_us\n";
+  std::ofstream{scratch.path() / "samples.csv"} << header << "copy 4096 B,0,,,,0,0,0,,,,,,,,,\n"
+                                                << "copy 8192 B,0,2,2,2,9,1,0,,,,,,4,,2 x,\n";
   const std::string folder = scratch.path().string();
   CHECK_THROWS_WITH_AS(SampleJournal{folder}, doctest::Contains("samples.csv:2:15: error: 'latency_us' is empty"),
                        ConfigError);
@@ -133,7 +135,7 @@ TEST_CASE("a journal whose whole lines are wrong is refused with their places") 
   CHECK_THROWS_WITH_AS(SampleJournal{folder}, doctest::Contains("'x', which is no positive number"), ConfigError);
 }
 
-TEST_CASE("a quiet device is measured once a probe; a noisy one until the interval is within one per cent") {
+TEST_CASE("a quiet device is measured once a probe, a noisy one until the interval is within one per cent") {
   const ScratchFolder quiet;
   const auto calm = simulated_prober();
   SampleJournal once{quiet.path().string()};
@@ -246,6 +248,7 @@ TEST_CASE("a 10 ms kernel that takes 5 us by a timer that does not wait is refus
     const std::string why = failure(prober, bf16_and_copies(*prober), journal, datasheet);
     CHECK(says(why, "the timer did not wait for the device"));
     CHECK(says(why, datasheet != nullptr ? "faster than the datasheet allows" : "times the work"));
+    CHECK(says(why, "begin anew in another folder"));  // what was refused counts again after --resume
   }
 }
 
@@ -294,7 +297,7 @@ TEST_CASE("a busy device, a MIG slice and too old a driver are refused with the 
   CHECK_NOTHROW(check_device(device, nullptr, false));
 }
 
-TEST_CASE("a manifest reads back; another driver has another digest, the same conditions the same") {
+TEST_CASE("a manifest reads back, another driver has another digest, the same conditions the same") {
   const auto prober = simulated_prober();
   Manifest manifest;
   manifest.headroom = "0.1.0";
@@ -320,4 +323,27 @@ TEST_CASE("a manifest reads back; another driver has another digest, the same co
   CHECK(differences(conditions_of(manifest), conditions_of(other)) == "driver 580.82.07 and 570.86.15");
   CHECK_THROWS_WITH_AS(read_manifest("schema = 1\nkind = \"gpu\"\n", "manifest.toml"),
                        doctest::Contains("this is no manifest of samples"), ConfigError);
+}
+
+TEST_CASE("cuDNN and NCCL stand in the manifest and count among the conditions where both folders have them") {
+  const auto with = [](const std::string& cudnn, const std::string& nccl) {
+    Manifest manifest;
+    manifest.headroom = "0.1.0";
+    manifest.date = "2026-01-01T00:00:00Z";
+    manifest.files = {"gemm.csv"};
+    manifest.device = simulated_prober()->device();
+    manifest.device.cudnn = cudnn;
+    manifest.device.nccl = nccl;
+    manifest.device.group = 4;
+    return read_manifest(manifest_toml(manifest, ProbeRun{}), "manifest.toml");
+  };
+  const Manifest both = with("9.19.0", "2.28.9");
+  CHECK(both.device.cudnn == "9.19.0");
+  CHECK(both.device.nccl == "2.28.9");
+  CHECK(both.device.group == 4);
+  const auto differ = [&](const Manifest& other) { return differences(conditions_of(both), conditions_of(other)); };
+  CHECK(differ(with("9.20.0", "2.30.7")) == "cuDNN 9.19.0 and 9.20.0; NCCL 2.28.9 and 2.30.7");
+  CHECK(differ(with("", "2.30.7")) == "NCCL 2.28.9 and 2.30.7");
+  CHECK(differ(with("", "2.28.9")).empty());
+  CHECK(differ(with("9.19.0", "")).empty());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A probe library and a driver of a device that does not exist, behind the same C borders as the real ones. Times
 // follow a formula, so that tests know them. FAKE_PROBES chooses a fault: "abi", "none", "open", "refuse",
-// "lost", "driver" (too old), "busy", "mig".
+// "lost", "driver" (too old), "busy", "mig", "node" (four GPUs).
 #include <headroom/calibrate/probes/probes_abi.hpp>
 
 #include <unistd.h>
@@ -47,15 +47,21 @@ Status open(std::int32_t /*device*/, probes::Session** session, probes::Facts* f
   put(facts->cuda_driver, fault("driver") ? "11.4" : "13.0");
   put(facts->cuda_runtime, "13.0");
   put(facts->cublaslt, "13.1.0");
+  put(facts->cudnn, fault("nocudnn") ? "" : "9.19.0");
+  facts->peers = fault("pair") ? 1 : 0;
   facts->capability = fault("ampere") ? 80 : 90;
   facts->sms = 132;
   facts->l2_bytes = 50 << 20;
   facts->memory_bytes = std::int64_t{140} << 30;
   facts->free_bytes = std::int64_t{139} << 30;
+  facts->devices = fault("node") ? 4 : 1;
+  put(facts->nccl, fault("node") ? "2.28.9" : "");
   return Status::ok;
 }
 
-/// GEMM: 2 us + flops / 700 TFLOP/s; copies: 2 us + bytes / 4 TB/s; launches: 2 us.
+/// GEMM: 2 us + flops / 700 TFLOP/s; copies: 2 us + bytes / 4 TB/s; launches: 2 us; collectives: 2 us a rank + bytes /
+/// 200 GB/s. Attention, decode, passes and transfers: 2 us + a sum of all that their requests tell, so that nothing of
+/// it can be lost on the way.
 double seconds_of(const probes::Request& r) {
   constexpr double floor = 2e-6;
   if (r.kind == probes::Kind::gemm) {
@@ -64,7 +70,16 @@ double seconds_of(const probes::Request& r) {
   if (r.kind == probes::Kind::copy) {
     return floor + static_cast<double>(r.array_bytes) * (r.variant == 2 ? 3.0 : 2.0) / 4e12;
   }
-  return floor;
+  if (r.kind == probes::Kind::collective) {
+    return floor * static_cast<double>(r.ranks) + static_cast<double>(r.array_bytes) / 200e9;
+  }
+  if (r.kind == probes::Kind::launch) {
+    return floor;
+  }
+  const std::int64_t told = r.variant + 10 * r.batch + 100 * r.tokens + 1000 * r.heads + 10000 * r.kv_heads +
+                            100000 * r.head_dim + 3 * r.causal + 7 * r.width + r.array_bytes + 13 * r.copies +
+                            1000000000 * static_cast<std::int64_t>(r.kind);
+  return floor + static_cast<double>(told) * 1e-12;
 }
 
 Status measure(probes::Session* session, const probes::Request* r, probes::Result* result, probes::Text* why) {
@@ -85,6 +100,7 @@ Status measure(probes::Session* session, const probes::Request* r, probes::Resul
   result->spans = r->repeats;
   result->launches = std::max<std::int64_t>(r->copies, r->count);
   result->algorithms = r->kind == probes::Kind::gemm ? 7 : 0;
+  result->predicted_seconds = r->kind == probes::Kind::collective ? 0.8 * seconds : 0.0;
   result->told = std::min(r->repeats, probes::most_told);
   std::fill_n(result->told_seconds.begin(), result->told, seconds);
   if (r->sustained_seconds > 0.0) {
@@ -157,6 +173,14 @@ EXPORTED int nvmlDeviceGetCurrentClocksThrottleReasons(void* /*device*/, unsigne
 EXPORTED int nvmlDeviceGetUtilizationRates(void* /*device*/, unsigned* gpu_and_memory) {
   gpu_and_memory[0] = 3;
   gpu_and_memory[1] = 1;
+  return 0;
+}
+EXPORTED int nvmlDeviceGetCurrPcieLinkGeneration(void* /*device*/, unsigned* generation) {
+  *generation = 5;
+  return 0;
+}
+EXPORTED int nvmlDeviceGetCurrPcieLinkWidth(void* /*device*/, unsigned* width) {
+  *width = 16;
   return 0;
 }
 EXPORTED int nvmlDeviceGetEccMode(void* /*device*/, int* current, int* pending) {

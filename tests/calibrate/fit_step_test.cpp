@@ -139,7 +139,7 @@ TEST_CASE("errors are those of the step's time, whatever the metric") {
   CHECK(fit.runs[1].before == near(fit.runs[0].before, 1e-6));
 }
 
-TEST_CASE("each source has the error of a fit that never saw it; a single one has none") {
+TEST_CASE("each source has the error of a fit that never saw it, a single one has none") {
   const std::size_t host = knob("host");
   const double was = knobs().all()[host].value;
   std::vector<MadeRun> runs = test::measured(test::grid("A"), {});

@@ -96,7 +96,7 @@ TEST_CASE("a log of nccl-tests becomes rows of collectives: out of place, bytes 
   CHECK(file.rows.size() == 2);
 }
 
-TEST_CASE("an older table, without root and with errors, is read by its own header; the file's name tells the op") {
+TEST_CASE("an older table, without root and with errors, is read by its own header, the file's name tells the op") {
   const ImportedSamples samples = import_collective_log(formerly, "logs/all_reduce_2.log");
   CHECK(samples.text == "nccl_version,op,gpus,dtype,bytes,latency_us\nunknown,all_reduce,2,float,8,30.50\n");
   REQUIRE(samples.remarks.size() == 1);
@@ -115,7 +115,7 @@ TEST_CASE("logs that were cut, failed, or lack what a row needs are refused with
   CHECK(says(refusal(import_collective_log, replaced(today, "11.27", "-1.00")), "must be positive numbers"));
 }
 
-TEST_CASE("a matrix of nvbandwidth becomes a row a cell; failed tests are refused, waived ones told") {
+TEST_CASE("a matrix of nvbandwidth becomes a row a cell, failed tests are refused, waived ones told") {
   const std::string json =
       "{\"nvbandwidth\": {\"git_version\": \"v0.8\", \"testcases\": [\n"
       "  {\"name\": \"host_to_device_memcpy_ce\", \"status\": \"Passed\", \"bandwidth_matrix\": [[\"55.36\", "

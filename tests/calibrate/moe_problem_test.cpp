@@ -41,7 +41,7 @@ TEST_CASE("families of measured kernel names") {
   CHECK(moe_routing_class("balanced") == "balanced");
 }
 
-TEST_CASE("layers share a curve by engine, family, format and routing; a layer without gate joins its family") {
+TEST_CASE("layers share a curve by engine, family, format and routing, a layer without gate joins its family") {
   Diagnostics diagnostics;
   const std::string text = std::string{moe_header} +
                            "trtllm,1,moe_torch_flow_cutlass,bfloat16,8,4096,2048,8,128,1,8,balanced,50\n"
@@ -100,7 +100,7 @@ TEST_CASE("an unknown distribution names its line") {
                        doctest::Contains("line 2: distribution 'zipf'"), ConfigError);
 }
 
-TEST_CASE("a pass measured as a difference may come out as zero: counted, not fitted; below zero is an error") {
+TEST_CASE("a pass measured as a difference may come out as zero: counted, not fitted, below zero is an error") {
   Diagnostics diagnostics;
   const KernelFile file = read(std::string{quantise_header} +
                                    "sglang,1,computescale,sglang,fp8,1,256,0\n"

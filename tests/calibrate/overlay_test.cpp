@@ -99,9 +99,10 @@ TEST_CASE("an overlay says where its numbers come from, how sure they are and wh
   CHECK(bandwidth->base == "4.80 TB/s");
   CHECK(overlay.curves[0].slower.has_value());
   const std::vector<FolderFile> files = overlay_files(overlay);
-  REQUIRE(files.size() == 2);
+  REQUIRE(files.size() == 3);
   CHECK(files[0].first == "gpus/h200-rack-7.toml");
   CHECK(files[1].first == "curves/h200-rack-7.toml");
+  CHECK(files[2].first == "collectives/h200-rack-7.toml");
 }
 
 TEST_CASE("the catalog reads the overlay, and its curves stand before those of the base") {
@@ -154,7 +155,7 @@ TEST_CASE("samples that no such device could have run, or of another generation,
   CHECK(says(refusal(m->set, catalog.device("a100-sxm-80gb")), "has compute capability 9.0, a100-sxm-80gb 8.0"));
 }
 
-TEST_CASE("folders of two devices are not fitted together; cut and missing files are told with their place") {
+TEST_CASE("folders of two devices are not fitted together, cut and missing files are told with their place") {
   const auto a = measured("", false, true);
   const auto b = measured("", false, true);
   const std::string path_a = a->folder.path().string();

@@ -40,8 +40,8 @@ bool says(const std::string& text, const char* part) {
 }
 
 ProbePlan bf16_plan(const Prober& prober, bool quick) {
-  ProbeChoice choice;
-  choice.copy = choice.launch = false;
+  ProbeChoice choice = ProbeChoice::none();
+  choice.gemm = true;
   choice.types = {GemmType::bf16};
   choice.quick = quick;
   return plan_probes(prober.device(), choice);
@@ -52,7 +52,7 @@ ProbePlan bf16_plan(const Prober& prober, bool quick) {
 TEST_CASE("a missing library, a wrong one, another ABI, no device and no kernels each say what is missing") {
   CHECK(says(refusal("/nowhere/libheadroom_probes.so", ""), "cannot be opened"));
   CHECK(says(refusal("libm.so.6", ""), "no symbol headroom_probes_table"));
-  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 3 of the probe interface, this headroom 2"));
+  CHECK(says(refusal(HEADROOM_FAKE_PROBES, "abi"), "speaks version 4 of the probe interface, this headroom 3"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "none"), "no CUDA device: no CUDA-capable device is detected"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "open"), "no kernel image is available"));
   CHECK(says(refusal(HEADROOM_FAKE_PROBES, "", 1), "no CUDA device 1; this process sees 1"));
@@ -73,6 +73,19 @@ TEST_CASE("a request and its result cross the border unchanged") {
   CHECK(latency_us(CopyProbe{CopyOp::triad, 1 << 20, 1}) == doctest::Approx(2.0 + 3.0 * (1 << 20) / 4e6));
   CHECK(latency_us(CopyProbe{CopyOp::copy, 1 << 20, 1}) == doctest::Approx(2.0 + 2.0 * (1 << 20) / 4e6));
   CHECK(latency_us(LaunchProbe{LaunchOp::graph, 64}) == doctest::Approx(2.0));
+  // Every field of the other kinds has a weight of its own in the imaginary device's sum, in 1e-12 s.
+  const auto told = [&](const Probe& probe) { return (latency_us(probe) - 2.0) * 1e6; };
+  CHECK(
+      told(AttentionProbe{true, 4, 512, 32, 8, 128, true, 2}) ==
+      doctest::Approx(1 + 10 * 4 + 100 * 512 + 1000 * 32 + 10000 * 8 + 100000 * 128 + 3 + 13 * 2 + 3e9).epsilon(1e-12));
+  CHECK(told(DecodeProbe{64, 4096, 32, 8, 128, 3}) ==
+        doctest::Approx(10 * 64 + 100 * 4096 + 1000 * 32 + 10000 * 8 + 100000 * 128 + 13 * 3 + 4e9).epsilon(1e-12));
+  CHECK(told(PassProbe{PassOp::gather, 1 << 20, 256, 5}) ==
+        doctest::Approx(3 + 7 * 256 + (1 << 20) + 13 * 5 + 5e9).epsilon(1e-12));
+  CHECK(told(TransferProbe{TransferOp::peer_both, 1 << 20, 5}) ==
+        doctest::Approx(7 + (1 << 20) + 13 * 5 + 6e9).epsilon(1e-12));
+  CHECK(prober->device().cudnn == "9.19.0");
+  CHECK(prober->device().peers == 0);
   const Sample sustained =
       std::get<Sample>(prober->measure(GemmProbe{GemmType::bf16, 8192, 8192, 8192, 2, Seconds{5.0}}, {}));
   CHECK(sustained.lasted == Seconds{5.0});
@@ -81,7 +94,20 @@ TEST_CASE("a request and its result cross the border unchanged") {
   CHECK(sustained.spans == ProbeEffort{}.repeats);
 }
 
-TEST_CASE("a refused probe is skipped with its reason and the others go on; a lost device ends the run") {
+TEST_CASE("a collective and what NCCL expects of it cross the border, a lone GPU has neither") {
+  const Setting named{"HEADROOM_PROBES_LIBRARY", HEADROOM_FAKE_PROBES};
+  CHECK(open_prober(0)->device().group == 1);
+  CHECK(open_prober(0)->device().nccl.empty());
+  const Setting node{"FAKE_PROBES", "node"};
+  const std::unique_ptr<Prober> prober = open_prober(0);
+  CHECK(prober->device().group == 4);
+  CHECK(prober->device().nccl == "2.28.9");
+  const Sample sample = std::get<Sample>(prober->measure(CollectiveProbe{Collective::all_gather, 4, 1 << 20}, {}));
+  CHECK(sample.latency.raw() * 1e6 == doctest::Approx(8.0 + 1048576.0 / 200e3));
+  CHECK(sample.predicted / sample.latency == doctest::Approx(0.8));
+}
+
+TEST_CASE("a refused probe is skipped with its reason and the others go on, a lost device ends the run") {
   const Setting named{"HEADROOM_PROBES_LIBRARY", HEADROOM_FAKE_PROBES};
   const std::unique_ptr<Prober> prober = open_prober(0);
   {
@@ -96,7 +122,7 @@ TEST_CASE("a refused probe is skipped with its reason and the others go on; a lo
   CHECK_THROWS_AS(run_probes(*prober, nullptr, bf16_plan(*prober, true), nullptr), DeviceError);
 }
 
-TEST_CASE("NVML's answers get their units; calls that the driver lacks or refuses stay empty") {
+TEST_CASE("NVML's answers get their units, calls that the driver lacks or refuses stay empty") {
   std::string why;
   const std::unique_ptr<Nvml> nvml = Nvml::open("0000:01:00.0", why, HEADROOM_FAKE_PROBES);
   REQUIRE(nvml != nullptr);
@@ -108,6 +134,8 @@ TEST_CASE("NVML's answers get their units; calls that the driver lacks or refuse
   CHECK(reading.temperature_celsius == 41);
   CHECK(reading.busy_percent == 3);
   CHECK(reading.throttle == 0x1004);
+  CHECK(reading.pcie_generation == 5);
+  CHECK(reading.pcie_width == 16);
   const DeviceSettings settings = nvml->settings();
   CHECK(settings.driver == "580.82.07");
   CHECK(settings.sm_clock_max == Hertz{1980e6});

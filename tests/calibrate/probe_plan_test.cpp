@@ -59,7 +59,7 @@ TEST_CASE("weights and arrays in turn exceed twice the L2 on every device, and w
     const ProbePlan plan = plan_probes(device, {});
     CHECK(plan.skipped.empty());
     for (const GemmProbe& p : of<GemmProbe>(plan)) {
-      const auto weight = static_cast<double>(p.n * p.k * row_of(p.type).operand_bytes);
+      const auto weight = static_cast<double>(operand_bytes(p.type, p.n * p.k));
       CHECK(static_cast<double>(p.copies) * weight > 2.0 * device.l2.raw());
       CHECK(p.copies >= 2);
     }
@@ -71,8 +71,7 @@ TEST_CASE("weights and arrays in turn exceed twice the L2 on every device, and w
   CHECK(rotation_copies(1 << 20, Bytes{}) > 128);       // unknown L2: beyond any
 }
 
-TEST_CASE(
-    "a Hopper gets all four types, two sustained runs each at the end, copies to 4 GiB and three kinds of launch") {
+TEST_CASE("a Hopper gets all four types, two sustained runs each at the end, copies to 4 GiB and six kinds of launch") {
   const ProbePlan plan = plan_probes(hopper(), {});
   const std::vector<GemmProbe> gemms = of<GemmProbe>(plan);
   const auto sustained = [](const GemmProbe& p) { return p.sustained > Seconds{}; };
@@ -88,7 +87,7 @@ TEST_CASE(
   CHECK(copies.size() == 3 * 21);
   CHECK(copies.front().array_bytes == 4096);
   CHECK(copies.back().array_bytes == std::int64_t{4} << 30);
-  CHECK(of<LaunchProbe>(plan).size() == 3 * 6);
+  CHECK(of<LaunchProbe>(plan).size() == (3 * 6) + 4);
 }
 
 TEST_CASE("fp8 is skipped with the reason before compute capability 8.9, once and not per shape") {
@@ -117,8 +116,8 @@ TEST_CASE("what does not fit into free memory is skipped and says how much it ne
 }
 
 TEST_CASE("--only and --quick leave out what they say") {
-  ProbeChoice choice;
-  choice.copy = choice.launch = false;
+  ProbeChoice choice = ProbeChoice::none();
+  choice.gemm = true;
   choice.types = {GemmType::bf16};
   CHECK(plan_probes(hopper(), choice).probes.size() == 48 + 2);
   choice.quick = true;

@@ -86,6 +86,9 @@ ProbeRun some_run() {
   run.skipped = {{"gemm fp8", "needs \"8.9\"\nand more"}};
   run.before.sm_clock = Hertz{1980e6};
   run.before.throttle = 0x1;
+  run.before.pcie_generation = 1;  // an idle link
+  run.after.pcie_generation = 5;
+  run.after.pcie_width = 16;
   run.after.power = Watts{412.345};
   run.sustained_throttle = 0x4;
   run.lasted = Seconds{141.5};
@@ -100,6 +103,8 @@ Manifest some_manifest() {
   manifest.device = {"NVIDIA H200", 90,     132,      Bytes{50.0 * 0x1p20}, Bytes{150754820096.0}, Bytes{150e9},
                      "13.0",        "13.0", "13.1.0", "0000:01:00.0"};
   manifest.catalog_id = "h200-sxm-141gb";
+  manifest.device.cudnn = "9.19.0";
+  manifest.host = HostReading{.cores = 96, .memory = BytesPerSecond{412.34e9}, .pcie_generation = {}, .pcie_width = {}};
   manifest.settings.driver = "580.82.07";
   manifest.settings.power_limit = Watts{700.0};
   manifest.settings.ecc = true;
@@ -109,7 +114,7 @@ Manifest some_manifest() {
 }  // namespace
 
 TEST_CASE("GEMM rows have the columns of other collections and read back to five digits") {
-  const SampleRows rows = rows_of(some_samples(), "13.1.0");
+  const SampleRows rows = rows_of(some_samples(), {"13.1.0"});
   const std::string text = csv_of(rows.gemm);
   CHECK(text == "engine,version,dtype,m,n,k,latency_us\ncublaslt,13.1.0,fp8,8192,4096,1536,123.46\n");
   const std::vector<GemmRow> back = read_back(text, read_gemm_rows);
@@ -120,11 +125,11 @@ TEST_CASE("GEMM rows have the columns of other collections and read back to five
   CHECK(csv_of(back) == text);
 }
 
-TEST_CASE("sustained, copy and launch rows read back; what NVML did not tell stays empty") {
+TEST_CASE("sustained, copy and launch rows read back, what NVML did not tell stays empty") {
   std::vector<Sample> samples = some_samples();
   samples.push_back(samples[1]);
   samples.back().power.reset();
-  const SampleRows rows = rows_of(samples, "13.1.0");
+  const SampleRows rows = rows_of(samples, {"13.1.0"});
   const std::vector<SustainedRow> sustained = read_back(csv_of(rows.sustained), read_sustained_rows);
   REQUIRE(sustained.size() == 2);
   CHECK(sustained[0].power.value().raw() == doctest::Approx(698.5));
@@ -172,6 +177,13 @@ TEST_CASE("the manifest is strict TOML that says on what, with what and how, and
   CHECK(settings.quantity<Watts>("power_limit") == Watts{700.0});
   CHECK(settings.boolean("ecc"));
   CHECK(!settings.has("mig"));
+  ConfigTable host = root.table("host");
+  CHECK(host.integer("cores") == 96);
+  CHECK(host.quantity<BytesPerSecond>("memory") == BytesPerSecond{412.3e9});
+  CHECK(host.integer("pcie_generation") == 5);
+  CHECK(host.integer("pcie_width") == 16);
+  CHECK(root.table("software").text("cudnn") == "9.19.0");
+  CHECK(read_manifest(text, "manifest.toml").device.cudnn == "9.19.0");
   ConfigTable before = root.table("before");
   CHECK(before.quantity<Hertz>("sm_clock") == Hertz{1980e6});
   CHECK(before.texts("throttle") == std::vector<std::string>{"gpu_idle"});

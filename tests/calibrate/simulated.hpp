@@ -49,8 +49,7 @@ inline std::shared_ptr<SimulatedProber> simulated_prober(const std::string& more
 
 /// Small plans keep tests short.
 inline ProbePlan bf16_and_copies(const Prober& prober, bool gemm = true, bool copy = true) {
-  ProbeChoice choice;
-  choice.launch = false;
+  ProbeChoice choice = ProbeChoice::none();
   choice.gemm = gemm;
   choice.copy = copy;
   choice.types = {GemmType::bf16};
@@ -68,7 +67,7 @@ inline SampleSet sample_set_of(const Calibration& calibration,
   manifest.settings = prober.settings();
   ProbeRun run;
   run.samples = calibration.samples();
-  for (const auto& [name, text] : sample_files(run.samples, "13.1.0")) {
+  for (const auto& [name, text] : sample_files(run.samples, {"13.1.0", "9.19.0", "0.1.0"}, prober.device().nccl)) {
     std::ofstream{folder + "/" + name, std::ios::binary} << text;
     manifest.files.push_back(name);
   }

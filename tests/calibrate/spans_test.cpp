@@ -33,7 +33,7 @@ TEST_CASE("a summary is the median with its extremes") {
   CHECK(result.lasted_seconds == 0.0);
 }
 
-TEST_CASE("a sustained run is what its second half does; its first span and length are kept") {
+TEST_CASE("a sustained run is what its second half does, its first span and length are kept") {
   const Result result = sustained_summary({1.0, 2.0, 3.0, 9.0, 10.0, 11.0}, 2);
   CHECK(result.latency_seconds == 10.0);
   CHECK(result.first_seconds == 1.0);

@@ -59,19 +59,26 @@ TEST_CASE("a run writes the samples and a manifest that names each file, and pri
   CHECK(lines_of(out / "gemm.csv") == 1 + 4 * 48);
   CHECK(lines_of(out / "gemm_sustained.csv") == 1 + 4 * 2);
   CHECK(lines_of(out / "copy.csv") == 1 + 63);
-  CHECK(lines_of(out / "launch.csv") == 1 + 18);
-  CHECK(lines_of(out / "details.csv") == 1 + 200 + 63 + 18);
+  CHECK(lines_of(out / "launch.csv") == 1 + 22);
+  CHECK(lines_of(out / "attention_training.csv") == 1 + 28);
+  CHECK(lines_of(out / "attention_decode.csv") == 1 + 18);
+  CHECK(lines_of(out / "memory.csv") == 1 + 30);
+  CHECK(lines_of(out / "transfer.csv") == 1 + 18);
+  CHECK(lines_of(out / "details.csv") == 1 + 200 + 63 + 22 + 28 + 18 + 30 + 18);
   const ConfigValue manifest = parse_toml(read_text(out / "manifest.toml"), "manifest.toml");
   REQUIRE(manifest.find("files") != nullptr);
-  CHECK(manifest.find("files")->items.size() == 5);
+  CHECK(manifest.find("files")->items.size() == 9);
   for (const ConfigValue& file : manifest.find("files")->items) {
     CHECK(std::filesystem::exists(out / file.text));
   }
   CHECK(says(run.out, "NVIDIA H200 (h200-sxm-141gb), 132 SMs"));
-  CHECK(says(run.out, "281 samples, 0 skipped"));
+  CHECK(says(run.out, "379 samples, 0 skipped"));
   CHECK(says(run.out, "70.7 %"));  // 8192^3 at 699 of 989 TFLOP/s
   CHECK(says(run.out, "bfloat16 8192x8192x8192"));
   CHECK(says(run.out, "n = 1024"));
+  CHECK(says(run.out, "attention backward, cuDNN"));
+  CHECK(says(read_text(out / "manifest.toml"), "[host]\ncores = "));
+  CHECK(says(read_text(out / "manifest.toml"), "cudnn = \"9.19.0\""));
   CHECK(says(run.out, "wrote h200\n"));
   CHECK(says(run.err, "warning: clocks, power and throttling are not known"));
 }
@@ -115,6 +122,7 @@ TEST_CASE("bad arguments of probe are usage errors") {
   CHECK(says(probe(folder, "--device one").err, "--device is 'one'"));
   CHECK(probe(folder, "--device -1").code == 2);
   CHECK(says(probe(folder, "--only copy --dtype bf16").err, "--dtype chooses types of GEMM"));
+  CHECK(says(probe(folder, "--quick --full").err, "give one of them"));
   CHECK(probe(folder, "extra").code == 2);
   CHECK(probe(folder, "-o absent/folder").code == 2);
 }

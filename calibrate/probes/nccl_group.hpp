@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks of a collective on the GPUs of this process, one thread for all of them.
+#pragma once
+
+#include <headroom/calibrate/probes/cuda_handles.hpp>
+#include <headroom/calibrate/probes/nccl_library.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace headroom::probes {
+
+/// The device of the calling thread, for one scope.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    check(cudaGetDevice(&before_), "cudaGetDevice");
+    check(cudaSetDevice(device), "cudaSetDevice");
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  OnDevice(OnDevice&&) = delete;
+  OnDevice& operator=(OnDevice&&) = delete;
+  ~OnDevice() { cudaSetDevice(before_); }
+
+ private:
+  int before_ = 0;
+};
+
+/// Communicators of one number of ranks, rank r on device (first + r) modulo those visible.
+class NcclGroup {
+ public:
+  NcclGroup(const Nccl& nccl, int first, int visible, int ranks);
+  NcclGroup(const NcclGroup&) = delete;
+  NcclGroup& operator=(const NcclGroup&) = delete;
+  NcclGroup(NcclGroup&&) = delete;
+  NcclGroup& operator=(NcclGroup&&) = delete;
+  ~NcclGroup();
+
+  [[nodiscard]] int ranks() const noexcept { return static_cast<int>(devices_.size()); }
+  [[nodiscard]] int device(int rank) const noexcept { return devices_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] ncclComm_t comm(int rank) const noexcept { return comms_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] const Stream& stream(int rank) const noexcept { return *streams_[static_cast<std::size_t>(rank)]; }
+
+  /// Waits for all streams while asking NCCL how it does; Refused with its answer when a rank has failed. The group is
+  /// then aborted, at once, for kernels that wait for that rank would never end and nothing could be freed.
+  void wait();
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
+
+ private:
+  void abort() noexcept;
+
+  const Nccl* nccl_;
+  std::vector<int> devices_;
+  std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<ncclComm_t> comms_;
+  bool failed_ = false;
+};
+
+/// The groups of a session, each made at its first use: that takes seconds.
+class NcclGroups {
+ public:
+  /// Refused: no NCCL, one GPU alone, GPUs of several kinds, more ranks than GPUs.
+  NcclGroup& of(int first, std::int64_t ranks);
+  [[nodiscard]] const Nccl& nccl() const noexcept { return *nccl_; }
+
+ private:
+  const Nccl* nccl_ = nullptr;
+  std::map<std::int64_t, std::unique_ptr<NcclGroup>> groups_;
+};
+
+}  // namespace headroom::probes
