@@ -187,6 +187,10 @@ TEST_CASE("attention-DP: each group attends and multiplies for its own sequences
   // 26 layers gather 128 tokens of 2048 numbers and give them back, at least at the link's rate
   const double sent = 26 * 2 * 7.0 / 8 * 128 * 2048 * 2 / device().scale_up.per_gpu->value.raw();
   CHECK(t[T::exchange] > sent);
+  // of many tokens the bytes are the time: both ways count
+  const double many = groups.terms(decodes(512 * 128, 1500))[T::exchange];
+  CHECK(many > 512 * sent);
+  CHECK(many < 2 * 512 * sent);
   CHECK(t[T::experts] < lone.terms(decodes(8 * 16, 1500))[T::experts]);
 }
 
