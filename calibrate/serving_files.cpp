@@ -17,6 +17,7 @@ namespace {
 
 constexpr int digits = 3;
 constexpr std::size_t least_rows = 40;
+constexpr double least_factor = 0.01;
 
 std::string file_of(const ServingKnob& knob) {
   return knob.shared() ? "stacks/step/serve.toml" : "stacks/serve/" + knob.id + ".toml";
@@ -41,8 +42,8 @@ ServingErrors errors_of(const std::string& stack, ServingQuantity quantity, bool
   e.experts = experts;
   e.rows = static_cast<std::int64_t>(g.ratios.size());
   e.sources = static_cast<std::int64_t>(g.sources.size());
-  e.low = std::min(1.0, std::exp(quantile(g.ratios, 0.1)));
-  e.high = std::max(1.0, std::exp(quantile(g.ratios, 0.9)));
+  e.low = std::clamp(std::exp(quantile(g.ratios, 0.1)), least_factor, 1.0);
+  e.high = std::clamp(std::exp(quantile(g.ratios, 0.9)), 1.0, 1.0 / least_factor);
   e.median = median(g.sizes);
   e.left_out_median = g.left_out.empty() ? 0.0 : median(g.left_out);
   return e;
@@ -101,6 +102,15 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit) {
   for (const auto& [key, g] : groups) {
     if (key.first == "any" || g.ratios.size() >= least_rows) {
       classes.push_back(errors_of(key.first, key.second.first, key.second.second, g));
+    }
+  }
+  // What these rows say nothing of keeps the errors that it had.
+  for (const ServingErrors& before : serving_confidence().classes()) {
+    const bool told = std::any_of(classes.begin(), classes.end(), [&](const ServingErrors& e) {
+      return e.stack == before.stack && e.quantity == before.quantity && e.experts == before.experts;
+    });
+    if (!told && before.stack == "any") {
+      classes.push_back(before);
     }
   }
   return ServingConfidence{std::move(classes)};

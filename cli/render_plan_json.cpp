@@ -471,7 +471,8 @@ void nearest_members(JsonWriter& json, const NearestRuns& nearest) {
 
 void confidence_members(JsonWriter& json, const Plan& plan) {
   if (!plan.confidence) {
-    json.member("confidence", "rough");
+    const auto* serve = std::get_if<ServePlan>(&plan.answer);
+    json.member("confidence", serve != nullptr && serve->times ? "measured kernels" : "rough");
     return;
   }
   const PlanConfidence& c = *plan.confidence;

@@ -113,7 +113,9 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   } else {
     answer.row({"TTFT, one prompt alone", interval_text(p.ttft)});
   }
-  answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), interval_text(p.tpot)});
+  if (s.work.osl > 1) {
+    answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), interval_text(p.tpot)});
+  }
   answer.row({"output tokens/s", interval_text(p.output_tokens_per_s)});
   answer.row({"requests/s", interval_text(p.requests_per_s)});
   if (plan.scenario.money.price) {

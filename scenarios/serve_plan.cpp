@@ -248,9 +248,14 @@ void fill_times(const ServeScenario& s, ExplainRecorder* recorder, ServePlan& an
     answer_times(s, serving_times(s.architecture, s.device, node, s.engine, s.work, answer.estimate, recorder), answer,
                  plan);
   } catch (const ConfigError& error) {
-    plan.notes.push_back("times are the rough form's bounds: " + std::string{error.what()});
+    std::string why = error.what();
+    constexpr std::string_view prefix = "error: ";
+    why.erase(0, why.starts_with(prefix) ? prefix.size() : 0);
+    const std::size_t remedy = why.find("; borrow a set");
+    plan.notes.push_back("times are the rough form's bounds: " + why.substr(0, remedy) +
+                         "; state 'curves' in an overlay of the SKU to take another's");
     const RoughStack stack = find_rough_stack("rough-serve");
-    answer.estimate = serve(s.architecture, s.device, stack, s.engine, s.work, recorder);
+    answer.estimate = serve(s.architecture, s.device, stack, s.engine, s.work, nullptr);
     answer_roughly(stack, answer, plan);
   }
 }

@@ -17,6 +17,10 @@ IterationTerms engine_terms(const Replica& replica,
   t[T::decode_attention] =
       norm3(physics.decode_attention * t[T::decode_attention], stack.vector * t.decode_on_vector_units);
   t[T::prefill_attention] *= physics.prefill_attention;
+  // Whatever the factors, no kernel beats its own bytes and arithmetic.
+  t[T::products] = std::max(t[T::products], t.least_products);
+  t[T::decode_attention] = std::max(t[T::decode_attention], t.least_decode);
+  t[T::prefill_attention] = std::max(t[T::prefill_attention], t.least_prefill);
   t[T::all_reduce] *= physics.all_reduce;
   t[T::exchange] *= physics.exchange;
   t[T::passes] *= physics.passes;

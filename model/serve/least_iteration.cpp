@@ -22,12 +22,20 @@ LeastIteration::LeastIteration(const Architecture& arch,
     experts_ = real(arch.moe->experts);
   }
   groups_ = real(layout.attention_groups());
+  const ParameterCount parameters = count_parameters(arch);
+  const double tp = real(layout.tp);
+  if (!arch.tied_embeddings) {
+    rank_.weights -= Bytes{2.0 * parameters.embedding / tp};  // rows of it are looked up, no more
+  }
+  selected_ = arch.mla && arch.mla->index_heads > 0 ? 2048.0 : HUGE_VAL;
+  const double head = real(arch.vocab) * real(arch.hidden);
   const KernelFormats kernels = kernel_formats(arch, device, formats);
   FlopsPerSecond peak = device.peak_of(kernels.product->rate);
   for (const GemmFormat* format : kernels.experts) {
     peak = std::max(peak, device.peak_of(format->rate));
   }
-  flop_time_ = 2.0 * count_parameters(arch).active_matrices / real(layout.tp) / peak.raw();
+  flop_time_ = 2.0 * std::max(0.0, parameters.active_matrices - head) / tp / peak.raw();
+  head_time_ = 2.0 * head / tp / peak.raw();
   byte_time_ = 1.0 / device.bandwidth().raw();
 }
 
@@ -41,11 +49,11 @@ Bytes LeastIteration::weights_read(double tokens, ExpertsRead experts) const noe
 }
 
 Bytes LeastIteration::cache_read(const IterationMix& mix) const noexcept {
-  return mix.decodes / groups_ * rank_.sequence(mix.keys, 1.0);
+  return mix.decodes / groups_ * rank_.sequence(std::min(mix.keys, selected_), 1.0);
 }
 
 double LeastIteration::multiply_time(const IterationMix& mix) const noexcept {
-  return mix.tokens() / groups_ * flop_time_;
+  return (mix.tokens() * flop_time_ + (mix.decodes + mix.ending) * head_time_) / groups_;
 }
 
 bool LeastIteration::reads(const IterationMix& mix) const noexcept {

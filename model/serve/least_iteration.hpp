@@ -18,7 +18,7 @@ enum class ExpertsRead : std::uint8_t {
 };
 
 /// Of one rank (Pope et al. 2022, section 2; Williams et al. 2009):
-///   max((weights read + cache of the decodes) / B, 2 P_active tokens / (groups tp P))
+///   max((weights read + cache of the decodes) / B, (2 P_active tokens + 2 h V sampled) / (groups tp P))
 /// with P the peak of the format that products multiply in. Attention's products and everything sent are left out, so
 /// that it stays below any real iteration.
 class LeastIteration {
@@ -40,7 +40,9 @@ class LeastIteration {
   ServingStage rank_;
   double top_k_ = 0.0, experts_ = 0.0;
   double groups_ = 1.0;
+  double selected_ = 0.0;   ///< keys that a sequence attends at most
   double flop_time_ = 0.0;  ///< of one token
+  double head_time_ = 0.0;  ///< of one sampled token
   double byte_time_ = 0.0;
 };
 

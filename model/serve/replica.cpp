@@ -5,6 +5,7 @@
 #include <headroom/model/cost/curve_library.hpp>
 #include <headroom/model/cost/custom_all_reduce.hpp>
 #include <headroom/model/cost/layer_ops.hpp>
+#include <headroom/model/cost/roofline.hpp>
 #include <headroom/model/serve/replica.hpp>
 #include <headroom/model/serve/replica_formats.hpp>
 #include <headroom/model/workload/parameters.hpp>
@@ -118,8 +119,11 @@ struct Replica::Compiled {
   std::optional<CustomAllReduceModel> custom;
   GroupView tensor_view;
   BytesPerSecond send{};
-  double vector_peak = HUGE_VAL;  ///< FLOP/s of fp32 on the vector units
-  double token_bytes = 2.0;       ///< of an element on its way to its experts
+  AttentionFormat cache;
+  double bandwidth = 1.0, wide_peak = 1.0, product_peak = 1.0;  ///< of the datasheet
+  double weight_bytes = 2.0;                                    ///< of a product's weight
+  double vector_peak = HUGE_VAL;                                ///< FLOP/s of fp32 on the vector units
+  double token_bytes = 2.0;                                     ///< of an element on its way to its experts
   std::vector<std::string> sources;
 
   void layer_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept;
@@ -371,6 +375,11 @@ Replica::Replica(const Architecture& arch,
       std::nullopt,
       {},
       {},
+      cache,
+      device.bandwidth().raw(),
+      wide.peak.raw(),
+      kernel_device(device, product.rate).peak.raw(),
+      product.weight_bytes,
       vector_peak_of(device),
       std::min(2.0, grouped.activation_bytes),
       {},
@@ -433,6 +442,7 @@ void Replica::Compiled::attention_terms(const Layer& layer, const IterationMix& 
       s.context = layer.selected + layer.indexed * mix.keys;
     }
     t[IterationTerm::decode_attention] += layer.count * decode.time(s).raw();
+    t.least_decode += layer.count * attention_bytes(s, cache).raw() / bandwidth;
     t.decode_on_vector_units += layer.count * (attention_flops(s).raw() / vector_peak);
   }
   if (mix.chunks > 0.0) {
@@ -441,20 +451,26 @@ void Replica::Compiled::attention_terms(const Layer& layer, const IterationMix& 
     s.tokens = mix.chunk_tokens;
     s.context = mix.chunk_keys;
     t[IterationTerm::prefill_attention] += layer.count * prefill.time(s).raw();
+    t.least_prefill += layer.count * attention_flops(s).raw() / wide_peak;
   }
 }
 
 void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept {
   const double n = layer.count;
   const double all = mix.tokens();
-  const double own = std::max(1.0, all / ranks.groups);
+  // Under attention-DP a sequence stays in its group: one prompt is one group's alone.
+  const double prompts = mix.chunks > 0.0 ? std::max(1.0, mix.chunks / ranks.groups) * mix.chunk_tokens : 0.0;
+  const double own = std::max(1.0, mix.decodes / ranks.groups + prompts);
   for (const Product& p : layer.products) {
     const double rows = p.of == Product::Of::decodes   ? mix.decodes / ranks.groups
-                        : p.of == Product::Of::prompts ? mix.chunks * mix.chunk_tokens / ranks.groups
+                        : p.of == Product::Of::prompts ? prompts
                                                        : own;
     if (rows > 0.0) {
       const GemmShape shape{std::max(1.0, rows * p.row_factor), p.n, p.k};
       t[IterationTerm::products] += n * p.times * (p.half ? half : product).time(shape).raw();
+      const double read = p.n * p.k * (p.half ? 2.0 : weight_bytes) / bandwidth;
+      const double work = gemm_flops(shape.m, shape.n, shape.k).raw() / (p.half ? wide_peak : product_peak);
+      t.least_products += n * p.times * std::max(read, work);
     }
   }
   if (layer.attends) {

@@ -44,6 +44,8 @@ struct IterationTerms {
   std::array<double, iteration_term_count> seconds{};
   /// What the products of decode attention would take at the fp32 peak of the vector units; no part of the total.
   double decode_on_vector_units = 0.0;
+  /// Of products and attention what their own bytes at the datasheet's bandwidth and FLOP at the peak take at least.
+  double least_products = 0.0, least_decode = 0.0, least_prefill = 0.0;
   [[nodiscard]] constexpr double& operator[](IterationTerm t) noexcept { return seconds[static_cast<std::size_t>(t)]; }
   [[nodiscard]] constexpr double operator[](IterationTerm t) const noexcept {
     return seconds[static_cast<std::size_t>(t)];

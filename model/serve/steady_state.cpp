@@ -53,7 +53,7 @@ void fill_rates(const SteadyLoad& load, double seconds, double requests, SteadyS
 }  // namespace
 
 SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
-  const double b = load.batch / load.stages;
+  const double b = std::max(1.0, load.batch / load.stages);
   IterationMix prompts;
   add_prompts(prompts, b * load.isl, load.isl);
   SteadyState s;
@@ -63,7 +63,7 @@ SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, cons
   s.tpot = s.decode_step = Seconds{decode};
   s.mixed_step = Seconds{first};
   s.prompt_share = first / (first + load.osl * decode);
-  fill_rates(load, waiting(load, habits) * (first + load.osl * decode), load.stages * b, s);
+  fill_rates(load, waiting(load, habits) * (first + load.osl * decode), std::min(load.batch, load.stages * b), s);
   return s;
 }
 
@@ -86,7 +86,7 @@ SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const S
   s.prompt_share =
       std::min(1.0, mixed_steps * std::max(0.0, mixed - decode) / cycle + (mixed_steps > load.osl ? 1.0 : 0.0));
   s.ttft = habits.request + Seconds{load.isl / q * mixed};
-  fill_rates(load, waiting(load, habits) * cycle, load.stages * b, s);
+  fill_rates(load, waiting(load, habits) * cycle, std::min(load.batch, load.stages * b), s);
   return s;
 }
 
@@ -108,9 +108,13 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   add_prompts(wave, std::min(load.chunk, together * load.isl), load.isl);
   const double each = step(wave) * load.isl / (wave.chunks * wave.chunk_tokens);
   const double queue = std::max(0.0, load.concurrency - load.batch) / load.batch * load.osl * tpot;
-  s.ttft = habits.request + Seconds{habits.steps * decode + prompt.alone + 0.5 * ahead * prompt.more +
-                                    habits.burst * 0.5 * (load.concurrency + 1.0) * each / load.waves + queue};
-  const double seconds = s.ttft.raw() + (load.osl - 1.0) * tpot;
+  // Nobody waits for himself: a lone client meets neither a step under way nor others' prompts.
+  const double waited = habits.steps * decode * (b - 1.0) / b;
+  s.ttft = habits.request + Seconds{waited + prompt.alone + 0.5 * ahead * prompt.more +
+                                    habits.burst * 0.5 * (load.concurrency - 1.0) * each / load.waves + queue};
+  // Little 1961; but no faster than the replica works off prompts, packed as densely as they go, and decodes.
+  const double work = load.concurrency * (each + load.osl * decode / b) / load.stages;
+  const double seconds = std::max(s.ttft.raw() + (load.osl - 1.0) * tpot, work);
   fill_rates(load, seconds, load.concurrency, s);
   return s;
 }

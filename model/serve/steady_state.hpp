@@ -53,7 +53,7 @@ struct SteadyState {
 /// `concurrency` clients, each sends its next request when the last has ended.
 ///   tpot = T + interference (b - 1) / osl (T_mixed - T) isl / min(isl, chunk)
 ///   ttft = request + steps T + the prompt's own mixed iterations + u / (2 (1 - u)) of what a prompt adds (M/D/1;
-///          Kleinrock 1975, section 5.6) + burst (c + 1) / 2 prefills / waves + (c - b) / b osl tpot where requests
+///          Kleinrock 1975, section 5.6) + burst (c - 1) / 2 prefills / waves + (c - b) / b osl tpot where requests
 ///          wait
 /// T of all b decodes at isl + osl / 2 keys, u the share of the time that prompts take from decodes.
 [[nodiscard]] SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);

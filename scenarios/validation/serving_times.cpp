@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <system_error>
 
 namespace headroom {
 namespace {
@@ -16,6 +19,38 @@ namespace {
 std::string option(const ServingConfiguration& run, std::string_view key) {
   const auto found = run.options.find(key);
   return found == run.options.end() ? std::string{} : found->second;
+}
+
+/// An option's number; nullopt when it is absent or none.
+std::optional<double> number(const ServingConfiguration& run, std::string_view key) {
+  const std::string text = option(run, key);
+  double value = 0.0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool good = status == std::errc{} && end == text.data() + text.size() && value > 0.0 && value < 1e12;
+  return good ? std::optional{value} : std::nullopt;
+}
+
+/// What no row can mean, as far as its times read it; empty where nothing is wrong.
+std::string impossible(const ServingConfiguration& run) {
+  for (const std::string_view key : {"memory_fraction", "max_num_tokens"}) {
+    const std::optional<double> value = number(run, key);
+    const double least = key == "max_num_tokens" ? 1.0 : 0.0;
+    const double most = key == "memory_fraction" ? 1.0 : 1e12;
+    if (!option(run, key).empty() && (!value || *value < least || *value > most)) {
+      return "options: '" + std::string{key} + "' is " + quoted(option(run, key));
+    }
+  }
+  constexpr std::int64_t large = 1'000'000'000;
+  return impossible_size({{"layers", run.layers, 100'000},
+                          {"hidden", run.hidden, large},
+                          {"heads", run.heads, large},
+                          {"kv_heads", run.kv_heads, large},
+                          {"gpus", run.gpus, large},
+                          {"tp", run.tp, large},
+                          {"pp", run.pp, large},
+                          {"ep", run.ep, large},
+                          {"dp", run.dp, large},
+                          {"max_batch", run.max_batch, large}});
 }
 
 std::optional<Precision> precision_named(std::string_view name) {
@@ -94,9 +129,11 @@ ServingTimeModel::ServingTimeModel(const Sources& sources)
     : sources_{sources}, devices_{sources.catalog}, stacks_{serving_stacks()} {}
 
 const Architecture* ServingTimeModel::architecture(const ServingConfiguration& run, bool windows) {
-  const std::string key = run.model + "/" + std::to_string(run.layers.value_or(0)) + "/" +
-                          std::to_string(run.hidden.value_or(0)) + "/" + std::to_string(run.ffn_hidden.value_or(0)) +
-                          (windows ? "" : "/whole");
+  std::string key = run.model + (windows ? "" : "/whole") + "/" + std::to_string(run.params_b.value_or(0.0));
+  for (const std::optional<std::int64_t>& cell : {run.layers, run.hidden, run.heads, run.kv_heads, run.head_dim,
+                                                  run.ffn_hidden, run.vocab, run.experts, run.top_k, run.moe_ffn}) {
+    key += "/" + std::to_string(cell.value_or(0));
+  }
   auto [at, fresh] = architectures_.try_emplace(key);
   if (fresh) {
     if (!run.model.empty() && sources_.models.knows(run.model)) {
@@ -192,11 +229,11 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
     return refuse(verdict_text(p.verdict, real(p.broke), real(p.limit)));
   }
   const ReplicaFormats formats{*weights, activations_of(run, *weights), *cache};
-  const std::string key = arch->id + (stack->time.windows ? "/" : "/whole/") + std::to_string(arch->layers) + "/" +
-                          device.id + "/" + stack->time.curves + "/" + std::to_string(layout.tp) + "/" +
-                          std::to_string(layout.pp) + "/" + std::to_string(layout.ep) + "/" +
-                          std::string{name_of(formats.weights)} + "/" + std::string{name_of(formats.activations)} +
-                          "/" + std::string{name_of(formats.cache)};
+  // The network by its place among those kept: networks of columns have no id.
+  const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(arch)) + "/" + device.id + "/" +
+                          stack->time.curves + "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
+                          std::to_string(layout.ep) + "/" + std::string{name_of(formats.weights)} + "/" +
+                          std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)};
   auto [at, fresh] = replicas_.try_emplace(key);
   if (fresh) {
     try {
@@ -225,11 +262,10 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   // What runs at once: as many as are asked, no more than the engine takes and its cache holds.
   const CompiledServingMemory memory = compile_serving_memory(*arch, device, stack->memory, layout, *weights, *cache);
   ServingLimits limits;
-  const std::string fraction = option(run, "memory_fraction");
-  limits.memory_fraction = fraction.empty() ? stack->default_fraction(layout.tp) : std::stod(fraction);
+  limits.memory_fraction = number(run, "memory_fraction").value_or(stack->default_fraction(layout.tp));
   limits.max_num_seqs = run.max_batch.value_or(stack->default_max_num_seqs(device));
-  const std::string most_tokens = option(run, "max_num_tokens");
-  limits.max_num_tokens = most_tokens.empty() ? stack->default_max_num_tokens(device) : std::stoll(most_tokens);
+  limits.max_num_tokens =
+      static_cast<std::int64_t>(number(run, "max_num_tokens").value_or(real(stack->default_max_num_tokens(device))));
   const double held = isl + (stack->reserves_output ? 1.0 : 0.5) * *run.osl;
   limits.sequence_tokens = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(held)));
   const ServingMemory m = serving_memory(memory, limits);
@@ -292,11 +328,22 @@ double sheet_time(const ServingTimeQuestion& q) {
 
 double fastest_time(const ServingTimeQuestion& q) {
   const IterationCost step = [&](const IterationMix& mix) { return q.least->time(mix, ExpertsRead::least); };
-  ServingTimeQuestion lone = q;
-  if (q.kind == ServingLoad::closed && q.metric == ServingMetric::ttft) {
-    lone.load.batch = lone.load.concurrency = 1.0;  // nobody in front
+  ServingTimeQuestion bound = q;
+  if (q.kind == ServingLoad::closed && q.to_unit != 1.0) {
+    bound.load.batch = bound.load.concurrency = 1.0;  // nobody in front, and whatever the engine lets run at once
+    return answer(bound, step, no_habits);
   }
-  return answer(lone, step, no_habits);
+  if (q.kind == ServingLoad::fixed_batch || q.to_unit != 1.0) {
+    return answer(bound, step, no_habits);
+  }
+  // How many run at once is the engine's to choose and the memory model's to guess: the best of a wide range.
+  double best = 0.0;
+  for (const double factor : {0.5, 1.0, 2.0, 4.0, 8.0}) {
+    bound.load.batch = std::max(1.0, factor * q.load.batch);
+    bound.load.concurrency = std::max(q.load.concurrency, bound.load.batch);
+    best = std::max(best, answer(bound, step, no_habits));
+  }
+  return best;
 }
 
 }  // namespace headroom
