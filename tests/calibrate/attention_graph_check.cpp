@@ -70,10 +70,12 @@ int main() {
     }
     // Heads of 256 have a backward on Hopper alone; of the others one shape stands for all.
     using Heads = std::array<std::int64_t, 3>;
-    const std::vector<Heads> all = capability == 90 ? std::vector<Heads>{{32, 32, 64}, {32, 8, 128}, {8, 8, 256}}
-                                                    : std::vector<Heads>{{32, 8, 128}};
+    const std::vector<Heads> all =
+        capability == 90 ? std::vector<Heads>{{32, 8, 128}, {8, 8, 256}} : std::vector<Heads>{{32, 8, 128}};
     for (const Heads& heads : all) {
-      for (const bool causal : {false, true}) {
+      // Each graph takes cuDNN seconds to plan: without a mask on Hopper alone.
+      for (const bool causal :
+           capability == 90 && heads[2] == 128 ? std::vector<bool>{false, true} : std::vector<bool>{true}) {
         for (const bool backward : {false, true}) {
           ++graphs;
           failed += known({8, 2048, heads[0], heads[1], heads[2], causal}, backward, device, capability) ? 0 : 1;

@@ -236,7 +236,8 @@ TEST_CASE("rows in doubt, rows of a burst and rows that nothing answers are no p
   Asked tail = asked[0];
   tail.metric = "tpot_ms_p99";
   text += odd.text(1e6) + burst.text(5) + tail.text(5);
-  const ServingFit fit = fitted({parsed(text)});
+  const std::vector<RunFile> files{parsed(text)};  // the fit points into it
+  const ServingFit fit = fitted(files);
   CHECK(fit.runs.size() == 12);
   CHECK_THROWS_AS(static_cast<void>(fitted({parsed(odd.text(5))})), ConfigError);
 }
@@ -308,7 +309,8 @@ TEST_CASE("written files read back what was fitted, to three digits, and hold ev
 TEST_CASE("written files: where a file or a number is missing nothing is written") {
   std::vector<Asked> asked = questions("A");
   asked.resize(12);
-  const ServingFit fit = fitted({parsed(made_rows(asked, known, known_shared))});
+  const std::vector<RunFile> files{parsed(made_rows(asked, known, known_shared))};  // the fit points into it
+  const ServingFit fit = fitted(files);
   const Stacks stacks;
   fs::remove(fs::path{stacks.path()} / "stacks/serve/vllm.toml");
   const auto before = stacks.texts();
