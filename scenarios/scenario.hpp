@@ -48,12 +48,6 @@ struct TrainScenario {
   }
 };
 
-/// A cheaper model drafts tokens, the served one checks them together.
-struct Speculation {
-  std::int64_t draft = 1;   ///< tokens drafted a step
-  double acceptance = 0.0;  ///< share of drafted tokens that are accepted, each given those before it
-};
-
 struct ServeScenario {
   Architecture architecture;
   Device device;
@@ -61,9 +55,9 @@ struct ServeScenario {
   std::optional<Watts> power_cap;  ///< of one GPU
   ServingStack engine;
   ServingWorkload work;
-  bool fraction_open = false;   ///< blank: the engine's default at the tp
-  bool chunked_prefill = true;  ///< a prompt may take several steps
-  std::optional<Speculation> speculation;
+  bool fraction_open = false;              ///< blank: the engine's default at the tp
+  bool chunked_prefill = true;             ///< a prompt may take several steps
+  std::optional<Speculation> speculation;  ///< a cheaper model drafts tokens, the served one checks them together
 };
 
 struct Sources;

@@ -53,7 +53,8 @@ void read_speculation(ConfigTable& serving, ServeScenario& s, std::vector<std::s
   table->finish();
   s.speculation = speculation;
   assumptions.push_back("serving.speculative: " + std::to_string(speculation.draft) + " drafted tokens at acceptance " +
-                        format_number(speculation.acceptance) + " make " + format_number(tokens_per_step(speculation)) +
+                        format_number(speculation.acceptance) + " make " +
+                        format_number(speculation.tokens_per_step()) +
                         " tokens a step (Leviathan et al. 2023, equation 1); neither the time with it nor the draft's "
                         "memory is priced");
 }
@@ -101,12 +102,6 @@ void refuse_formats(ConfigTable& serving, const ServeScenario& s) {
 }
 
 }  // namespace
-
-double tokens_per_step(const Speculation& speculation) noexcept {
-  const double tokens = real(speculation.draft) + 1.0;
-  const double a = speculation.acceptance;
-  return a >= 1.0 ? tokens : (1.0 - std::pow(a, tokens)) / (1.0 - a);
-}
 
 void read_serving_habits(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions) {
   read_chunks(serving, serve, assumptions);

@@ -25,8 +25,4 @@ void refuse_contradictions(ConfigTable& serving, const ServeScenario& serve);
 /// ConfigError when times are asked of bf16 weights on a SKU that multiplies fp16 alone. Their memory has an answer.
 void refuse_untimed_weights(const ServeScenario& serve);
 
-/// Tokens that a step of `draft` drafted tokens yields on average: (1 - a^(draft + 1)) / (1 - a) (Leviathan et al.
-/// 2023, equation 1), with a the acceptance of each.
-[[nodiscard]] double tokens_per_step(const Speculation& speculation) noexcept;
-
 }  // namespace headroom

@@ -31,8 +31,8 @@ Axis knots(std::int64_t last, std::int64_t first = 1) {
 
 class TableWriter {
  public:
-  TableWriter(const Replica& replica, const IterationStack& stack, const IterationPhysics& physics)
-      : replica_{replica}, stack_{stack}, physics_{physics} {}
+  TableWriter(const Replica& replica, const IterationStack& stack, const IterationPhysics& physics, double clock)
+      : replica_{replica}, stack_{stack}, physics_{physics}, clock_{clock} {}
 
   IterationTables::Parts write(const TableReach& reach) const {
     IterationTables::Parts p;
@@ -84,7 +84,13 @@ class TableWriter {
     return mix;
   }
   [[nodiscard]] IterationTerms terms(const IterationMix& mix) const noexcept {
-    return engine_terms(replica_, mix, replica_.terms(mix), stack_, physics_);
+    IterationTerms t = engine_terms(replica_, mix, replica_.terms(mix), stack_, physics_);
+    if (mix.chunks > 0.0) {
+      t[IterationTerm::products] /= clock_;
+      t[IterationTerm::experts] /= clock_;
+      t[IterationTerm::prefill_attention] /= clock_;
+    }
+    return t;
   }
   [[nodiscard]] double prefill(std::int64_t count, std::int64_t tokens, std::int64_t keys) const noexcept {
     return terms(chunks(count, tokens, keys))[IterationTerm::prefill_attention];
@@ -99,6 +105,7 @@ class TableWriter {
   const Replica& replica_;
   const IterationStack& stack_;
   const IterationPhysics& physics_;
+  double clock_;
 };
 
 std::int64_t whole(double value) noexcept {
@@ -110,8 +117,9 @@ std::int64_t whole(double value) noexcept {
 IterationTables make_iteration_tables(const Replica& replica,
                                       const IterationStack& stack,
                                       const IterationPhysics& physics,
-                                      const TableReach& reach) {
-  return IterationTables{TableWriter{replica, stack, physics}.write(reach)};
+                                      const TableReach& reach,
+                                      double clock) {
+  return IterationTables{TableWriter{replica, stack, physics, clock}.write(reach)};
 }
 
 double table_seconds(const IterationTables& tables, const IterationMix& mix) noexcept {

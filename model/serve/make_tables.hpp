@@ -18,11 +18,13 @@ struct TableReach {
 };
 
 /// Knots are powers of two and three halves of them, so that values between differ by at most the straight line across
-/// half a doubling. A few thousand kernels are priced: some milliseconds.
+/// half a doubling. A few thousand kernels are priced: some milliseconds. `clock` slows what multiplies: products and
+/// prompts' attention of iterations that hold prompts (a power cap; docs/money.md).
 [[nodiscard]] IterationTables make_iteration_tables(const Replica& replica,
                                                     const IterationStack& stack,
                                                     const IterationPhysics& physics,
-                                                    const TableReach& reach = {});
+                                                    const TableReach& reach = {},
+                                                    double clock = 1.0);
 
 /// An iteration of a closed form by tables: chunks are alike, numbers are rounded to whole ones.
 [[nodiscard]] double table_seconds(const IterationTables& tables, const IterationMix& mix) noexcept;

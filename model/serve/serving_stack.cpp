@@ -37,7 +37,7 @@ void read_limits(ConfigTable table, ServingStack& stack) {
     stack.large_from = table.quantity<Bytes>("large_from");
     stack.large_except = table.maybe_text("large_except").value_or("");
   }
-  stack.reserves_output = table.maybe_boolean("reserves_output").value_or(false);
+  stack.scheduler = schedulers[table.choice("scheduler", scheduler_names)];
   stack.limits_source = table.text("source");
   table.finish();
 }

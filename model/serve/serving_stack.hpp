@@ -5,6 +5,7 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/hardware/device.hpp>
 #include <headroom/model/serve/iteration_stack.hpp>
+#include <headroom/model/serve/simulation/scheduler.hpp>
 
 #include <array>
 #include <cstdint>
@@ -64,7 +65,7 @@ struct ServingStack {
   std::string from, before;
   /// Mean prompt of the data that a benchmark's harness sends each model, by id; rows of such runs leave it out.
   std::map<std::string, double, std::less<>> prompts;
-  bool reserves_output = false;  ///< a request holds the blocks of its whole output from its start
+  SchedulerRules scheduler;
   IterationStack time;
   std::string fraction_source, limits_source, activation_source, framework_source, graphs_source, uncertainty_source;
 
@@ -72,6 +73,8 @@ struct ServingStack {
   [[nodiscard]] double default_fraction(std::int64_t tp) const noexcept;
   [[nodiscard]] std::int64_t default_max_num_seqs(const Device& device) const;
   [[nodiscard]] std::int64_t default_max_num_tokens(const Device& device) const;
+  /// Whether a request holds the blocks of its whole output from its start.
+  [[nodiscard]] bool reserves_output() const noexcept { return scheduler.reservation == Reservation::whole; }
 };
 
 [[nodiscard]] ServingStack read_serving_stack(const ConfigValue& root,

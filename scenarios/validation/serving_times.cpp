@@ -266,7 +266,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   limits.max_num_seqs = run.max_batch.value_or(stack->default_max_num_seqs(device));
   limits.max_num_tokens =
       static_cast<std::int64_t>(number(run, "max_num_tokens").value_or(real(stack->default_max_num_tokens(device))));
-  const double held = isl + (stack->reserves_output ? 1.0 : 0.5) * *run.osl;
+  const double held = isl + (stack->reserves_output() ? 1.0 : 0.5) * *run.osl;
   limits.sequence_tokens = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(held)));
   const ServingMemory m = serving_memory(memory, limits);
   if (m.capacity < 1) {

@@ -38,10 +38,10 @@ bool chunked(const std::vector<std::string>& more) {
 }  // namespace
 
 TEST_CASE("drafted tokens: none accepted is one token a step, all accepted the draft and one more") {
-  CHECK(tokens_per_step({3, 0.0}) == 1.0);
-  CHECK(tokens_per_step({3, 1.0}) == 4.0);
+  CHECK(Speculation{3, 0.0}.tokens_per_step() == 1.0);
+  CHECK(Speculation{3, 1.0}.tokens_per_step() == 4.0);
   // 1 + 0.7 + 0.49 + 0.343
-  CHECK(tokens_per_step({3, 0.7}) == doctest::Approx(2.533));
+  CHECK(Speculation{3, 0.7}.tokens_per_step() == doctest::Approx(2.533));
   const Scenario scenario = question({"serving.speculative.draft=3", "serving.speculative.acceptance=0.7"});
   CHECK(assumes(scenario, "3 drafted tokens at acceptance 0.700 make 2.53 tokens a step"));
   CHECK(assumes(scenario, "neither the time with it nor the draft's memory is priced"));

@@ -4,7 +4,9 @@
 
 #include <headroom/model/serve/iteration_tables.hpp>
 
+#include <array>
 #include <cstdint>
+#include <string_view>
 
 namespace headroom {
 
@@ -43,6 +45,12 @@ inline constexpr SchedulerRules tensorrt_llm_no_evict{PromptOrder::beside_decode
 /// The same, MAX_UTILIZATION: blocks of the prompt are enough; the newest is paused when they run out.
 inline constexpr SchedulerRules tensorrt_llm_max_utilization{PromptOrder::beside_decodes, Reservation::prompt,
                                                              Eviction::recompute, false};
+
+/// By the names that stacks of engines give.
+inline constexpr std::array<std::string_view, 5> scheduler_names{
+    "vllm-v1", "vllm-v0", "sglang", "tensorrt-llm-no-evict", "tensorrt-llm-max-utilization"};
+inline constexpr std::array<SchedulerRules, 5> schedulers{vllm_v1, vllm_v0, sglang, tensorrt_llm_no_evict,
+                                                          tensorrt_llm_max_utilization};
 
 /// Speculative decoding (Leviathan et al. 2023): each step of a sequence drafts `draft` tokens, of which each is
 /// accepted with the same chance for as long as all before it were, and gives one more beside the accepted. The tables

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/make_tables.hpp>
+#include <headroom/model/serve/simulation/simulated_replica.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+/// A pool whose sequences take no memory, or hardly any, holds more blocks than any run fills.
+constexpr double most_blocks = 0x1p40;
+
+std::int64_t blocks_of(const ServingMemory& memory, double block_tokens) noexcept {
+  const double tokens = memory.bounded() ? memory.tokens : most_blocks * block_tokens;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::min(most_blocks, tokens / block_tokens)));
+}
+
+}  // namespace
+
+SimulatedReplica simulated_replica(const Replica& replica,
+                                   const ServingStack& stack,
+                                   const IterationPhysics& physics,
+                                   const ServingLimits& limits,
+                                   const ServingMemory& memory,
+                                   const SimulatedHabits& habits) {
+  const ServingLayout& layout = replica.layout();
+  const std::int64_t groups = layout.attention_groups();
+  SimulatedReplica s;
+  s.gpus = layout.gpus();
+  s.lanes = std::max<std::int64_t>(1, layout.pp);
+  s.front_end = picoseconds(stack.time.request.raw());
+  EngineSettings& e = s.engine;
+  e.rules = stack.scheduler;
+  e.rules.chunked = habits.chunked_prefill.value_or(e.rules.chunked);
+  e.block_tokens = stack.memory.block_tokens;
+  e.blocks = std::max(s.lanes, blocks_of(memory, real(e.block_tokens)));
+  e.max_num_tokens = limits.max_num_tokens * groups;
+  // More places than blocks are never filled, but tables would have to reach that far.
+  e.max_num_seqs = std::min(limits.max_num_seqs * groups, e.blocks);
+  const std::int64_t longest = habits.longest > 0 ? habits.longest : limits.sequence_tokens;
+  const TableReach reach{e.max_num_seqs, e.max_num_tokens, std::max<std::int64_t>(2, longest)};
+  s.tables =
+      std::make_shared<const IterationTables>(make_iteration_tables(replica, stack.time, physics, reach, habits.clock));
+  return s;
+}
+
+}  // namespace headroom
