@@ -8,6 +8,7 @@
 #include <headroom/cli/verb.hpp>
 #include <headroom/scenarios/engine_log.hpp>
 #include <headroom/scenarios/nearest_runs.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 
 #include <array>
 

@@ -6,6 +6,7 @@
 #include <headroom/cli/report/page.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/strategy_text.hpp>
 
 #include <unistd.h>

@@ -4,7 +4,7 @@
 
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/config_value.hpp>
-#include <headroom/model/train/layer_step.hpp>
+#include <headroom/model/estimate.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
