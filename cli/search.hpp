@@ -37,6 +37,9 @@ struct FoundPlan {
                                      TermSet without,
                                      bool explained);
 
+/// --threads; 0: as many as the machine has.
+[[nodiscard]] unsigned threads_of(const Arguments& arguments);
+
 /// ConfigError for options of a search beside a scenario that does not search.
 void refuse_search_options(const Arguments& arguments);
 
