@@ -52,9 +52,9 @@ std::string heading(const FleetPlan& plan) {
 }
 
 std::string replicas_text(const Interval<double>& replicas) {
-  const std::string mid = format_number(replicas.mid);
+  const std::string mid = format_count(replicas.mid);
   return replicas.low < replicas.high
-             ? mid + "  (" + format_number(replicas.low) + " to " + format_number(replicas.high) + ")"
+             ? mid + "  (" + format_count(replicas.low) + " to " + format_count(replicas.high) + ")"
              : mid;
 }
 
@@ -144,32 +144,47 @@ std::string options_table(const FleetPlan& plan) {
   return text + "front: no other is cheaper and faster in both; screened: by closed forms, not simulated\n";
 }
 
-/// Reasons with the number of ways that each rules out, most first.
-std::string dropped_text(const FleetPlan& plan) {
-  std::map<std::string, std::vector<const DroppedOption*>> by_reason;
-  for (const DroppedOption& dropped : plan.dropped) {
-    by_reason[dropped.why].push_back(&dropped);
-  }
+std::string changes_text(const DroppedOption& dropped) {
   std::string text;
-  for (const auto& [why, which] : by_reason) {
-    std::string name;
-    for (const std::string& change : which.front()->changes) {
-      name += (name.empty() ? "" : ", ") + change;
-    }
-    text +=
-        "  left out: " +
-        (name.empty() ? ""
-                      : name + (which.size() > 1 ? " and " + std::to_string(which.size() - 1) + " more" : "") + ": ") +
-        why + "\n";
+  for (const std::string& change : dropped.changes) {
+    text += (text.empty() ? "" : ", ") + change;
   }
   return text;
+}
+
+/// Kinds of reasons, those that rule out the most ways first, each with one of its ways.
+std::string dropped_text(const FleetPlan& plan) {
+  struct Kind {
+    std::size_t ways = 0;
+    const DroppedOption* first = nullptr;
+  };
+  std::map<std::string, Kind> kinds;
+  for (const DroppedOption& dropped : plan.dropped) {
+    Kind& kind = kinds[dropped.why.substr(0, dropped.why.find(':'))];
+    ++kind.ways;
+    kind.first = kind.first == nullptr ? &dropped : kind.first;
+  }
+  std::vector<Kind> order;
+  for (const auto& [reason, kind] : kinds) {
+    order.push_back(kind);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Kind& a, const Kind& b) { return a.ways > b.ways; });
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
+    const std::string way = changes_text(*order[i].first);
+    text += "  left out: " + (order[i].ways > 1 ? std::to_string(order[i].ways) + " ways, such as " : std::string{}) +
+            (way.empty() ? "" : way + ": ") + order[i].first->why + "\n";
+  }
+  return text + (order.size() > most ? "  left out for other reasons: all of them with --format json\n" : "");
 }
 
 }  // namespace
 
 std::string objective_name(const TailObjective& o) {
   const std::string metric{latency_metric_names[static_cast<std::size_t>(o.metric)]};
-  return metric + (o.quantile == TailObjective::mean ? " mean" : " p" + format_number(100.0 * o.quantile, 3));
+  return metric +
+         (o.quantile == TailObjective::mean ? " mean" : " p" + std::to_string(std::lround(100.0 * o.quantile)));
 }
 
 std::string rate_text(Hertz rate) {

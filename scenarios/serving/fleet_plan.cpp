@@ -204,7 +204,7 @@ class OptionMaker {
   const Sources& sources_;
 };
 
-/// Money where there is a price, else GPUs; then fewer GPUs.
+/// Money where there is a price, else GPUs.
 bool cheaper(const FleetOption& a, const FleetOption& b) {
   const bool priced = a.per_hour.raw() > 0.0 && b.per_hour.raw() > 0.0;
   if (priced && a.per_hour.raw() != b.per_hour.raw()) {
@@ -255,11 +255,20 @@ std::vector<std::size_t> front_of(const std::vector<FleetOption>& options) {
   return front;
 }
 
-/// Sized ones that keep everything first, then sized, then screened; each cheapest first.
+/// Requests per second that could still come: up to the knee, else to the saturation.
+Hertz room_of(const FleetOption& option) {
+  return option.sized ? option.sized->knee : option.screened.saturation;
+}
+
+/// Sized ones that keep everything first, then sized, then screened; each cheapest first, of equals the one with room.
 void rank(std::vector<FleetOption>& options) {
   const auto class_of = [](const FleetOption& o) { return keeps(o) ? 0 : o.sized ? 1 : 2; };
   std::stable_sort(options.begin(), options.end(), [&](const FleetOption& a, const FleetOption& b) {
-    return class_of(a) != class_of(b) ? class_of(a) < class_of(b) : cheaper(a, b);
+    if (class_of(a) != class_of(b)) {
+      return class_of(a) < class_of(b);
+    }
+    const bool level = !cheaper(a, b) && !cheaper(b, a);
+    return level ? room_of(a) > room_of(b) : cheaper(a, b);
   });
 }
 
@@ -328,6 +337,19 @@ void settle(FleetPlan& plan) {
     }
   }
   plan.notes = best.scenario->assumptions;
+  const bool several = std::any_of(plan.options.begin(), plan.options.end(),
+                                   [&](const FleetOption& o) { return serving(o).device.id != s.device.id; });
+  if (several && !best.scenario->money.price) {
+    plan.notes.push_back(
+        "without a price fewer GPUs come first, whatever their SKU: state money.prices or money.price");
+  }
+  const bool formats = std::any_of(plan.options.begin(), plan.options.end(), [&](const FleetOption& o) {
+    return serving(o).work.weights != s.work.weights || serving(o).work.kv != s.work.kv;
+  });
+  if (formats) {
+    plan.notes.push_back(
+        "formats are compared by speed and room alone: what they cost in the quality of answers is not");
+  }
   const ServingErrors& errors =
       serving_confidence().of(s.engine.id, ServingQuantity::rate, s.architecture.moe.has_value());
   plan.interval_source = errors.text() +
@@ -377,7 +399,12 @@ FleetPlan plan_fleet(const ConfigValue& root,
     if (!made[i]) {
       plan.dropped.push_back({combination(axes, i), why[i], false});
     } else if (made[i]->screened_replicas >= most_replicas) {
-      const std::string reason = out_of_reach(serving(*made[i]), *made[i]->served);
+      std::string reason;
+      try {
+        reason = out_of_reach(serving(*made[i]), *made[i]->served);
+      } catch (const ConfigError& error) {
+        reason = first_line(error);
+      }
       plan.dropped.push_back(
           {made[i]->changes,
            reason.empty() ? "the closed forms find no number of replicas that keeps the promises" : reason, true});
