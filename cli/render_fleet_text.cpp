@@ -28,7 +28,8 @@ std::string layout_text(const ServingLayout& layout) {
 /// "h100-sxm-80gb, tp 4, vLLM, weights fp8, KV cache fp8".
 std::string option_text(const FleetOption& option) {
   const ServeScenario& s = serving(option);
-  return s.device.id + ", " + layout_text(s.work.layout) + ", " +
+  return s.device.id + ", " + layout_text(s.work.layout) +
+         (s.fleet->prefill ? " (prompts apart, tp " + std::to_string(s.fleet->prefill->tp) + "), " : ", ") +
          std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]} + ", weights " +
          std::string{name_of(s.work.weights)} + ", KV cache " + std::string{name_of(s.work.kv)};
 }
@@ -199,8 +200,13 @@ std::string fleet_text(const FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
   std::string text = heading(plan);
   const std::int64_t replicas = best.sized->replicas + best.sized->spare;
-  text += (plan.feasible() ? "take " : "misses what is promised: ") + std::to_string(best.gpus) + " GPUs, " +
-          std::to_string(replicas) + (replicas == 1 ? " replica of " : " replicas of ") + option_text(best) + "\n";
+  text += (plan.feasible() ? "take " : "misses what is promised: ") + std::to_string(best.gpus) +
+          (best.gpus == 1 ? " GPU, " : " GPUs, ") + std::to_string(replicas) +
+          (replicas == 1 ? " replica of " : " replicas of ") + option_text(best) + "\n";
+  if (!plan.feasible()) {
+    text += best.enough > 0 ? std::to_string(best.enough) + " such replicas would keep it\n"
+                            : "no number of such replicas keeps it\n";
+  }
   text += answer_table(plan);
   if (plan.combinations > 1) {
     text += "\n" + options_table(plan) + dropped_text(plan);

@@ -105,7 +105,13 @@ std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
   return (replicas + fleet.spare) * option.served->simulated.gpus + prefill;
 }
 
-/// Dollars of a machine by the hour and by the tokens of the load.
+/// Requests per second that are answered: those that come, or what the fleet saturates at.
+double answered_rate(const FleetOption& option) {
+  const double asked = serving(option).traffic->rate().raw();
+  return option.sized && option.sized->metrics.overloaded ? std::min(asked, option.sized->saturation.raw()) : asked;
+}
+
+/// Dollars of a machine by the hour and by the tokens that it answers.
 void add_money(FleetOption& option) {
   const ServeScenario& s = serving(option);
   const Money& money = option.scenario->money;
@@ -117,7 +123,7 @@ void add_money(FleetOption& option) {
     return (real(option.gpus) + (replicas - option.replicas.mid) * gpus_of_one) * *money.price;
   };
   option.per_hour = machine(option.replicas.mid) * hour;
-  const double rate = s.traffic->rate().raw();
+  const double rate = answered_rate(option);
   const ServingTraffic::Lengths lengths = s.traffic->lengths();
   const auto each = [&](double share, double tokens) {
     const auto at = [&](double replicas) { return share * cost_per_million(machine(replicas), Hertz{rate * tokens}); };
@@ -147,11 +153,18 @@ class OptionMaker {
     return read_scenario(root, file_, sources_);
   }
 
-  /// Throws ConfigError where it cannot be.
-  [[nodiscard]] FleetOption make(const std::vector<std::string>& changes) const {
+  /// Throws ConfigError where it cannot be. `together`: replicas do both phases, whatever the question says.
+  [[nodiscard]] FleetOption make(const std::vector<std::string>& changes, bool together) const {
     FleetOption option;
     option.changes = changes;
-    option.scenario = std::make_shared<const Scenario>(read(changes));
+    Scenario scenario = read(changes);
+    if (together) {
+      auto& asked = std::get<ServeScenario>(scenario.question);
+      FleetQuestion fleet = *asked.fleet;
+      fleet.prefill.reset();
+      asked.fleet = std::make_shared<const FleetQuestion>(fleet);
+    }
+    option.scenario = std::make_shared<const Scenario>(std::move(scenario));
     const ServeScenario& s = serving(option);
     if (s.host && s.work.layout.tp > s.host->gpus) {
       throw ConfigError{"tp " + std::to_string(s.work.layout.tp) + " spans hosts of " + std::to_string(s.host->gpus) +
@@ -217,6 +230,18 @@ bool keeps(const FleetOption& option) {
   return option.sized && option.sized->keeps();
 }
 
+/// Replicas that would keep the promises where the stated ones do not; 0: none would.
+std::int64_t enough_replicas(ServeScenario s, const ServedReplica& served) {
+  FleetQuestion open = *s.fleet;
+  open.replicas.reset();
+  s.fleet = std::make_shared<const FleetQuestion>(open);
+  if (!out_of_reach(s, served).empty()) {
+    return 0;
+  }
+  const std::int64_t start = screened_replicas(s, served, screened_traffic(*s.traffic));
+  return size_fleet(s, served, start).replicas;
+}
+
 /// Simulates an option and corrects what the screen said of it; false: no number of replicas keeps the promises.
 bool confirm(FleetOption& option, std::string& why) {
   const ServeScenario& s = serving(option);
@@ -227,6 +252,9 @@ bool confirm(FleetOption& option, std::string& why) {
     }
   }
   option.sized = size_fleet(s, *option.served, std::min<std::int64_t>(option.screened_replicas, most_replicas));
+  if (s.fleet->replicas && !option.sized->keeps()) {
+    option.enough = enough_replicas(s, *option.served);
+  }
   const double shift = real(option.sized->replicas) / std::max(1.0, option.replicas.mid);
   option.replicas = {std::max(1.0, std::floor(shift * option.replicas.low)), real(option.sized->replicas),
                      std::max(real(option.sized->replicas), std::ceil(shift * option.replicas.high))};
@@ -316,7 +344,7 @@ PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
   work.shares[static_cast<std::size_t>(Draw::matrix)] = multiplies;
   work.shares[static_cast<std::size_t>(Draw::memory)] = busy - multiplies;
   work.shares[static_cast<std::size_t>(Draw::waiting)] = 1.0 - busy;
-  work.rate = Hertz{s.traffic->rate().raw() * s.traffic->lengths().output};
+  work.rate = Hertz{answered_rate(option) * s.traffic->lengths().output};
   const Interval<double>& r = option.replicas;
   work.width = r.mid > 0.0 ? std::sqrt(r.high / std::max(1.0, r.low)) - 1.0 : 0.0;
   return energy_of(power, s.work.clock, option.scenario->energy, work);
@@ -383,21 +411,26 @@ FleetPlan plan_fleet(const ConfigValue& root,
                       std::to_string(most_combinations) + "; list fewer values"};
   }
   const OptionMaker maker{root, file, sources};
-  static_cast<void>(maker.read(combination(axes, 0)));  // what is wrong with the document itself, all at once
-  const auto all = static_cast<std::size_t>(plan.combinations);
+  const Scenario first = maker.read(combination(axes, 0));  // what is wrong with the document itself, all at once
+  const std::optional<DisaggregatedPrefill>& apart = std::get<ServeScenario>(first.question).fleet->prefill;
+  // Prompts apart are held against replicas that do both, unless the number of replicas is the question's.
+  const bool both = apart && !apart->replicas && !std::get<ServeScenario>(first.question).fleet->replicas;
+  const auto each = static_cast<std::size_t>(plan.combinations);
+  const std::size_t all = both ? 2 * each : each;
+  plan.combinations = all;
   std::vector<std::optional<FleetOption>> made(all);
   std::vector<std::string> why(all);
   const unsigned threads = thread_count(options.threads);
   on_threads(threads, all, [&](std::size_t i) {
     try {
-      made[i] = maker.make(combination(axes, i));
+      made[i] = maker.make(combination(axes, i % each), i >= each);
     } catch (const ConfigError& error) {
       why[i] = first_line(error);
     }
   });
   for (std::size_t i = 0; i < all; ++i) {
     if (!made[i]) {
-      plan.dropped.push_back({combination(axes, i), why[i], false});
+      plan.dropped.push_back({combination(axes, i % each), why[i], false});
     } else if (made[i]->screened_replicas >= most_replicas) {
       std::string reason;
       try {

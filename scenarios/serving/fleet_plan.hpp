@@ -30,8 +30,9 @@ struct FleetOption {
   std::int64_t gpus = 0;               ///< the sized fleet's, else by the screen, spares and prefill with it
   std::optional<SizedFleet> sized;     ///< of those that the simulation confirmed
   double prompt_share = 0.0;           ///< of the time that a replica iterates, what prompts take
-  Interval<double> replicas;           ///< needed, over the interval of the replica's rate; mid is the sized one
-  Dollars per_hour{};                  ///< 0 without a price
+  std::int64_t enough = 0;    ///< replicas that would keep the promises, where stated ones do not; 0: none would
+  Interval<double> replicas;  ///< needed, over the interval of the replica's rate; mid is the sized one
+  Dollars per_hour{};         ///< 0 without a price
   Interval<Dollars> per_million_input, per_million_output;  ///< tokens, apart, at the load
   Interval<Dollars> per_million_output_of_all;              ///< everything over the output tokens
 };

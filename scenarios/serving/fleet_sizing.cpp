@@ -50,6 +50,8 @@ class Sizing {
     sized.promises = judge_promises(*scenario_.traffic, sized.metrics);
     sized.saturation = saturated();
     sized.knee = knee(sized.saturation);
+    // Equal answers that start together end together, and saturate a queue that never empties a little lower.
+    sized.saturation = std::max(sized.saturation, sized.knee);
     return sized;
   }
 
