@@ -37,6 +37,7 @@ constexpr std::array unit_table{
     Unit{"Wh",   {0, 0, 0, 0, 1},    3600.0,   true,  false, false},
     Unit{"W",    {-1, 0, 0, 0, 1},   1.0,      true,  false, true},
     Unit{"Hz",   {-1, 0, 0, 0, 0},   1.0,      true,  false, false},
+    Unit{"req",  {0, 0, 0, 0, 0},    1.0,      true,  false, false},
 };
 // clang-format on
 

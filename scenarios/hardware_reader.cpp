@@ -26,11 +26,15 @@ PricedHardware HardwareChoice::priced(bool serves) const {
   return hardware;
 }
 
-HardwareChoice read_hardware(ConfigTable& root, const Catalog& catalog, std::vector<std::string>& assumptions) {
+HardwareChoice read_hardware(ConfigTable& root,
+                             const Catalog& catalog,
+                             std::vector<std::string>& assumptions,
+                             bool gpus_open) {
   HardwareChoice result;
   ConfigTable table = root.table("hardware");
   const std::string gpu = table.text("gpu");
-  result.gpus = table.integer("gpus", {1, 10'000'000});
+  const Range<std::int64_t> gpus{1, 10'000'000};
+  result.gpus = gpus_open && !table.has("gpus") ? 0 : table.integer("gpus", gpus);
   if (!gpu.empty()) {
     if (auto device = look_up(table, "gpu", gpu, [&](const std::string& s) -> Device { return catalog.device(s); })) {
       result.device = *device;

@@ -29,8 +29,10 @@ struct HardwareChoice {
 };
 
 /// Problems go to the diagnostics of `root`; what is taken for a blank key to `assumptions`.
+/// `gpus_open`: their number may be left out, and is then 0.
 [[nodiscard]] HardwareChoice read_hardware(ConfigTable& root,
                                            const Catalog& catalog,
-                                           std::vector<std::string>& assumptions);
+                                           std::vector<std::string>& assumptions,
+                                           bool gpus_open = false);
 
 }  // namespace headroom

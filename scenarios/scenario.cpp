@@ -165,7 +165,7 @@ class ScenarioReader {
   void read_serve() {
     ServeScenario serve;
     serve.architecture = read_model();
-    const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions);
+    const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions, root_.has("traffic"));
     priced_ = hardware.priced(true);
     serve.device = hardware.device;
     serve.host = hardware.host;

@@ -48,6 +48,9 @@ struct TrainScenario {
   }
 };
 
+struct ServingTraffic;
+struct FleetQuestion;
+
 struct ServeScenario {
   Architecture architecture;
   Device device;
@@ -58,6 +61,8 @@ struct ServeScenario {
   bool fraction_open = false;              ///< blank: the engine's default at the tp
   bool chunked_prefill = true;             ///< a prompt may take several steps
   std::optional<Speculation> speculation;  ///< a cheaper model drafts tokens, the served one checks them together
+  std::shared_ptr<const ServingTraffic> traffic;  ///< [traffic]: requests that come when they come; null: a fixed load
+  std::shared_ptr<const FleetQuestion> fleet;     ///< beside it
 };
 
 struct Sources;

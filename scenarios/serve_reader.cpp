@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/serve_rules.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
 namespace {
@@ -28,7 +30,11 @@ class ServingReader {
   void run() {
     ConfigTable table = root_.table("serving");
     read_strategy();  // before the limits: SGLang's default fraction depends on tp
-    read_load(table);
+    if (root_.has("traffic") || root_.has("slo") || root_.has("fleet")) {
+      read_open_load(table);
+    } else {
+      read_load(table);
+    }
     read_engine(table);
     read_formats(table);
     read_limits(table);
@@ -56,6 +62,30 @@ class ServingReader {
     w.isl = table.integer("isl", {1, 100'000'000});
     w.osl = table.integer("osl", {1, 100'000'000});
     w.concurrency = table.integer("concurrency", {1, 100'000'000});
+  }
+
+  /// Requests that come when they come: lengths are those of the mean request, the longest sequence that of the
+  /// longest.
+  void read_open_load(ConfigTable& table) {
+    ServingWorkload& w = serve_.work;
+    if (table.value("concurrency") != nullptr) {
+      table.problem("concurrency",
+                    "'concurrency' is a fixed load, [traffic] one that comes when it comes; leave one out");
+    }
+    const Range<std::int64_t> tokens{1, 100'000'000};
+    const std::int64_t isl = table.maybe_integer("isl", tokens).value_or(0);
+    const std::int64_t osl = table.maybe_integer("osl", tokens).value_or(0);
+    auto traffic = read_traffic(root_, isl, osl, assumptions_);
+    auto fleet = read_fleet(root_, assumptions_);
+    if (!traffic) {
+      root_.problem("traffic", "missing [traffic], what is asked of the fleet: rate = \"12 req/s\", or a trace");
+      return;
+    }
+    const ServingTraffic::Lengths lengths = traffic->lengths();
+    w.isl = std::max<std::int64_t>(1, std::llround(lengths.prompt));
+    w.osl = std::max<std::int64_t>(1, std::llround(lengths.output));
+    serve_.traffic = std::make_shared<const ServingTraffic>(std::move(*traffic));
+    serve_.fleet = std::make_shared<const FleetQuestion>(std::move(fleet));
   }
 
   void read_engine(ConfigTable& table) {
@@ -134,6 +164,9 @@ class ServingReader {
     layout.tp = axis(table, "tp", true);
     layout.pp = axis(table, "pp", true);
     layout.ep = axis(table, "ep", serve_.architecture.moe.has_value());
+    if (serve_.work.gpus == 0) {  // of a fleet that is to be sized
+      serve_.work.gpus = layout.gpus();
+    }
     check_replicas(table, serve_);
     table.finish();
   }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a serving question to what the simulation and the screen take: one replica with its tables, and the fleet.
+#pragma once
+
+#include <headroom/model/serve/serving.hpp>
+#include <headroom/model/serve/simulation/fleet_simulation.hpp>
+#include <headroom/model/serve/simulation/simulated_replica.hpp>
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// One replica, priced.
+struct ServedReplica {
+  SimulatedReplica simulated;
+  std::optional<SimulatedReplica> prefill;  ///< where prompts have replicas of their own
+  ServingEstimate memory;                   ///< serve_memory()'s, at the mean request's length
+  Bytes cache_per_token{};                  ///< of all ranks: what a disaggregated prompt sends
+  Seconds least_first_token{};       ///< of the mean prompt, at the datasheet's peak and bandwidth: no engine is faster
+  Seconds least_token{};             ///< of one sequence, likewise
+  std::vector<std::string> sources;  ///< the measured kernels behind it
+};
+
+/// Of a question with traffic. ConfigError where the layout breaks a rule, nothing fits, a draft model is asked for, or
+/// no measured kernel serves.
+[[nodiscard]] ServedReplica served_replica(const ServeScenario& scenario);
+
+/// Equal replicas of it under the question's routing; prefill replicas as stated, or `prefill_replicas`. `served` must
+/// outlive the fleet.
+[[nodiscard]] ServingFleet serving_fleet(const ServeScenario& scenario,
+                                         const ServedReplica& served,
+                                         std::int64_t replicas,
+                                         std::int64_t prefill_replicas = 1);
+
+}  // namespace headroom

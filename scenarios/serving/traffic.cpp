@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+/// Sums over requests or classes, each with its weight.
+struct LengthSums {
+  double weight = 0.0, prompt = 0.0, output = 0.0;
+  std::int64_t longest = 2;
+  void add(double of, double in, double out, std::int64_t most) noexcept {
+    weight += of;
+    prompt += of * in;
+    output += of * out;
+    longest = std::max(longest, most);
+  }
+  [[nodiscard]] ServingTraffic::Lengths mean() const noexcept {
+    return weight > 0.0 ? ServingTraffic::Lengths{prompt / weight, output / weight, longest}
+                        : ServingTraffic::Lengths{};
+  }
+};
+
+/// The longest that a law gives but once in ten thousand requests; a fixed one's own.
+std::int64_t long_draw(const LengthLaw& law) noexcept {
+  double most = law.mean;
+  switch (law.shape) {
+    case LengthShape::fixed: break;
+    case LengthShape::uniform: most = (2.0 - law.low) * law.mean; break;
+    case LengthShape::exponential: most = -law.mean * std::log(1e-4); break;
+    case LengthShape::lognormal: {
+      const double sigma2 = std::log1p(law.cv * law.cv);
+      most = law.mean * std::exp(3.719 * std::sqrt(sigma2) - 0.5 * sigma2);  // 3.719: the normal's 1 - 1e-4 quantile
+      break;
+    }
+  }
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(most)), 1, law.most);
+}
+
+}  // namespace
+
+Hertz ServingTraffic::rate() const noexcept {
+  if (traced) {
+    return traced->rate;
+  }
+  Hertz all{0.0};
+  for (const RequestClass& c : classes) {
+    all = all + c.traffic.arrivals.rate;
+  }
+  return all;
+}
+
+ServingTraffic::Lengths ServingTraffic::lengths() const noexcept {
+  LengthSums sums;
+  if (traced) {
+    for (const Request& r : traced->trace.requests) {
+      sums.add(1.0, r.prompt_tokens, r.output_tokens, std::int64_t{r.prompt_tokens} + r.output_tokens);
+    }
+    return sums.mean();
+  }
+  for (const RequestClass& c : classes) {
+    sums.add(c.traffic.arrivals.rate.raw(), c.traffic.prompt.mean, c.traffic.output.mean,
+             long_draw(c.traffic.prompt) + long_draw(c.traffic.output));
+  }
+  return sums.mean();
+}
+
+RequestLoad ServingTraffic::load(double factor) const {
+  if (traced) {
+    const auto size = static_cast<std::int64_t>(traced->trace.requests.size());
+    const std::int64_t times = std::max<std::int64_t>(1, (requests + size - 1) / size);
+    RequestLoad load = trace_load(traced->trace.requests, factor * traced->rate, times);
+    load.requests.resize(std::min(load.requests.size(), static_cast<std::size_t>(requests)));
+    return load;
+  }
+  std::vector<TrafficClass> traffic;
+  traffic.reserve(classes.size());
+  for (const RequestClass& c : classes) {
+    traffic.push_back(c.traffic);
+    traffic.back().arrivals.rate = factor * traffic.back().arrivals.rate;
+  }
+  return open_load(traffic, requests, seed);
+}
+
+}  // namespace headroom

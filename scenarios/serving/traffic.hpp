@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The open load of a serving question, what is promised to it, and the fleet that serves it: tables [traffic], [slo]
+// and [fleet].
+#pragma once
+
+#include <headroom/core/config_reader.hpp>
+#include <headroom/model/serve/layout.hpp>
+#include <headroom/model/serve/simulation/fleet_simulation.hpp>
+#include <headroom/model/serve/simulation/request_load.hpp>
+#include <headroom/model/serve/tail_objective.hpp>
+#include <headroom/scenarios/request_trace.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// Requests of one kind and what they are promised.
+struct RequestClass {
+  std::string name;
+  TrafficClass traffic;
+  std::vector<TailObjective> objectives;
+};
+
+/// Times and lengths of a log instead of distributions.
+struct TracedTraffic {
+  std::string file;
+  RequestTrace trace;
+  Hertz rate{};  ///< mean, to which its gaps are scaled
+};
+
+struct ServingTraffic {
+  std::vector<RequestClass> classes;  ///< one at least; of a trace their service_class counts them
+  std::shared_ptr<const TracedTraffic> traced;
+  std::int64_t requests = 20'000;  ///< simulated
+  std::uint64_t seed = 1;
+  bool objectives_stated = false;
+  /// Mean requests per second of all classes together.
+  [[nodiscard]] Hertz rate() const noexcept;
+  /// Tokens of a mean request and of the longest, over all classes by their rates.
+  struct Lengths {
+    double prompt = 1.0, output = 1.0;
+    std::int64_t longest = 2;  ///< prompt and output together
+  };
+  [[nodiscard]] Lengths lengths() const noexcept;
+  /// The classes' processes, or the trace's requests, at `factor` times the rate. At least two requests.
+  [[nodiscard]] RequestLoad load(double factor = 1.0) const;
+};
+
+/// Prompts on replicas of their own, which send the cache to the others.
+struct DisaggregatedPrefill {
+  std::optional<std::int64_t> replicas;  ///< blank: as many as keep the promises
+  std::int64_t tp = 1;                   ///< of a prefill replica
+  BytesPerSecond link{};                 ///< of a replica to the decode pool
+  Seconds latency{};
+};
+
+/// Replicas that follow the load.
+struct Autoscaling {
+  Seconds cold_start{};    ///< from the decision to a replica that serves
+  double target = 0.7;     ///< of the saturation rate, that replicas are held at
+  std::int64_t least = 1;  ///< replicas that are never given back
+};
+
+struct FleetQuestion {
+  std::optional<std::int64_t> replicas;  ///< blank: the fewest that keep the promises
+  std::int64_t spare = 0;                ///< replicas that may be down with the promises still kept
+  RequestRouting routing = RequestRouting::least_outstanding;
+  std::optional<DisaggregatedPrefill> prefill;
+  std::optional<Autoscaling> autoscaling;
+};
+
+/// Reads [traffic] with its classes and [slo]; `isl` and `osl` of [serving] stand for lengths that [traffic] leaves
+/// out, 0 where they are not stated. What is left open is told in `assumptions`.
+[[nodiscard]] std::optional<ServingTraffic> read_traffic(ConfigTable& root,
+                                                         std::int64_t isl,
+                                                         std::int64_t osl,
+                                                         std::vector<std::string>& assumptions);
+[[nodiscard]] FleetQuestion read_fleet(ConfigTable& root, std::vector<std::string>& assumptions);
+
+}  // namespace headroom

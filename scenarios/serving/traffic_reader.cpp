@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/look_up.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+namespace headroom {
+namespace {
+
+constexpr std::array<std::string_view, 4> gap_names{"poisson", "gamma", "weibull", "constant"};
+constexpr std::array<std::string_view, 4> law_names{"fixed", "uniform", "lognormal", "exponential"};
+constexpr std::array<std::string_view, 4> routing_names{"round-robin", "least-outstanding", "random", "shared-queue"};
+constexpr std::array<std::string_view, 3> curve_names{"constant", "diurnal", "bursts"};
+constexpr std::int64_t most_tokens = 10'000'000;
+
+struct Quantile {
+  std::string_view name;
+  double value;
+};
+constexpr std::array quantiles{Quantile{"mean", TailObjective::mean}, Quantile{"p50", 0.5}, Quantile{"p90", 0.9},
+                               Quantile{"p95", 0.95}, Quantile{"p99", 0.99}};
+
+class TrafficReader {
+ public:
+  TrafficReader(ConfigTable& root, std::int64_t isl, std::int64_t osl, std::vector<std::string>& assumptions)
+      : root_{root}, isl_{isl}, osl_{osl}, assumptions_{assumptions} {}
+
+  std::optional<ServingTraffic> run() {
+    std::optional<ConfigTable> table = root_.maybe_table("traffic");
+    std::optional<ConfigTable> slo = root_.maybe_table("slo");
+    if (!table) {
+      if (slo) {
+        root_.problem("slo",
+                      "[slo] promises times to requests that arrive; state them in [traffic] (a rate, or a trace)");
+        static_cast<void>(read_objectives(*slo));
+      }
+      return std::nullopt;
+    }
+    ServingTraffic traffic;
+    traffic.requests = read_count(*table, traffic.requests);
+    traffic.seed = static_cast<std::uint64_t>(table->maybe_integer("seed", not_negative).value_or(1));
+    const std::vector<TailObjective> common = slo ? read_objectives(*slo) : std::vector<TailObjective>{};
+    if (table->has("trace")) {
+      read_trace(*table, traffic);
+    } else {
+      read_classes(*table, traffic);
+    }
+    for (RequestClass& c : traffic.classes) {
+      c.objectives = c.objectives.empty() ? common : c.objectives;
+      traffic.objectives_stated = traffic.objectives_stated || !c.objectives.empty();
+    }
+    table->finish();
+    return traffic;
+  }
+
+ private:
+  void assume(const std::string& text) { assumptions_.push_back(text); }
+
+  std::int64_t read_count(ConfigTable& table, std::int64_t usual) {
+    if (const auto count = table.maybe_integer("requests", {100, 10'000'000})) {
+      return *count;
+    }
+    if (!table.has("requests")) {
+      assume("traffic.requests = " + std::to_string(usual) + " (simulated)");
+    }
+    return usual;
+  }
+
+  /// Keys "ttft_p95", "tpot_mean", "e2e_p99".
+  std::vector<TailObjective> read_objectives(ConfigTable& slo) {
+    std::vector<TailObjective> found;
+    for (std::size_t metric = 0; metric < latency_metric_names.size(); ++metric) {
+      for (const Quantile& q : quantiles) {
+        const std::string key = std::string{latency_metric_names[metric]} + "_" + std::string{q.name};
+        if (const auto limit = slo.maybe_quantity<Seconds>(key)) {
+          found.push_back({static_cast<LatencyMetric>(metric), q.value, *limit});
+        }
+      }
+    }
+    if (found.empty() && slo.keys().empty()) {
+      slo.problem("", "[" + slo.path() + "] promises nothing; state ttft_p95, tpot_p99, e2e_p95 or the like");
+    }
+    slo.finish();
+    return found;
+  }
+
+  /// A path relative to the file that names it; on the command line to the current folder.
+  static std::string beside(const ConfigTable& table, const std::string& path) {
+    const std::string& file = table.file();
+    return file.empty() || file.starts_with("--") || file == "command line"
+               ? path
+               : (std::filesystem::path{file}.parent_path() / path).lexically_normal().string();
+  }
+
+  void read_trace(ConfigTable& table, ServingTraffic& traffic) {
+    const std::string file = beside(table, table.text("trace"));
+    for (const std::string_view other : {"arrivals", "cv", "shape", "prompt", "output", "class", "over_time"}) {
+      if (table.value(other) != nullptr) {
+        table.problem(other,
+                      "'" + std::string{other} + "' beside 'trace', which gives times and lengths; leave one out");
+      }
+    }
+    const auto stated = table.maybe_quantity<Hertz>("rate");
+    traffic.classes.push_back({"all", {}, {}});
+    const auto trace = look_up(table, "trace", file, [](const std::string& s) { return load_request_trace(s); });
+    if (!trace) {
+      return;
+    }
+    if (trace->requests.size() < 2) {
+      table.problem("trace", "'" + file + "' has " + std::to_string(trace->requests.size()) +
+                                 " requests; a load takes two at least");
+      return;
+    }
+    auto traced = std::make_shared<TracedTraffic>();
+    traced->file = file;
+    traced->trace = *trace;
+    const Hertz measured = rate_of(trace->requests);
+    if (!stated && std::isinf(measured.raw())) {
+      table.problem("trace", "'" + file + "': all requests arrive at one time, which is no rate; state 'rate'");
+    }
+    traced->rate = stated.value_or(measured);
+    if (!stated) {
+      assume("traffic.rate = " + format_number(measured.raw()) + " req/s (the trace's own)");
+    }
+    std::int32_t classes = 0;
+    for (const Request& r : trace->requests) {
+      classes = std::max(classes, r.service_class);
+    }
+    for (std::int32_t i = 1; i <= classes; ++i) {
+      traffic.classes.push_back({"class " + std::to_string(i), {}, {}});
+    }
+    if (classes > 0) {
+      traffic.classes.front().name = "class 0";
+    }
+    traffic.traced = std::move(traced);
+  }
+
+  void read_classes(ConfigTable& table, ServingTraffic& traffic) {
+    const RateCurve curve = read_curve(table);
+    if (!table.has("class")) {
+      traffic.classes.push_back({"all", read_class(table, curve), {}});
+      return;
+    }
+    for (const std::string_view other : {"rate", "arrivals", "cv", "shape", "prompt", "output", "cached_share"}) {
+      if (table.value(other) != nullptr) {
+        table.problem(other, "'" + std::string{other} + "' beside [[traffic.class]]; state it in each class");
+      }
+    }
+    for (ConfigTable& each : table.tables("class")) {
+      RequestClass c;
+      c.name = each.text("name");
+      c.traffic = read_class(each, curve);
+      if (std::optional<ConfigTable> slo = each.maybe_table("slo")) {
+        c.objectives = read_objectives(*slo);
+      }
+      each.finish();
+      traffic.classes.push_back(std::move(c));
+    }
+  }
+
+  TrafficClass read_class(ConfigTable& table, const RateCurve& curve) {
+    TrafficClass c;
+    c.arrivals.rate = table.quantity<Hertz>("rate");
+    c.arrivals.curve = curve;
+    const std::optional<std::size_t> gaps = table.maybe_choice("arrivals", gap_names);
+    c.arrivals.gaps = static_cast<GapShape>(gaps.value_or(0));
+    if (!gaps && !table.has("arrivals")) {
+      assume(table.path() + ".arrivals = poisson (not stated)");
+    }
+    if (c.arrivals.gaps == GapShape::gamma) {
+      c.arrivals.cv = table.number("cv", {0.01, 100.0});
+    }
+    if (c.arrivals.gaps == GapShape::weibull) {
+      c.arrivals.shape = table.number("shape", {0.1, 100.0});
+    }
+    c.cached_share = table.maybe_number("cached_share", {0.0, 1.0}).value_or(0.0);
+    c.prompt = read_length(table, "prompt", isl_, "serving.isl");
+    c.output = read_length(table, "output", osl_, "serving.osl");
+    return c;
+  }
+
+  LengthLaw read_length(ConfigTable& parent, std::string_view key, std::int64_t usual, const std::string& from) {
+    LengthLaw law;
+    std::optional<ConfigTable> table = parent.maybe_table(key);
+    if (!table) {
+      if (!parent.has(key)) {
+        if (usual > 0) {
+          law.mean = static_cast<double>(usual);
+          assume(parent.path() + "." + std::string{key} + ": every request " + std::to_string(usual) + " tokens (" +
+                 from + "); lengths that spread lengthen the tail");
+        } else {
+          parent.problem(key, "missing [" + parent.path() + "." + std::string{key} + "], the lengths of the " +
+                                  std::string{key == "prompt" ? "prompts" : "answers"} + ", or " + from);
+        }
+      }
+      return law;
+    }
+    law.mean = table->number("mean", {1.0, static_cast<double>(most_tokens)});
+    law.shape = static_cast<LengthShape>(table->maybe_choice("law", law_names).value_or(0));
+    if (law.shape == LengthShape::lognormal) {
+      law.cv = table->number("cv", {0.0, 10.0});
+    }
+    if (law.shape == LengthShape::uniform) {
+      law.low = table->number("low", {0.0, 1.0});
+    }
+    law.most = table->maybe_integer("most", {1, most_tokens}).value_or(law.most);
+    if (law.mean > static_cast<double>(law.most)) {
+      table->problem("most",
+                     "'most' is " + std::to_string(law.most) + ", below the mean of " + format_number(law.mean));
+    }
+    table->finish();
+    return law;
+  }
+
+  RateCurve read_curve(ConfigTable& parent) {
+    std::optional<ConfigTable> table = parent.maybe_table("over_time");
+    if (!table) {
+      if (!parent.has("over_time")) {
+        assume("traffic.over_time = constant: the rate is the peak's, or the day has none (not stated)");
+      }
+      return {};
+    }
+    const std::size_t shape = table->choice("shape", curve_names);
+    RateCurve curve;
+    if (shape == 1) {
+      const double peak = table->number("peak_over_mean", {1.0, 2.0});
+      const Seconds period = table->maybe_quantity<Seconds>("period").value_or(24.0 * hour);
+      curve = RateCurve::sinusoid(period, peak - 1.0);
+    } else if (shape == 2) {
+      const double factor = table->number("factor", {0.0, 1e4});
+      const Seconds period = table->quantity<Seconds>("period");
+      const Seconds length = table->quantity<Seconds>("length");
+      if (length > period) {
+        table->problem("length", "'length' of a burst is beyond its period");
+      } else {
+        curve = RateCurve::bursts(period, length, factor);
+      }
+    }
+    table->finish();
+    return curve;
+  }
+
+  ConfigTable& root_;
+  std::int64_t isl_, osl_;
+  std::vector<std::string>& assumptions_;
+};
+
+}  // namespace
+
+std::optional<ServingTraffic> read_traffic(ConfigTable& root,
+                                           std::int64_t isl,
+                                           std::int64_t osl,
+                                           std::vector<std::string>& assumptions) {
+  return TrafficReader{root, isl, osl, assumptions}.run();
+}
+
+FleetQuestion read_fleet(ConfigTable& root, std::vector<std::string>& assumptions) {
+  FleetQuestion fleet;
+  std::optional<ConfigTable> table = root.maybe_table("fleet");
+  if (!table) {
+    assumptions.push_back("fleet.spare = 0: no replica more than the promises need (not stated)");
+    return fleet;
+  }
+  fleet.replicas = table->maybe_integer("replicas", {1, 1'000'000});
+  fleet.spare = table->maybe_integer("spare", {0, 1'000'000}).value_or(0);
+  fleet.routing = static_cast<RequestRouting>(table->maybe_choice("routing", routing_names).value_or(1));
+  if (std::optional<ConfigTable> prefill = table->maybe_table("prefill")) {
+    DisaggregatedPrefill p;
+    p.replicas = prefill->maybe_integer("replicas", {1, 1'000'000});
+    p.tp = prefill->maybe_integer("tp", {1, 4096}).value_or(1);
+    p.link = prefill->quantity<BytesPerSecond>("link");
+    p.latency = prefill->maybe_quantity<Seconds>("latency", true).value_or(Seconds{});
+    prefill->finish();
+    fleet.prefill = p;
+  }
+  if (std::optional<ConfigTable> scaling = table->maybe_table("autoscale")) {
+    Autoscaling a;
+    a.cold_start = scaling->quantity<Seconds>("cold_start", true);
+    a.target = scaling->maybe_number("target", {0.05, 1.0}).value_or(a.target);
+    a.least = scaling->maybe_integer("least", {0, 1'000'000}).value_or(a.least);
+    scaling->finish();
+    fleet.autoscaling = a;
+  }
+  table->finish();
+  return fleet;
+}
+
+}  // namespace headroom
