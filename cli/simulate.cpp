@@ -73,8 +73,8 @@ std::optional<Hertz> rate_of(const Arguments& arguments) {
     return std::isalpha(c) != 0 && c != 'e' && c != 'E';
   }) && typed.find('/') == std::string::npos;
   const std::variant<double, TextError> parsed = parse_quantity(bare ? typed + " req/s" : typed, dimension_of<Hertz>);
-  if (const auto* error = std::get_if<TextError>(&parsed)) {
-    throw ConfigError{"--rate " + quoted(typed) + ": " + error->message};
+  if (std::holds_alternative<TextError>(parsed)) {
+    throw ConfigError{"--rate " + quoted(typed) + " is no rate of requests; give e.g. '12 req/s'"};
   }
   const double rate = std::get<double>(parsed);
   if (!(rate > 0.0) || !std::isfinite(rate)) {
