@@ -68,6 +68,7 @@ struct Verb {
 extern const Verb plan_verb;
 extern const Verb explain_verb;
 extern const Verb scale_verb;
+extern const Verb simulate_verb;
 extern const Verb compare_verb;
 extern const Verb validate_verb;
 extern const Verb catalog_verb;

@@ -80,6 +80,33 @@ void SimulatedEngine::submit(std::uint32_t id, Picoseconds now) noexcept {
   }
   append(waiting_, id);
   ++waiting_count_;
+  if (record_ != nullptr) {
+    record_->waits(index_, waiting_count_, now);
+  }
+}
+
+void SimulatedEngine::record_phase(std::uint32_t id, RequestPhase phase, Picoseconds time) noexcept {
+  if (record_ != nullptr) {
+    record_->enters(id, index_, phase, time);
+    record_->waits(index_, waiting_count_, time);
+  }
+}
+
+void SimulatedEngine::record_iterations(std::int64_t steps, std::int64_t used, std::int64_t after) noexcept {
+  SimulationRecord::Slice slice;
+  slice.begin = stretch_.begin;
+  slice.last = stretch_.begin + stretch_.length(steps - 1);
+  slice.end = stretch_.begin + stretch_.length(steps);
+  slice.iterations = steps;
+  slice.blocks_before = used;
+  slice.blocks = after;
+  slice.decodes = stretch_.decodes ? decoding_.size() : 0;
+  slice.chunks = static_cast<std::int64_t>(chunks_.size());
+  for (const Chunk& chunk : chunks_) {
+    slice.prompt_tokens += chunk.tokens;
+  }
+  slice.engine = index_;
+  record_->ran(slice);
 }
 
 void SimulatedEngine::cut(Picoseconds now) noexcept {
@@ -194,6 +221,9 @@ void SimulatedEngine::account(std::int64_t steps) noexcept {
   counters_.block_seconds += 0.5 * static_cast<double>(used + after) * seconds_of(length);
   const std::int64_t batch = static_cast<std::int64_t>(chunks_.size()) + (stretch_.decodes ? decoding_.size() : 0);
   counters_.batch[static_cast<std::size_t>(batch)] += steps;
+  if (record_ != nullptr) {
+    record_iterations(steps, used, after);
+  }
 }
 
 void SimulatedEngine::advance_decodes(std::int64_t steps) noexcept {
@@ -277,6 +307,7 @@ std::int64_t SimulatedEngine::complete_chunks(Picoseconds end) noexcept {
       finish(chunk.id, end);
     } else {
       begin_decoding(chunk.id);
+      record_phase(chunk.id, RequestPhase::decode, end);
     }
   }
   chunks_.clear();
@@ -299,6 +330,9 @@ void SimulatedEngine::finish(std::uint32_t id, Picoseconds end) noexcept {
   --running_count_;
   if (role_ != EngineRole::prefill || sequence.generated == sequence.output) {
     times_[id].finished = end;
+    if (record_ != nullptr) {
+      record_->finished(id, end);
+    }
   }
   done_.push_back(id);
 }

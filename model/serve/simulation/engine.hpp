@@ -6,6 +6,7 @@
 #include <headroom/model/serve/simulation/decode_set.hpp>
 #include <headroom/model/serve/simulation/request.hpp>
 #include <headroom/model/serve/simulation/scheduler.hpp>
+#include <headroom/model/serve/simulation/simulation_record.hpp>
 #include <headroom/model/serve/simulation/time_histogram.hpp>
 
 #include <cstddef>
@@ -70,6 +71,11 @@ class SimulatedEngine {
                   std::span<Sequence> sequences,
                   std::span<RequestTimes> times);
 
+  /// What happens from now on goes to `record` too, as that of `index`; nullptr: to none.
+  void record_in(SimulationRecord* record, std::int32_t index) noexcept {
+    record_ = record;
+    index_ = index;
+  }
   /// Whether the pool holds the request at its longest. One that it does not hold must not be submitted.
   [[nodiscard]] bool holds(const Request& request) const noexcept;
   /// Precondition: next_event() > now, or the engine is idle.
@@ -141,6 +147,8 @@ class SimulatedEngine {
   void plan_decodes() noexcept;
   void cut(Picoseconds now) noexcept;
   void account(std::int64_t steps) noexcept;
+  void record_iterations(std::int64_t steps, std::int64_t used, std::int64_t after) noexcept;
+  void record_phase(std::uint32_t id, RequestPhase phase, Picoseconds time) noexcept;
   void advance_decodes(std::int64_t steps) noexcept;
   void speculate() noexcept;
   [[nodiscard]] std::int64_t complete_chunks(Picoseconds end) noexcept;
@@ -171,6 +179,8 @@ class SimulatedEngine {
   std::vector<Group> groups_;
   std::vector<std::uint32_t> done_;
   EngineCounters counters_;
+  SimulationRecord* record_ = nullptr;
+  std::int32_t index_ = 0;
 };
 
 }  // namespace headroom

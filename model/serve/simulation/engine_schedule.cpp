@@ -95,6 +95,7 @@ void SimulatedEngine::resume_resident() noexcept {
       sequence.state = Sequence::State::prefilling;
       partial_ = id;
     }
+    record_phase(id, decodes ? RequestPhase::decode : RequestPhase::prefill, now_);
   }
 }
 
@@ -179,6 +180,7 @@ bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
   if (times_[id].started == never) {
     times_[id].started = now_;
   }
+  record_phase(id, RequestPhase::prefill, now_);
   add_chunk(id, tokens);
   budget -= tokens;
   return true;
@@ -226,6 +228,7 @@ void SimulatedEngine::preempt_newest() noexcept {
   preempted_ = true;
   ++times_[id].preemptions;
   ++counters_.preemptions;
+  record_phase(id, RequestPhase::preempted, now_);
 }
 
 }  // namespace headroom

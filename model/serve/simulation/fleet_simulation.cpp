@@ -2,6 +2,7 @@
 #include <headroom/model/serve/simulation/event_times.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/random_stream.hpp>
+#include <headroom/model/serve/simulation/simulation_record.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -38,6 +39,7 @@ class Line {
  public:
   void reserve(std::size_t entries) { entries_.reserve(entries); }
   [[nodiscard]] bool empty() const noexcept { return head_ == entries_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size() - head_; }
   [[nodiscard]] const Entry& front() const noexcept { return entries_[head_]; }
   void push(const Entry& entry) { entries_.push_back(entry); }
   void pop() noexcept { ++head_; }
@@ -89,12 +91,14 @@ using Transfers = std::priority_queue<Arrival, std::vector<Arrival>, std::greate
 
 class Simulation {
  public:
-  Simulation(const ServingFleet& fleet, const RequestLoad& load);
+  Simulation(const ServingFleet& fleet, const RequestLoad& load, SimulationRecord* record);
   FleetResult run();
 
  private:
   [[nodiscard]] bool disaggregated() const noexcept { return prefill_engines_ > 0; }
   void add_engines(const ReplicaPool& pool, EngineRole role);
+  void begin_record();
+  void record_queue(const Router& router, Picoseconds now) noexcept;
   [[nodiscard]] Picoseconds next_arrival() const noexcept;
   void complete(std::size_t engine, Picoseconds now);
   void answered(Picoseconds now);
@@ -109,6 +113,7 @@ class Simulation {
 
   const ServingFleet& fleet_;
   const RequestLoad& load_;
+  SimulationRecord* record_;
   std::vector<Sequence> sequences_;
   FleetResult result_;
   std::size_t prefill_engines_ = 0, engines_of_a_prefill_replica_ = 1, engines_of_a_replica_ = 1;
@@ -128,9 +133,10 @@ std::size_t engines_in(const std::optional<ReplicaPool>& pool) {
   return pool ? static_cast<std::size_t>(pool->replicas * pool->lanes) : 0;
 }
 
-Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load)
+Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load, SimulationRecord* record)
     : fleet_{fleet},
       load_{load},
+      record_{record},
       sequences_(load.requests.size()),
       prefill_engines_{engines_in(fleet.prefill)},
       events_{prefill_engines_ + engines_in(fleet.pool)},
@@ -160,12 +166,36 @@ Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load)
     }
   }
   add_engines(fleet.pool, disaggregated() ? EngineRole::decode : EngineRole::both);
+  begin_record();
 }
 
 void Simulation::add_engines(const ReplicaPool& pool, EngineRole role) {
   const EngineSettings settings = lane_of(pool);
   for (std::int64_t i = 0; i < pool.replicas * pool.lanes; ++i) {
     engines_.emplace_back(*pool.tables, settings, role, sequences_, result_.requests);
+  }
+}
+
+void Simulation::begin_record() {
+  if (record_ == nullptr) {
+    return;
+  }
+  std::vector<SimulationRecord::Engine> engines;
+  for (std::size_t i = 0; i < engines_.size(); ++i) {
+    const bool prefill = i < prefill_engines_;
+    const std::size_t in_pool = prefill ? i : i - prefill_engines_;
+    const std::size_t lanes = prefill ? engines_of_a_prefill_replica_ : engines_of_a_replica_;
+    engines.push_back(
+        {prefill, static_cast<std::int64_t>(in_pool / lanes), static_cast<std::int64_t>(in_pool % lanes)});
+    engines_[i].record_in(record_, static_cast<std::int32_t>(i));
+  }
+  record_->begin(std::move(engines), load_.requests.size());
+}
+
+void Simulation::record_queue(const Router& router, Picoseconds now) noexcept {
+  if (record_ != nullptr) {
+    record_->waits(&router == &serve_ ? SimulationRecord::shared_queue : SimulationRecord::shared_prefill_queue,
+                   static_cast<std::int64_t>(router.queue.size()), now);
   }
 }
 
@@ -209,6 +239,9 @@ FleetResult Simulation::run() {
     }
     touched_.clear();
   }
+  if (record_ != nullptr) {
+    record_->end(result_.end);
+  }
   result_.prefill = counters(0, prefill_engines_);
   result_.pool = counters(prefill_engines_, engines_.size() - prefill_engines_);
   return std::move(result_);
@@ -246,6 +279,9 @@ void Simulation::hand_on(std::uint32_t id, std::size_t engine, Picoseconds now) 
   Picoseconds& link = link_free_[engine / engines_of_a_prefill_replica_];
   link = std::max(link, now) + transfer_per_token_ * sequences_[id].prompt;
   transfers_.push({link + transfer_latency_, id});
+  if (record_ != nullptr) {
+    record_->enters(id, SimulationRecord::nowhere, RequestPhase::transfer, now);
+  }
 }
 
 void Simulation::take_arrivals(Picoseconds now) {
@@ -264,6 +300,9 @@ void Simulation::take_arrivals(Picoseconds now) {
   while (!transfers_.empty() && transfers_.top().time == now) {
     const std::uint32_t id = transfers_.top().id;
     transfers_.pop();
+    if (record_ != nullptr) {
+      record_->enters(id, SimulationRecord::nowhere, RequestPhase::decode_queue, now);
+    }
     route(serve_, id, now);
   }
 }
@@ -276,6 +315,9 @@ void Simulation::enter(std::uint32_t id, Picoseconds now) {
     answered(now);
     return;
   }
+  if (record_ != nullptr) {
+    record_->arrived(id, result_.requests[id].arrival);
+  }
   route(disaggregated() ? prefill_ : serve_, id, now);
 }
 
@@ -285,6 +327,7 @@ void Simulation::route(Router& router, std::uint32_t id, Picoseconds now) {
     submit(*engine, id, now);
   } else {
     router.queue.push(id);
+    record_queue(router, now);
   }
 }
 
@@ -296,6 +339,7 @@ void Simulation::serve_queue(Router& router, Picoseconds now) {
     }
     submit(*engine, router.queue.front(), now);
     router.queue.pop();
+    record_queue(router, now);
   }
 }
 
@@ -303,6 +347,9 @@ void Simulation::submit(std::size_t engine, std::uint32_t id, Picoseconds now) {
   const bool prefill = engine < prefill_engines_;
   result_.requests[id].replica = static_cast<std::int32_t>(
       prefill ? engine / engines_of_a_prefill_replica_ : (engine - prefill_engines_) / engines_of_a_replica_);
+  if (record_ != nullptr) {
+    record_->placed(id, static_cast<std::int32_t>(engine));
+  }
   engines_[engine].submit(id, now);
   touch(engine);
 }
@@ -322,8 +369,8 @@ PoolCounters Simulation::counters(std::size_t first, std::size_t count) const {
 
 }  // namespace
 
-FleetResult simulate(const ServingFleet& fleet, const RequestLoad& load) {
-  return Simulation{fleet, load}.run();
+FleetResult simulate(const ServingFleet& fleet, const RequestLoad& load, SimulationRecord* record) {
+  return Simulation{fleet, load, record}.run();
 }
 
 }  // namespace headroom

@@ -7,6 +7,7 @@
 #include <headroom/model/serve/simulation/engine.hpp>
 #include <headroom/model/serve/simulation/request.hpp>
 #include <headroom/model/serve/simulation/scheduler.hpp>
+#include <headroom/model/serve/simulation/simulation_record.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -70,7 +71,9 @@ struct FleetResult {
 
 /// Runs until every request is answered or refused, or to the horizon: no request is dropped for waiting long, so that
 /// overload shows as growing waits. The same result for the same input, on any machine and beside any number of
-/// threads. Precondition: no problems().
-[[nodiscard]] FleetResult simulate(const ServingFleet& fleet, const RequestLoad& load);
+/// threads, with a record or without. Precondition: no problems().
+[[nodiscard]] FleetResult simulate(const ServingFleet& fleet,
+                                   const RequestLoad& load,
+                                   SimulationRecord* record = nullptr);
 
 }  // namespace headroom

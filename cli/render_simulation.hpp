@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `headroom simulate` as text, as JSON, and each request as a row.
+#pragma once
+
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/serving/simulated_serving.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headroom::cli {
+
+[[nodiscard]] std::string simulation_text(const Scenario& scenario, const ServingSimulation& simulation);
+/// Schema "headroom.simulate/1" (docs/simulate.md): raw SI, the unit in the key.
+[[nodiscard]] std::string simulation_json(const Scenario& scenario, const ServingSimulation& simulation);
+/// CSV with a row for each request in the order of arrival; seconds. Cells of times that were not reached are empty.
+[[nodiscard]] std::string request_log(const ServingSimulation& simulation);
+
+/// Iterations of `first` to `last` sequences.
+struct BatchBin {
+  std::int64_t first = 0, last = 0, iterations = 0;
+};
+/// 1, 2 to 3, 4 to 7, ... up to the largest that occurs.
+[[nodiscard]] std::vector<BatchBin> batch_bins(const std::vector<std::int64_t>& iterations_by_sequences);
+
+/// The verdict in one line: what is kept or missed, and by how much; where it saturates.
+[[nodiscard]] std::string simulation_verdict(const ServingSimulation& simulation);
+
+}  // namespace headroom::cli

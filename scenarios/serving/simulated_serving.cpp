@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/serving_confidence.hpp>
+#include <headroom/model/serve/simulation/saturation.hpp>
+#include <headroom/scenarios/serving/simulated_serving.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+/// Requests of the run that finds the saturation rate, for each place of the fleet, and what such a run may grow to.
+constexpr std::int64_t saturating_requests_of_a_place = 20;
+constexpr std::int64_t most_saturating_requests = 400'000;
+
+/// The members of a summary in one order, for what is done to each.
+constexpr std::array summary_members{&TimeSummary::mean, &TimeSummary::p50, &TimeSummary::p90,
+                                     &TimeSummary::p95,  &TimeSummary::p99, &TimeSummary::max};
+
+TimeSummary times(double factor, TimeSummary summary) {
+  for (const auto member : summary_members) {
+    summary.*member = factor * summary.*member;
+  }
+  return summary;
+}
+
+/// Widens an interval so that it holds `other`, number by number.
+void hold(IntervalSummary& interval, const TimeSummary& other) {
+  for (const auto member : summary_members) {
+    // Where there is nothing to take a number of it is NaN, and stays so.
+    if (other.*member < interval.low.*member) {
+      interval.low.*member = other.*member;
+    }
+    if (other.*member > interval.high.*member) {
+      interval.high.*member = other.*member;
+    }
+  }
+}
+
+const TimeSummary& summary_of(const RequestMetrics& metrics, LatencyMetric metric) {
+  switch (metric) {
+    case LatencyMetric::ttft: return metrics.ttft;
+    case LatencyMetric::tpot: return metrics.tpot;
+    case LatencyMetric::e2e: break;
+  }
+  return metrics.e2e;
+}
+
+constexpr std::array<std::pair<double, Seconds TimeSummary::*>, 5> quantiles{{{TailObjective::mean, &TimeSummary::mean},
+                                                                              {0.50, &TimeSummary::p50},
+                                                                              {0.90, &TimeSummary::p90},
+                                                                              {0.95, &TimeSummary::p95},
+                                                                              {0.99, &TimeSummary::p99}}};
+
+Seconds quantile_of(const TimeSummary& summary, double quantile) {
+  const auto found = std::find_if(quantiles.begin(), quantiles.end(),
+                                  [&](const auto& q) { return std::abs(q.first - quantile) < 1e-9; });
+  return found == quantiles.end() ? summary.max : summary.*(found->second);
+}
+
+/// What one request must keep to be good: of each time the limit of the highest quantile that is promised.
+ServiceObjective each_request(const std::vector<TailObjective>& promises) {
+  ServiceObjective objective;
+  const std::array<Seconds*, 3> limits{&objective.ttft, &objective.tpot, &objective.e2e};
+  std::array<double, 3> highest{-1.0, -1.0, -1.0};
+  for (const TailObjective& promise : promises) {
+    const auto i = static_cast<std::size_t>(promise.metric);
+    if (promise.quantile > highest[i]) {
+      highest[i] = promise.quantile;
+      *limits[i] = promise.limit;
+    }
+  }
+  return objective;
+}
+
+void check(const ServingTraffic& traffic) {
+  Diagnostics diagnostics;
+  if (!traffic.traced) {
+    std::vector<TrafficClass> classes;
+    for (const RequestClass& one : traffic.classes) {
+      classes.push_back(one.traffic);
+    }
+    for (const std::string& problem : problems(classes)) {
+      diagnostics.add("", {}, problem);
+    }
+  }
+  diagnostics.throw_if_any();
+}
+
+/// The traffic as one run of saturation() takes it.
+std::vector<TrafficClass> saturating(const ServingTraffic& traffic) {
+  std::vector<TrafficClass> classes;
+  if (traffic.traced) {
+    classes.emplace_back();
+    classes.front().lengths = traffic.traced->trace.requests;
+    return classes;
+  }
+  for (const RequestClass& one : traffic.classes) {
+    classes.push_back(one.traffic);
+  }
+  return classes;
+}
+
+QueueLength queue_length(const ServingSimulation& s) {
+  std::vector<std::pair<Picoseconds, std::int64_t>> changes;
+  for (const RequestTimes& one : s.result.requests) {
+    if (one.arrival != never && !one.refused) {
+      changes.emplace_back(one.arrival, 1);
+      changes.emplace_back(one.started, -1);
+    }
+  }
+  std::sort(changes.begin(), changes.end());
+  const Picoseconds first = s.load.requests[static_cast<std::size_t>(s.warm_up)].arrival;
+  const Picoseconds last = s.load.requests.back().arrival;
+  std::vector<double> at;  // seconds by the number that wait
+  std::int64_t waiting = 0;
+  Picoseconds since = first;
+  const auto until = [&](Picoseconds time) {
+    if (time > since) {
+      at.resize(std::max(at.size(), static_cast<std::size_t>(waiting) + 1), 0.0);
+      at[static_cast<std::size_t>(waiting)] += seconds_of(time - since);
+      since = time;
+    }
+  };
+  for (const auto& [time, change] : changes) {
+    until(std::min(time, last));
+    waiting += change;
+  }
+  until(last);
+  QueueLength queue;
+  const double all = seconds_of(last - first);
+  double sum = 0.0;
+  for (std::size_t n = 0; n < at.size() && all > 0.0; ++n) {
+    const auto count = static_cast<std::int64_t>(n);
+    queue.p50 = sum < 0.50 * all ? count : queue.p50;
+    queue.p95 = sum < 0.95 * all ? count : queue.p95;
+    queue.p99 = sum < 0.99 * all ? count : queue.p99;
+    queue.max = at[n] > 0.0 ? count : queue.max;
+    sum += at[n];
+    queue.mean += real(count) * at[n] / all;
+  }
+  return queue;
+}
+
+class Simulator {
+ public:
+  Simulator(const ServeScenario& scenario, const Money& money, double factor) : s_{scenario}, money_{money} {
+    if (!scenario.traffic) {
+      throw ConfigError{
+          "a simulation needs [traffic], what is asked of the fleet: rate = \"12 req/s\" and lengths, or a "
+          "trace; a fixed load of 'concurrency' is for 'headroom plan'"};
+    }
+    check(*scenario.traffic);
+    out_.replica = served_replica(scenario);
+    count_replicas();
+    out_.offered = factor * scenario.traffic->rate();
+    out_.load = scenario.traffic->load(factor);
+    out_.warm_up = warm_up_of(static_cast<std::int64_t>(out_.load.requests.size()));
+    for (const RequestClass& one : scenario.traffic->classes) {
+      out_.classes.push_back(one.name);
+      objectives_.push_back(each_request(one.objectives));
+    }
+  }
+
+  ServingSimulation run(SimulationRecord* record) {
+    const ServingFleet fleet = serving_fleet(s_, out_.replica, out_.replicas, out_.prefill_replicas);
+    Diagnostics diagnostics;
+    for (const std::string& problem : problems(fleet, out_.load)) {
+      diagnostics.add("", {}, problem);
+    }
+    diagnostics.throw_if_any();
+    out_.result = simulate(fleet, out_.load, record);
+    out_.metrics = serving_metrics(out_.load, out_.result, objectives_, out_.warm_up);
+    out_.queue = queue_length(out_);
+    add_intervals(fleet);
+    add_rates(fleet);
+    add_promises();
+    add_costs();
+    add_notes();
+    return std::move(out_);
+  }
+
+ private:
+  [[nodiscard]] const ServingErrors& errors(ServingQuantity quantity) const {
+    return serving_confidence().of(s_.engine.id, quantity, s_.architecture.moe.has_value());
+  }
+
+  void count_replicas() {
+    const std::int64_t each = s_.work.layout.gpus();
+    const FleetQuestion& fleet = *s_.fleet;
+    std::int64_t for_prompts = 0;
+    if (fleet.prefill) {
+      out_.prefill_replicas = fleet.prefill->replicas.value_or(1);
+      for_prompts = out_.prefill_replicas * out_.replica.prefill->gpus;
+      if (!fleet.prefill->replicas) {
+        out_.notes.emplace_back("fleet.prefill.replicas = 1 (not stated)");
+      }
+    }
+    out_.replicas = fleet.replicas.value_or(std::max<std::int64_t>(1, (s_.work.gpus - for_prompts) / each));
+    if (!fleet.replicas) {
+      out_.notes.push_back("fleet.replicas = " + std::to_string(out_.replicas) +
+                           (s_.work.gpus > each ? " (as many as hardware.gpus hold)" : " (not stated)"));
+    }
+    out_.gpus = out_.replicas * each + for_prompts;
+  }
+
+  /// The same question to a fleet whose every iteration takes `slower` times as long: time itself stretched by that, so
+  /// that requests come the faster and answers count the longer.
+  void hold_slower(ServingFleet fleet, double slower) {
+    const auto shorter = [&](Picoseconds time) { return Picoseconds{std::llround(real(time.count()) / slower)}; };
+    RequestLoad load = out_.load;
+    for (Request& request : load.requests) {
+      request.arrival = shorter(request.arrival);
+    }
+    fleet.front_end = shorter(fleet.front_end);
+    fleet.transfer.rate = slower * fleet.transfer.rate;
+    fleet.transfer.latency = fleet.transfer.latency / slower;
+    const ServingMetrics metrics = serving_metrics(load, simulate(fleet, load), objectives_, out_.warm_up);
+    hold(out_.ttft, times(slower, metrics.all.ttft));
+    hold(out_.tpot, times(slower, metrics.all.tpot));
+    hold(out_.e2e, times(slower, metrics.all.e2e));
+    if (metrics.overloaded && !out_.overloaded()) {
+      out_.notes.emplace_back(
+          "at the slow end of the intervals the fleet is overloaded: times there grow with the length "
+          "of the simulation");
+    }
+    for (std::size_t i = 0; i < out_.classes.size(); ++i) {
+      slower_[i].push_back({slower, metrics.classes.at(i)});
+    }
+  }
+
+  void add_intervals(const ServingFleet& fleet) {
+    const auto spread = [](const TimeSummary& mid, const ServingErrors& e) {
+      return IntervalSummary{times(e.low, mid), mid, times(e.high, mid)};
+    };
+    const RequestMetrics& all = out_.metrics.all;
+    out_.ttft = spread(all.ttft, errors(ServingQuantity::ttft));
+    out_.tpot = spread(all.tpot, errors(ServingQuantity::tpot));
+    out_.e2e = {all.e2e, all.e2e, all.e2e};
+    slower_.assign(out_.classes.size(), {});
+    const ServingErrors& rate = errors(ServingQuantity::rate);
+    hold_slower(fleet, 1.0 / rate.low);
+    hold_slower(fleet, 1.0 / rate.high);
+    out_.times_source = errors(ServingQuantity::ttft).text() + "; " + errors(ServingQuantity::tpot).text() + "; " +
+                        rate.text() + ", and queues are those of a fleet as much slower or faster";
+  }
+
+  void add_rates(const ServingFleet& fleet) {
+    const ServingErrors& rate = errors(ServingQuantity::rate);
+    const std::int64_t places = out_.replicas * out_.replica.simulated.engine.max_num_seqs;
+    const std::int64_t count =
+        std::clamp<std::int64_t>(saturating_requests_of_a_place * places, 1'000, most_saturating_requests);
+    const Hertz most = saturation(fleet, saturating(*s_.traffic), count, s_.traffic->seed);
+    out_.saturation = {rate.low * most, most, rate.high * most};
+    const Hertz mid{out_.metrics.all.finished_per_s};
+    // Below saturation the load says how much is served; a fleet that is slower than thought may not reach it.
+    out_.served = {std::min(mid, out_.saturation.low), mid,
+                   out_.overloaded() ? std::max(mid, std::min(out_.offered, out_.saturation.high)) : mid};
+  }
+
+  void add_promises() {
+    for (std::size_t i = 0; i < out_.classes.size(); ++i) {
+      const RequestMetrics& metrics = out_.metrics.classes.at(i);
+      for (const TailObjective& promise : s_.traffic->classes[i].objectives) {
+        JudgedPromise judged{i, promise, reached(i, promise), false};
+        const double refused = metrics.requests > 0 ? real(metrics.refused) / real(metrics.requests) : 0.0;
+        // Answers of one token have no time between tokens.
+        const bool none = std::isnan(judged.reached.mid.raw()) && metrics.finished > 0;
+        judged.kept = (none || judged.reached.mid <= promise.limit) && refused <= 1.0 - promise.quantile;
+        out_.promises.push_back(judged);
+      }
+    }
+  }
+
+  [[nodiscard]] Interval<Seconds> reached(std::size_t of, const TailObjective& promise) const {
+    const auto time = [&](const RequestMetrics& m) {
+      return quantile_of(summary_of(m, promise.metric), promise.quantile);
+    };
+    const Seconds mid = time(out_.metrics.classes.at(of));
+    Interval<Seconds> interval{mid, mid, mid};
+    if (promise.metric != LatencyMetric::e2e) {
+      const ServingErrors& e =
+          errors(promise.metric == LatencyMetric::ttft ? ServingQuantity::ttft : ServingQuantity::tpot);
+      interval = {e.low * mid, mid, e.high * mid};
+    }
+    for (const auto& [slower, metrics] : slower_[of]) {
+      const Seconds other = slower * time(metrics);
+      interval.low = other < interval.low ? other : interval.low;
+      interval.high = other > interval.high ? other : interval.high;
+    }
+    return interval;
+  }
+
+  void add_costs() {
+    const RequestMetrics& all = out_.metrics.all;
+    if (!money_.price || all.finished_per_s <= 0.0) {
+      return;
+    }
+    const DollarsPerSecond price = real(out_.gpus) * *money_.price;
+    const double out_each = all.output_tokens_per_s / all.finished_per_s;
+    const double in_each = all.input_tokens_per_s / all.finished_per_s;
+    const auto each = [&](double items) {
+      return Interval<Dollars>{cost_per_million(price, items * out_.served.high),
+                               cost_per_million(price, items * out_.served.mid),
+                               cost_per_million(price, items * out_.served.low)};
+    };
+    out_.costs = ServedCosts{each(out_each), each(out_each + in_each), each(1.0),
+                             cost_per_million(price, out_each * out_.saturation.mid)};
+  }
+
+  void add_notes() {
+    if (!s_.traffic->objectives_stated) {
+      out_.notes.emplace_back(
+          "[slo] not stated: nothing is promised, so that no time is judged and every answer is good");
+    }
+    if (s_.fleet->spare > 0) {
+      out_.notes.push_back("fleet.spare = " + std::to_string(s_.fleet->spare) +
+                           ": all replicas serve here; simulate with fewer to see the day when they are down");
+    }
+    if (s_.fleet->autoscaling) {
+      out_.notes.emplace_back(
+          "[fleet.autoscale]: replicas are held as they are here; 'headroom plan' follows the load");
+    }
+    if (out_.metrics.all.refused > 0) {
+      out_.notes.push_back(std::to_string(out_.metrics.all.refused) +
+                           " requests are longer than the KV cache of a replica: refused, and counted as not answered");
+    }
+  }
+
+  struct Slower {
+    double factor;
+    RequestMetrics metrics;
+  };
+  const ServeScenario& s_;
+  const Money& money_;
+  std::vector<ServiceObjective> objectives_;
+  std::vector<std::vector<Slower>> slower_;  ///< by class: what fleets of other speed make of it
+  ServingSimulation out_;
+};
+
+}  // namespace
+
+bool ServingSimulation::good() const noexcept {
+  return !overloaded() &&
+         std::all_of(promises.begin(), promises.end(), [](const JudgedPromise& one) { return one.kept; });
+}
+
+std::string key_of(const TailObjective& promise) {
+  const std::string metric{latency_metric_names[static_cast<std::size_t>(promise.metric)]};
+  return promise.quantile == TailObjective::mean
+             ? metric + "_mean"
+             : metric + "_p" + std::to_string(std::lround(100.0 * promise.quantile));
+}
+
+ServingSimulation simulate_serving(const ServeScenario& scenario,
+                                   const Money& money,
+                                   double factor,
+                                   SimulationRecord* record) {
+  return Simulator{scenario, money, factor}.run(record);
+}
+
+}  // namespace headroom

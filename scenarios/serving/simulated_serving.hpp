@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of a simulation to a serving question with traffic: times, rates, promises kept or missed, dollars.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+#include <headroom/model/estimate.hpp>
+#include <headroom/model/serve/simulation/fleet_simulation.hpp>
+#include <headroom/model/serve/simulation/serving_metrics.hpp>
+#include <headroom/model/serve/simulation/simulation_record.hpp>
+#include <headroom/model/serve/tail_objective.hpp>
+#include <headroom/scenarios/money/money.hpp>
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/serving/served_replica.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// What is promised of a class beside what was simulated.
+struct JudgedPromise {
+  std::size_t service_class = 0;
+  TailObjective promise;
+  Interval<Seconds> reached;
+  bool kept = false;  ///< by the middle of the interval; requests that are refused count as never answered
+  /// What was reached over the limit, less 1: 0.2 is 20 % too slow.
+  [[nodiscard]] double over() const noexcept { return reached.mid / promise.limit - 1.0; }
+};
+
+/// One time of all requests: what was simulated, and the ends of its interval for each number.
+struct IntervalSummary {
+  TimeSummary low, mid, high;
+};
+
+/// Requests that wait for their first iteration, over the time from the first counted arrival to the last arrival.
+struct QueueLength {
+  double mean = 0.0;
+  std::int64_t p50 = 0, p95 = 0, p99 = 0, max = 0;
+};
+
+/// Dollars per million of what is served, all GPUs paid whether they are busy or idle.
+struct ServedCosts {
+  Interval<Dollars> output_tokens, tokens, requests;  ///< `tokens`: of prompts and answers together
+  Dollars output_tokens_saturated{};                  ///< at the saturation rate: the least that this fleet reaches
+};
+
+struct ServingSimulation {
+  ServedReplica replica;
+  std::int64_t replicas = 1, prefill_replicas = 0, gpus = 1;
+  Hertz offered{};           ///< mean rate that was asked for
+  std::int64_t warm_up = 0;  ///< first requests, simulated and not counted
+  RequestLoad load;
+  FleetResult result;
+  ServingMetrics metrics;
+  std::vector<std::string> classes;  ///< their names
+  IntervalSummary ttft, tpot, e2e;
+  QueueLength queue;
+  Interval<Hertz> served;      ///< requests finished per second
+  Interval<Hertz> saturation;  ///< that the fleet answers at most
+  std::vector<JudgedPromise> promises;
+  std::optional<ServedCosts> costs;  ///< where there is a price
+  std::vector<std::string> notes;    ///< what was assumed, beside the scenario's own
+  std::string times_source;          ///< where the width of the intervals comes from
+  [[nodiscard]] bool overloaded() const noexcept { return metrics.overloaded; }
+  /// Neither overloaded nor a promise missed.
+  [[nodiscard]] bool good() const noexcept;
+};
+
+/// Requests at the start of a load that are simulated and not counted: 1 in 20, for a fleet starts empty.
+[[nodiscard]] constexpr std::int64_t warm_up_of(std::int64_t requests) noexcept {
+  return requests / 20;
+}
+
+/// "ttft_p95": how a promise is stated.
+[[nodiscard]] std::string key_of(const TailObjective& promise);
+
+/// Simulates the traffic at `factor` times its rate on the fleet that the question states: `fleet.replicas`, else as
+/// many as hardware.gpus hold, else one. Intervals: 80 % of measured runs lay within the errors of their class; times
+/// of a first token and between tokens are that wide, and all times at least as wide as on a fleet as much slower or
+/// faster as measured rates were, whose queues differ. ConfigError as served_replica(), and for a question without
+/// traffic or a load that cannot run, every problem at once. Precondition: factor > 0, finite.
+[[nodiscard]] ServingSimulation simulate_serving(const ServeScenario& scenario,
+                                                 const Money& money,
+                                                 double factor = 1.0,
+                                                 SimulationRecord* record = nullptr);
+
+}  // namespace headroom
