@@ -141,6 +141,23 @@ std::string fleet_json(const FleetPlan& plan) {
     json.member("output_tokens_mean", traffic.lengths().output);
     json.member("interval_source", plan.interval_source);
   }
+  if (plan.simulated) {
+    json.key("promises");
+    json.begin_array();
+    for (const JudgedPromise& p : plan.simulated->promises) {
+      json.compact_next();
+      json.begin_object();
+      json.member("class", plan.simulated->classes.at(p.service_class));
+      json.member("promise", key_of(p.promise));
+      json.member("limit_s", p.promise.limit.raw());
+      json.member("low_s", p.reached.low.raw());
+      json.member("mid_s", p.reached.mid.raw());
+      json.member("high_s", p.reached.high.raw());
+      json.member("kept", p.kept);
+      json.end_object();
+    }
+    json.end_array();
+  }
   json.key("options");
   json.begin_array();
   for (std::size_t i = 0; i < plan.options.size(); ++i) {

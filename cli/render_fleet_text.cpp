@@ -55,7 +55,8 @@ std::string heading(const FleetPlan& plan) {
 std::string replicas_text(const Interval<double>& replicas) {
   const std::string mid = format_count(replicas.mid);
   return replicas.low < replicas.high
-             ? mid + "  (" + format_count(replicas.low) + " to " + format_count(replicas.high) + ")"
+             ? mid + "  (" + format_count(replicas.low) + " to " + format_count(replicas.high) +
+                   ", for replicas as fast and as slow as measured ones were)"
              : mid;
 }
 
@@ -77,10 +78,11 @@ std::string answer_table(const FleetPlan& plan) {
   if (fleet.prefill_replicas > 0) {
     table.row({"prefill replicas", std::to_string(fleet.prefill_replicas)});
   }
-  for (const KeptObjective& p : fleet.promises) {
-    const std::string of = p.service_class == "all" ? "" : " of " + p.service_class;
-    table.row({objective_name(p.objective) + of,
-               format(p.value) + " of " + format(p.objective.limit) + (p.kept() ? " promised" : " promised: MISSED")});
+  const std::vector<std::string>& classes = plan.simulated->classes;
+  for (const JudgedPromise& p : plan.simulated->promises) {
+    const std::string of = classes.size() == 1 ? "" : " of " + classes.at(p.service_class);
+    table.row({objective_name(p.promise) + of, interval_text(p.reached) + " of " + format(p.promise.limit) +
+                                                   (p.kept ? " promised" : " promised: MISSED")});
   }
   table.row({"TTFT p50, p95, p99", summary(m.all.ttft)});
   table.row({"TPOT p50, p95, p99", summary(m.all.tpot)});

@@ -350,11 +350,25 @@ PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
   return energy_of(power, s.work.clock, option.scenario->energy, work);
 }
 
-/// What the first option costs and draws.
+/// The question with the replicas that it was sized to.
+ServeScenario as_sized(const FleetOption& option) {
+  ServeScenario s = serving(option);
+  FleetQuestion fleet = *s.fleet;
+  fleet.replicas = option.sized->replicas;
+  fleet.spare = 0;
+  if (fleet.prefill) {
+    fleet.prefill->replicas = option.sized->prefill_replicas;
+  }
+  s.fleet = std::make_shared<const FleetQuestion>(fleet);
+  return s;
+}
+
+/// What the first option does, costs and draws.
 void settle(FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
   const ServeScenario& s = serving(best);
   if (best.sized) {
+    plan.simulated = simulate_serving(as_sized(best), best.scenario->money);
     const double output = s.traffic->lengths().output;
     const double reached = best.sized->knee.raw() > 0.0 ? best.sized->knee.raw() : s.traffic->rate().raw();
     plan.bill =

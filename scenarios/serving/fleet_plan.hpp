@@ -10,6 +10,7 @@
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serving/fleet_sizing.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
+#include <headroom/scenarios/serving/simulated_serving.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
 #include <cstdint>
@@ -50,9 +51,10 @@ struct FleetPlan {
   std::vector<std::size_t> front;            ///< of the sized ones: none is cheaper and faster in TTFT and TPOT
   std::vector<DroppedOption> dropped;
   std::uint64_t combinations = 0;
-  Bill bill;                         ///< of the first option, with an API's break-even
-  std::optional<PlanEnergy> energy;  ///< likewise
-  std::vector<std::string> notes;    ///< assumptions, and what the answer rests on
+  std::optional<ServingSimulation> simulated;  ///< the first option with its intervals, spare replicas down
+  Bill bill;                                   ///< of the first option, with an API's break-even
+  std::optional<PlanEnergy> energy;            ///< likewise
+  std::vector<std::string> notes;              ///< assumptions, and what the answer rests on
   std::string interval_source;
   /// The first option keeps every promise.
   [[nodiscard]] bool feasible() const noexcept;

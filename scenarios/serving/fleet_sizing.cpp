@@ -3,6 +3,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
 #include <headroom/scenarios/serving/fleet_sizing.hpp>
+#include <headroom/scenarios/serving/simulated_serving.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -134,7 +135,7 @@ ServingMetrics run(const ServeScenario& scenario,
     }
     each.push_back(objective);
   }
-  const auto warm_up = static_cast<std::int64_t>(load.requests.size() / 10);
+  const std::int64_t warm_up = warm_up_of(static_cast<std::int64_t>(load.requests.size()));
   return serving_metrics(load, simulate(fleet, load), each, warm_up);
 }
 

@@ -40,7 +40,6 @@ class TrafficReader {
       return std::nullopt;
     }
     ServingTraffic traffic;
-    traffic.requests = read_count(*table, traffic.requests);
     traffic.seed = static_cast<std::uint64_t>(table->maybe_integer("seed", not_negative).value_or(1));
     const std::vector<TailObjective> common = slo ? read_objectives(*slo) : std::vector<TailObjective>{};
     if (table->has("trace")) {
@@ -48,6 +47,7 @@ class TrafficReader {
     } else {
       read_classes(*table, traffic);
     }
+    read_count(*table, traffic);
     for (RequestClass& c : traffic.classes) {
       c.objectives = c.objectives.empty() ? common : c.objectives;
       traffic.objectives_stated = traffic.objectives_stated || !c.objectives.empty();
@@ -59,14 +59,16 @@ class TrafficReader {
  private:
   void assume(const std::string& text) { assumptions_.push_back(text); }
 
-  std::int64_t read_count(ConfigTable& table, std::int64_t usual) {
+  /// As stated; else five minutes of the load, which is many answers one after the other, in bounds.
+  void read_count(ConfigTable& table, ServingTraffic& traffic) {
     if (const auto count = table.maybe_integer("requests", {100, 10'000'000})) {
-      return *count;
+      traffic.requests = *count;
+    } else if (!table.has("requests")) {
+      constexpr double minutes = 300.0;
+      const double rate = traffic.rate().raw();
+      traffic.requests = std::clamp<std::int64_t>(std::llround(std::min(1e9, minutes * rate)), 20'000, 200'000);
+      assume("traffic.requests = " + std::to_string(traffic.requests) + " (simulated)");
     }
-    if (!table.has("requests")) {
-      assume("traffic.requests = " + std::to_string(usual) + " (simulated)");
-    }
-    return usual;
   }
 
   /// Keys "ttft_p95", "tpot_mean", "e2e_p99".
