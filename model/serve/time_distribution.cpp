@@ -14,6 +14,14 @@ double TimeDistribution::edge(std::size_t i) noexcept {
   return std::bit_cast<double>((zero + i) << 47U);
 }
 
+void TimeDistribution::add(const TimeDistribution& other, double weight) noexcept {
+  for (std::size_t i = 0; i < bins; ++i) {
+    bins_[i] += static_cast<float>(weight) * other.bins_[i];
+  }
+  weight_ += weight * other.weight_;
+  sum_ += weight * other.sum_;
+}
+
 void TimeDistribution::delay(double share, double seconds) noexcept {
   if (!(share > 1e-4 && seconds > 0.0)) {
     return;

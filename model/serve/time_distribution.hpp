@@ -21,6 +21,7 @@ class TimeDistribution {
     weight_ += weight;
     sum_ += weight * seconds;
   }
+  void add(const TimeDistribution& other, double weight) noexcept;
   /// Everything `share` of the time later by an exponential time of mean `seconds`.
   void delay(double share, double seconds) noexcept;
   /// Everything a fixed time later.
