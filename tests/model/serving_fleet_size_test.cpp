@@ -78,8 +78,8 @@ TEST_CASE("one unit less misses a promise or falls behind; the fleet itself keep
     CHECK(sizer.attempt(size.units).keeps);
     CHECK_FALSE(sizer.attempt(size.units - 1).keeps);
     CHECK(size.knee >= size.rate);
-    CHECK(sizer.attempt(size.units, 0.999 * (size.knee / size.rate)).keeps);
-    CHECK_FALSE(sizer.attempt(size.units, 1.03 * (size.knee / size.rate)).keeps);
+    CHECK(sizer.attempt(size.units, 0.96 * (size.knee / size.rate)).keeps);
+    CHECK_FALSE(sizer.attempt(size.units, 1.05 * (size.knee / size.rate)).keeps);
     CHECK(size.saturation > size.knee);
   }
 }
