@@ -108,6 +108,33 @@ std::string answer_table(const FleetPlan& plan) {
   return table.text();
 }
 
+/// Replicas that follow the load against those of its peak, over one period of the curve.
+std::string autoscaling_table(const FleetPlan& plan) {
+  const Autoscaling& a = *plan.autoscaling;
+  const FleetOption& best = plan.options.front();
+  const Seconds period = serving(best).traffic->day->period;
+  const bool priced = best.scenario->money.price.has_value();
+  Table table{priced ? std::vector<std::string>{"over " + format(period), "GPU-hours", "cost", "miss [slo]", "replicas"}
+                     : std::vector<std::string>{"over " + format(period), "GPU-hours", "miss [slo]", "replicas"}};
+  const auto row = [&](const std::string& name, const ScaledFleet& f) {
+    std::vector<std::string> cells{name, format_number(f.gpu_hours)};
+    if (priced) {
+      cells.push_back(format(f.gpu_hours * hour * *best.scenario->money.price));
+    }
+    cells.push_back(percent(f.missed));
+    cells.push_back(f.least == f.most ? std::to_string(f.most)
+                                      : std::to_string(f.least) + " to " + std::to_string(f.most));
+    table.row(std::move(cells));
+  };
+  row("fixed, for the peak", a.fixed);
+  row("following the load", a.scaled);
+  const double freed = a.fixed.gpu_hours - a.scaled.gpu_hours;
+  return table.text() + (freed > 0.0
+                             ? "  " + format_number(freed) +
+                                   " GPU-hours of the fixed fleet are free for other work, such as training at night\n"
+                             : "");
+}
+
 std::string options_table(const FleetPlan& plan) {
   const bool priced = plan.options.front().per_hour.raw() > 0.0;
   std::vector<std::string> header{"ways to serve it", "GPUs", "replicas"};
@@ -213,6 +240,7 @@ std::string fleet_text(const FleetPlan& plan) {
   if (plan.combinations > 1) {
     text += "\n" + options_table(plan) + dropped_text(plan);
   }
+  text += plan.autoscaling ? "\n" + autoscaling_table(plan) : "";
   text += bill_text(plan.bill) + "\n";
   text += plan.notes.empty() ? "" : "assumed:\n";
   for (const std::string& note : plan.notes) {

@@ -302,8 +302,47 @@ PoolScreen report(const Pool& pool, double rate, const PoolState& s) noexcept {
   return out;
 }
 
+/// Prompts alone behind one queue for all engines, which finds an idle one while there is one. Erlang C for the share
+/// that waits (Kleinrock 1975, equation 3.40), Allen and Cunneen for how long.
+PoolState one_queue(const Pool& pool, const ScreenTraffic& traffic, double rate, TimeDistribution& first) noexcept {
+  const ScreenEngine& engine = pool.engine;
+  const IterationCurve curve = engine.curve(0.0);
+  PoolState s;
+  s.busy = rate / engine.saturation();
+  double second = 0.0;
+  for (std::size_t i = 0; i < strata_count; ++i) {
+    const double tokens = engine.prompt_strata()[i];
+    const double full = std::max(std::ceil(tokens / curve.most() - 1e-9) - 1.0, 0.0);
+    const double time = full * curve(curve.most()) + curve(tokens - full * curve.most());
+    first.add(time, stratum_weight(i));
+    s.own += stratum_weight(i) * time;
+    second += stratum_weight(i) * time * time;
+  }
+  s.iteration = s.own;
+  const double load = s.busy * pool.engines;
+  double blocked = 1.0;  // Erlang B, by its recursion
+  for (double k = 1.0; k <= pool.engines; k += 1.0) {
+    blocked = load * blocked / (k + load * blocked);
+  }
+  s.wait_share = blocked / (1.0 - s.busy * (1.0 - blocked));
+  const double variation = second / (s.own * s.own) - 1.0 + traffic.arrival_cv * traffic.arrival_cv;
+  s.wait = 0.5 * variation / (pool.engines * (engine.saturation() - rate));
+  first.delay(s.wait_share, s.wait);
+  return s;
+}
+
 /// The state of a pool of both phases, or of decodes alone, with its waits.
 PoolState steady(const Pool& pool, const ScreenTraffic& traffic, double rate, TimeDistribution& first) noexcept {
+  if (!pool.engine.decodes() && pool.balances() && pool.engines > 1.0) {
+    // The fewest outstanding lie between one queue and queues apart: two engines half way, many near the one.
+    TimeDistribution together;
+    TimeDistribution apart;
+    PoolState s = one_queue(pool, traffic, rate, together);
+    serve(pool, traffic, rate, apart);
+    first.add(together, 1.0 - 1.0 / pool.engines);
+    first.add(apart, 1.0 / pool.engines);
+    return s;
+  }
   PoolState s = pool.engine.prefills() ? serve(pool, traffic, rate, first) : serve_decodes(pool.engine, rate);
   if (pool.engine.decodes()) {
     add_elasticity(pool.engine, rate, s);
@@ -339,7 +378,7 @@ ServingScreen screen(const ServingFleet& fleet, const ScreenTraffic& traffic) no
   if (apart) {
     // The iteration that runs when a prompt's cache comes, half of it on average.
     handed += 0.5 * s.iteration * s.busy + s.wait_share * s.wait;
-  } else {
+  } else if (pool.engine.decodes()) {
     out.ttft.delay(s.wait_share, s.wait);
   }
   out.ttft.shift(seconds_of(fleet.front_end));

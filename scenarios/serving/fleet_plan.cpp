@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/on_threads.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/model/serve/screened_size.hpp>
 #include <headroom/model/serve/serving_confidence.hpp>
 #include <headroom/model/serve/serving_times.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
@@ -25,6 +26,14 @@ const ServeScenario& serving(const FleetOption& option) {
 /// The first line of what is wrong, without its place: many combinations break the same rule.
 std::string first_line(const ConfigError& error) {
   return error.diagnostics().empty() ? std::string{error.what()} : error.diagnostics().front().message;
+}
+
+std::vector<TailObjective> all_objectives(const ServingTraffic& traffic) {
+  std::vector<TailObjective> all;
+  for (const RequestClass& c : traffic.classes) {
+    all.insert(all.end(), c.objectives.begin(), c.objectives.end());
+  }
+  return all;
 }
 
 /// Gaps of a trace by their mean and spread; of classes by theirs.
@@ -56,46 +65,20 @@ ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
   return screen_traffic(std::vector<TrafficClass>{all});
 }
 
-/// Whether closed forms keep every promise, all requests taken together. `slow` times longer iterations are the same as
-/// requests that come `slow` times as fast with promises as many times shorter: time has no other scale.
-bool screens(const ServeScenario& s, const ServingFleet& fleet, ScreenTraffic traffic, double slow) {
-  traffic.rate = slow * traffic.rate;
-  const ServingScreen answer = screen(fleet, traffic);
-  if (answer.overloaded) {
-    return false;
-  }
-  for (const RequestClass& c : s.traffic->classes) {
-    for (const TailObjective& o : c.objectives) {
-      const TimeDistribution& times = o.metric == LatencyMetric::ttft   ? answer.ttft
-                                      : o.metric == LatencyMetric::tpot ? answer.tpot
-                                                                        : answer.e2e;
-      const double value = o.quantile == TailObjective::mean ? times.mean() : times.quantile(o.quantile);
-      if (!(slow * value <= o.limit.raw())) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-/// The least number of replicas that closed forms find enough; most_replicas where none is.
+/// The least number of replicas that closed forms find enough, all requests taken together; most_replicas where none
+/// is. `slow` times longer iterations are the same as requests that come `slow` times as fast with promises as many
+/// times shorter: time has no other scale.
 std::int64_t screened_replicas(const ServeScenario& s,
                                const ServedReplica& served,
-                               const ScreenTraffic& traffic,
+                               ScreenTraffic traffic,
                                double slow = 1.0) {
-  const auto enough = [&](std::int64_t replicas) {
-    return screens(s, serving_fleet(s, served, replicas, replicas), traffic, slow);
-  };
-  std::int64_t few = 0, many = 1;
-  while (many < most_replicas && !enough(many)) {
-    few = many;
-    many *= 2;
+  traffic.rate = slow * traffic.rate;
+  std::vector<TailObjective> objectives = all_objectives(*s.traffic);
+  for (TailObjective& one : objectives) {
+    one.limit = one.limit / slow;
   }
-  while (many - few > 1) {
-    const std::int64_t middle = few + (many - few) / 2;
-    (enough(middle) ? many : few) = middle;
-  }
-  return many;
+  const ScreenedSize size = screened_size(serving_fleet(s, served, 1, 1), traffic, objectives, most_replicas);
+  return size.units > 0 ? size.units : most_replicas;
 }
 
 std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
@@ -105,9 +88,9 @@ std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
   return (replicas + fleet.spare) * option.served->simulated.gpus + prefill;
 }
 
-/// Requests per second that are answered: those that come, or what the fleet saturates at.
+/// Requests per second that are answered over the day: those that come, or what the fleet saturates at.
 double answered_rate(const FleetOption& option) {
-  const double asked = serving(option).traffic->rate().raw();
+  const double asked = option.mean_rate.raw();
   return option.sized && option.sized->metrics.overloaded ? std::min(asked, option.sized->saturation.raw()) : asked;
 }
 
@@ -158,8 +141,10 @@ class OptionMaker {
     FleetOption option;
     option.changes = changes;
     Scenario scenario = read(changes);
+    auto& asked = std::get<ServeScenario>(scenario.question);
+    option.mean_rate = asked.traffic->rate();
+    asked.traffic = std::make_shared<const ServingTraffic>(asked.traffic->at_peak());
     if (together) {
-      auto& asked = std::get<ServeScenario>(scenario.question);
       FleetQuestion fleet = *asked.fleet;
       fleet.prefill.reset();
       asked.fleet = std::make_shared<const FleetQuestion>(fleet);
@@ -363,6 +348,24 @@ ServeScenario as_sized(const FleetOption& option) {
   return s;
 }
 
+/// Replicas that follow the day's rate against those of its peak; empty where nothing is asked.
+std::optional<Autoscaling> follow_load(const FleetOption& best) {
+  const ServeScenario& s = serving(best);
+  const std::optional<AutoscaleQuestion>& asked = s.fleet->autoscaling;
+  if (!asked) {
+    return std::nullopt;
+  }
+  ScalingPolicy policy;
+  policy.target = asked->target;
+  policy.cold_start = asked->cold_start;
+  policy.keep = asked->cold_start;
+  policy.least = asked->least;
+  policy.most = most_replicas;
+  const std::int64_t gpus = gpus_of(best, 1) - s.fleet->spare * best.served->simulated.gpus;
+  return autoscale(serving_fleet(s, *best.served, 1, 1), gpus, screened_traffic(*s.traffic), all_objectives(*s.traffic),
+                   *s.traffic->day, policy);
+}
+
 /// What the first option does, costs and draws.
 void settle(FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
@@ -379,6 +382,20 @@ void settle(FleetPlan& plan) {
     }
   }
   plan.notes = best.scenario->assumptions;
+  if (s.traffic->day) {
+    plan.notes.push_back("the fleet is sized for the peak of " + format_number(s.traffic->rate().raw()) +
+                         " req/s, and paid for while " + format_number(best.mean_rate.raw()) + " come on average");
+    plan.autoscaling = follow_load(best);
+  } else if (s.fleet->autoscaling) {
+    plan.notes.push_back(
+        "[fleet.autoscale]: the load does not change over the day ([traffic.over_time]), so that there is "
+        "nothing to follow");
+  }
+  if (best.sized && best.sized->keeps() && s.traffic->rate() > 0.95 * best.sized->saturation) {
+    plan.notes.push_back(
+        "above 95 % of its saturation a fleet's tail grows for hours: longer than was simulated; take "
+        "the replicas of the interval's upper end");
+  }
   const bool several = std::any_of(plan.options.begin(), plan.options.end(),
                                    [&](const FleetOption& o) { return serving(o).device.id != s.device.id; });
   if (several && !best.scenario->money.price) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/model/estimate.hpp>
+#include <headroom/model/serve/autoscaling.hpp>
 #include <headroom/model/serve/screen.hpp>
 #include <headroom/scenarios/money/bill.hpp>
 #include <headroom/scenarios/money/energy.hpp>
@@ -33,6 +34,7 @@ struct FleetOption {
   double prompt_share = 0.0;           ///< of the time that a replica iterates, what prompts take
   std::int64_t enough = 0;    ///< replicas that would keep the promises, where stated ones do not; 0: none would
   Interval<double> replicas;  ///< needed, over the interval of the replica's rate; mid is the sized one
+  Hertz mean_rate{};          ///< over the day; the fleet is sized for its peak
   Dollars per_hour{};         ///< 0 without a price
   Interval<Dollars> per_million_input, per_million_output;  ///< tokens, apart, at the load
   Interval<Dollars> per_million_output_of_all;              ///< everything over the output tokens
@@ -52,6 +54,7 @@ struct FleetPlan {
   std::vector<DroppedOption> dropped;
   std::uint64_t combinations = 0;
   std::optional<ServingSimulation> simulated;  ///< the first option with its intervals, spare replicas down
+  std::optional<Autoscaling> autoscaling;      ///< of the first option, where the question has it and a changing load
   Bill bill;                                   ///< of the first option, with an API's break-even
   std::optional<PlanEnergy> energy;            ///< likewise
   std::vector<std::string> notes;              ///< assumptions, and what the answer rests on
