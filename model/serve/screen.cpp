@@ -334,8 +334,8 @@ PoolState one_queue(const Pool& pool, const ScreenTraffic& traffic, double rate,
   s.iteration = s.own;
   const double load = s.busy * pool.engines;
   double blocked = 1.0;  // Erlang B, by its recursion
-  for (double k = 1.0; k <= pool.engines; k += 1.0) {
-    blocked = load * blocked / (k + load * blocked);
+  for (std::int64_t k = 1; real(k) <= pool.engines; ++k) {
+    blocked = load * blocked / (real(k) + load * blocked);
   }
   s.wait_share = blocked / (1.0 - s.busy * (1.0 - blocked));
   const double variation = second / (s.own * s.own) - 1.0 + traffic.arrival_cv * traffic.arrival_cv;

@@ -132,10 +132,10 @@ class ScreenEngine::PromptCounts {
   static constexpr std::size_t most = 14;
   [[nodiscard]] double with(double count) const noexcept {
     const double tokens = count * engine_.prompt_.mean;
-    const double most = engine_.prompt_time(decodes_, std::min(tokens, full_));
+    const double fullest = engine_.prompt_time(decodes_, std::min(tokens, full_));
     // What does not fit makes later iterations longer by its share of a full one's prompts.
     const double alone = decodes_ > 0.0 ? engine_.decode_time(decodes_) : 0.0;
-    return tokens <= full_ ? most : most + (tokens / full_ - 1.0) * (most - alone);
+    return tokens <= full_ ? fullest : fullest + (tokens / full_ - 1.0) * (fullest - alone);
   }
   const ScreenEngine& engine_;
   double decodes_, full_;
