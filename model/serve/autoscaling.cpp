@@ -23,11 +23,11 @@ struct Steps {
 
 Steps steps_of(const LoadCurve& curve, const ScalingPolicy& policy) {
   const double wanted = policy.step > Seconds{0.0} ? curve.period / policy.step : steps_of_a_period;
-  const double count = std::max(1.0, std::round(wanted));
+  const auto count = static_cast<std::int64_t>(std::max(1.0, std::round(wanted)));
   Steps steps;
-  steps.seconds = curve.period.raw() / count;
-  for (double i = 0.5; i < count; i += 1.0) {
-    steps.rates.push_back(curve.at(Seconds{i * steps.seconds}).raw());
+  steps.seconds = curve.period.raw() / real(count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    steps.rates.push_back(curve.at(Seconds{(real(i) + 0.5) * steps.seconds}).raw());
   }
   return steps;
 }
