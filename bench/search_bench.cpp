@@ -3,6 +3,7 @@
 // whole searches of the spaces that other tools were timed on, peak memory.
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/search/search.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
 #include <sys/resource.h>

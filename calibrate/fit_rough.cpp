@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/fit_rough.hpp>
 #include <headroom/core/statistics.hpp>
+#include <headroom/model/cost/rough_stack.hpp>
+#include <headroom/scenarios/validation/training_row.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,6 +2,7 @@
 #include <headroom/calibrate/step_confidence.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/model/number_format.hpp>
+#include <headroom/scenarios/scenario.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -6,6 +6,7 @@
 #include <headroom/cli/report/page.hpp>
 #include <headroom/cli/scenario_options.hpp>
 #include <headroom/cli/search.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 
 #include <algorithm>
 #include <array>

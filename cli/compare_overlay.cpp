@@ -4,6 +4,7 @@
 #include <headroom/cli/scenario_options.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/json_reader.hpp>
+#include <headroom/scenarios/plan.hpp>
 
 #include <cmath>
 #include <cstdlib>

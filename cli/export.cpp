@@ -6,6 +6,7 @@
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 
 #include <algorithm>
 

@@ -9,6 +9,7 @@
 #include <headroom/cli/table.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/scenario.hpp>
 
 #include <algorithm>
 #include <array>

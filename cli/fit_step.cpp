@@ -6,6 +6,7 @@
 #include <headroom/cli/fit_step.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/statistics.hpp>
+#include <headroom/scenarios/scenario.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,12 +2,16 @@
 // `headroom plan` and `headroom explain`: a scenario file or the quick form, priced.
 #include <headroom/cli/plan_context.hpp>
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/render_fleet.hpp>
 #include <headroom/cli/report/evidence.hpp>
 #include <headroom/cli/report/page.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/scenarios/engine_log.hpp>
 #include <headroom/scenarios/nearest_runs.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/serving/fleet_axes.hpp>
+#include <headroom/scenarios/serving/fleet_plan.hpp>
 
 #include <array>
 
@@ -213,6 +217,24 @@ void refuse_for_networks(const Arguments& arguments) {
   }
 }
 
+/// What a fleet's plan has no answer to.
+void refuse_for_fleets(const Arguments& arguments, bool explained) {
+  if (explained) {
+    throw ConfigError{
+        "a fleet's plan is simulated, which has no terms to explain; ask explain for one replica under a "
+        "fixed load: serving.concurrency instead of [traffic]"};
+  }
+  for (const std::string_view option :
+       {"--runs", "--engine-log", "--trace", "--checkpoint", "--only", "--without", "--objective"}) {
+    if (arguments.has(option)) {
+      throw ConfigError{std::string{option} + " does not go with a fleet ([traffic])"};
+    }
+  }
+  if (arguments.one("--format", "text") == "html") {
+    throw ConfigError{"--format html is not written for fleets; text and json are"};
+  }
+}
+
 Outcome network_outcome(const NetworkPlan& plan, const std::string& format, bool explained) {
   return {format == "json"   ? network_plan_json(plan)
           : format == "html" ? report::page(report::network_documents(plan))
@@ -246,6 +268,11 @@ Outcome answer(const Arguments& arguments, bool explained) {
       refuse_for_networks(arguments);
       NetworkScenario scenario = read_network_scenario(root, file, sources.catalog, networks);
       return network_outcome(make_network_plan(std::move(scenario), part, explained, without), format, explained);
+    }
+    if (asks_for_fleet(root)) {
+      refuse_for_fleets(arguments, explained);
+      const FleetPlan fleet = plan_fleet(root, file, sources, {threads_of(arguments)});
+      return {format == "json" ? fleet_json(fleet) : fleet_text(fleet), "", fleet.feasible() ? 0 : 1};
     }
     if (asks_for_search(root)) {
       if (arguments.has("--engine-log")) {

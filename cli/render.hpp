@@ -2,15 +2,30 @@
 // One answer, several faces: text for people, JSON and CSV for programs. Every number comes from the same structure.
 #pragma once
 
-#include <headroom/calibrate/manifest.hpp>
 #include <headroom/core/json_writer.hpp>
-#include <headroom/scenarios/network_plan.hpp>
-#include <headroom/scenarios/plan.hpp>
-#include <headroom/scenarios/search/search_plan.hpp>
-#include <headroom/scenarios/validation/validation.hpp>
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/model/estimate.hpp>
 
 #include <span>
 #include <string>
+#include <vector>
+
+namespace headroom {
+struct Device;
+struct ExplainEntry;
+struct FedStep;
+struct Manifest;
+struct NetworkPlan;
+struct NetworkTimes;
+struct Plan;
+struct ProbeRun;
+struct Problem;
+struct SearchPlan;
+struct ServePlan;
+struct ServeScenario;
+struct Strategy;
+struct Validation;
+}  // namespace headroom
 
 namespace headroom::cli {
 

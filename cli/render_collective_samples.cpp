@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run of probes found of collectives: one row a collective and group.
 #include <headroom/calibrate/collective_probes.hpp>
+#include <headroom/calibrate/probe_run.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/quantity_text.hpp>

@@ -5,6 +5,7 @@
 #include <headroom/cli/render_money.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/scenarios/network_plan.hpp>
 
 #include <algorithm>
 

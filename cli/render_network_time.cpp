@@ -4,6 +4,7 @@
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_money.hpp>
 #include <headroom/cli/table.hpp>
+#include <headroom/scenarios/network_plan.hpp>
 
 namespace headroom::cli {
 namespace {

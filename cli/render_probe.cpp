@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run of probes found, in a page: rates beside the datasheet's, the clocks they were reached at.
+#include <headroom/calibrate/manifest.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_probe_kinds.hpp>
 #include <headroom/cli/table.hpp>

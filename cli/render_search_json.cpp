@@ -3,6 +3,8 @@
 #include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/verb.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/search/search_plan.hpp>
 
 namespace headroom::cli {
 namespace {

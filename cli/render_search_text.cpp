@@ -2,6 +2,8 @@
 // A search as text: what to take, what it beats and by how much, the plan itself, what else there is.
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/table.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/search/search_plan.hpp>
 #include <headroom/scenarios/strategy_text.hpp>
 
 #include <algorithm>

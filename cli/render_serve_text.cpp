@@ -3,6 +3,7 @@
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_money.hpp>
 #include <headroom/cli/table.hpp>
+#include <headroom/scenarios/plan.hpp>
 
 namespace headroom::cli {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a simulation.
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/render_fleet.hpp>
 #include <headroom/cli/render_money.hpp>
 #include <headroom/cli/render_simulation.hpp>
 #include <headroom/cli/table.hpp>
@@ -17,10 +18,6 @@ constexpr std::array<std::string_view, 4> gap_words{"Poisson arrivals", "gamma g
 constexpr std::array<std::string_view, 4> routing_words{"in turn", "to the fewest outstanding", "by chance",
                                                         "from one queue"};
 constexpr std::size_t bar_width = 40;
-
-std::string per_second(Hertz rate) {
-  return format_number(rate.raw()) + " req/s";
-}
 
 std::string percent(double share) {
   return format_number(100.0 * share) + " %";
@@ -57,7 +54,7 @@ std::string heading(const ServeScenario& s, const ServingSimulation& r) {
   }
   text += r.replicas > 1 ? ", requests " + std::string{routing_words[static_cast<std::size_t>(s.fleet->routing)]} : "";
   const ServingTraffic::Lengths lengths = s.traffic->lengths();
-  return text + "; " + per_second(r.offered) + ", " + arrivals_text(*s.traffic) + "; " +
+  return text + "; " + rate_text(r.offered) + ", " + arrivals_text(*s.traffic) + "; " +
          format_number(lengths.prompt, 4) + " tokens in, " + format_number(lengths.output, 4) + " out on the mean\n\n";
 }
 
@@ -250,7 +247,7 @@ std::vector<BatchBin> batch_bins(const std::vector<std::int64_t>& iterations_by_
 
 std::string simulation_verdict(const ServingSimulation& r) {
   if (r.overloaded()) {
-    return "overloaded: saturates at " + per_second(r.saturation.mid) + ", " + per_second(r.offered) +
+    return "overloaded: saturates at " + rate_text(r.saturation.mid) + ", " + rate_text(r.offered) +
            " come; queues grow for as long as they do";
   }
   std::string missed;
@@ -261,7 +258,7 @@ std::string simulation_verdict(const ServingSimulation& r) {
     }
   }
   const std::string load =
-      "at " + percent(r.offered / r.saturation.mid) + " of the " + per_second(r.saturation.mid) + " that saturate it";
+      "at " + percent(r.offered / r.saturation.mid) + " of the " + rate_text(r.saturation.mid) + " that saturate it";
   if (r.promises.empty()) {
     return "answers all that come, " + load;
   }

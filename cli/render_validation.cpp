@@ -3,6 +3,7 @@
 #include <headroom/cli/table.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/scenarios/validation/validation.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -6,6 +6,7 @@
 #include <headroom/cli/report/page.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/strategy_text.hpp>
 
 #include <unistd.h>
@@ -67,19 +68,6 @@ std::string progress_line(const SearchProgress& p) {
   return line;
 }
 
-unsigned threads_of(const Arguments& arguments) {
-  const std::string text = arguments.one("--threads");
-  if (text.empty()) {
-    return 0;
-  }
-  unsigned threads = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-  if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > 1024) {
-    throw ConfigError{"--threads is a whole number from 1 to 1024, not " + quoted(text)};
-  }
-  return threads;
-}
-
 void refuse_beside(const Arguments& arguments) {
   if (arguments.has("--runs")) {
     throw ConfigError{"--runs moves the level of one plan; search first, then give the plan that it prints --runs"};
@@ -128,6 +116,19 @@ std::string explained_text(const SearchPlan& answer) {
 }
 
 }  // namespace
+
+unsigned threads_of(const Arguments& arguments) {
+  const std::string text = arguments.one("--threads");
+  if (text.empty()) {
+    return 0;
+  }
+  unsigned threads = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
+  if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > 1024) {
+    throw ConfigError{"--threads is a whole number from 1 to 1024, not " + quoted(text)};
+  }
+  return threads;
+}
 
 Ranks* ranks_at_hand() noexcept {
   return at_hand;

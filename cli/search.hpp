@@ -4,7 +4,7 @@
 
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/config_value.hpp>
-#include <headroom/model/train/layer_step.hpp>
+#include <headroom/model/estimate.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
@@ -36,6 +36,9 @@ struct FoundPlan {
                                      const Sources& sources,
                                      TermSet without,
                                      bool explained);
+
+/// --threads; 0: as many as the machine has.
+[[nodiscard]] unsigned threads_of(const Arguments& arguments);
 
 /// ConfigError for options of a search beside a scenario that does not search.
 void refuse_search_options(const Arguments& arguments);

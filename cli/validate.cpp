@@ -2,6 +2,7 @@
 // `headroom validate`: predicted against measured.
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/verb.hpp>
+#include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/validation/accuracy_page.hpp>
 
 #include <algorithm>

@@ -1,7 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/diagnostic.hpp>
 #include <headroom/model/estimate.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace headroom {
+
+TermSet parse_terms(std::span<const std::string> names) {
+  TermSet terms;
+  for (const std::string& name : names) {
+    const auto* const found = std::find(term_names.begin(), term_names.end(), name);
+    if (found == term_names.end()) {
+      const std::vector<std::string_view> known{term_names.begin(), term_names.end()};
+      throw ConfigError{"--without: " + quoted(name) + " is no term of a step" + suggestion(name, known)};
+    }
+    terms.add(static_cast<Term>(found - term_names.begin()));
+  }
+  return terms;
+}
 
 std::string_view name_of(Verdict verdict) noexcept {
   switch (verdict) {

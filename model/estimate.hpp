@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace headroom {
@@ -52,6 +54,21 @@ struct Breakdown {
     return sum;
   }
 };
+
+/// Terms that are left out of a price, as bits by Term.
+class TermSet {
+ public:
+  constexpr void add(Term term) noexcept { bits_ |= 1U << static_cast<unsigned>(term); }
+  [[nodiscard]] constexpr bool has(Term term) const noexcept {
+    return (bits_ >> static_cast<unsigned>(term) & 1U) != 0;
+  }
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+
+/// "bubble" and so on as typed. ConfigError with a suggestion for a word that is none.
+[[nodiscard]] TermSet parse_terms(std::span<const std::string> names);
 
 /// Where a GPU's memory goes.
 enum class MemoryTerm : std::uint8_t {

@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/nearest_runs.hpp>
 #include <headroom/scenarios/own_runs.hpp>
+#include <headroom/scenarios/validation/training_row.hpp>
 
 #include <algorithm>
 #include <array>

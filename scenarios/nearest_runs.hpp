@@ -3,7 +3,8 @@
 // by it.
 #pragma once
 
-#include <headroom/scenarios/validation/training_row.hpp>
+#include <headroom/model/train/confidence.hpp>
+#include <headroom/scenarios/validation/run_row.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace headroom {
+
+struct Sources;
+struct TrainScenario;
 
 /// How unlike two training jobs are, as a factor: exp of the root of the summed squares of ln(ratio) of the active
 /// parameters, the GPUs, the tokens of a step and the sequence, and of a fixed step for each thing that differs in

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/job_groups.hpp>
 #include <headroom/scenarios/offload.hpp>
+#include <headroom/scenarios/scenario.hpp>
 
 #include <algorithm>
 

@@ -2,13 +2,15 @@
 // Where offloaded bytes go, whether there is room, and what the way there costs before any overlap.
 #pragma once
 
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/model/estimate.hpp>
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace headroom {
+
+struct TrainScenario;
 
 /// Of one GPU where nothing else is said.
 struct OffloadPlan {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <headroom/scenarios/confidence.hpp>
-#include <headroom/scenarios/validation/training_row.hpp>
+#include <headroom/scenarios/validation/run_row.hpp>
 
 #include <cstddef>
 #include <span>
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace headroom {
+
+struct Sources;
+struct TrainScenario;
 
 /// Share of the mean error of n runs that is taken for the level: n / (n + shape^2/level^2), the posterior mean of a
 /// normal level under normal noise (Efron & Morris 1975). In [0, 1).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/train/job_groups.hpp>
 #include <headroom/scenarios/advice/reader.hpp>
 #include <headroom/scenarios/data_feed.hpp>
 #include <headroom/scenarios/goodput/reader.hpp>

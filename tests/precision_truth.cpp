@@ -3,6 +3,7 @@
 // against the ratio of the peaks. Prints a table; exit 1 when a bar is missed.
 #include <headroom/core/statistics.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // The serving model on published measurements: errors by set against the bars asked of them, ranking of layouts,
 // intervals, and the bound that no row beats. Prints a table; exit 1 when a bar that is held here is missed.
 #include <headroom/core/statistics.hpp>
+#include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // `headroom-mpi`: rank 0 is the command line, the others serve it.
 #include <headroom/cli/mpi/mpi_ranks.hpp>
 #include <headroom/cli/process.hpp>
+#include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/search/search_ranks.hpp>
 
 #include <cstdio>

@@ -110,6 +110,7 @@ ServingTimes serving_times(const Architecture& arch,
   load.isl = real(w.isl);
   load.osl = real(w.osl);
   load.chunk = real(w.max_num_tokens);
+  load.groups = real(w.layout.attention_groups());
   load.stages = real(w.layout.pp);
   // Fewer requests than replicas leave some of those idle.
   const double serving = std::min(real(memory.replicas), std::max(1.0, real(w.concurrency)));

@@ -6,12 +6,12 @@
 namespace headroom {
 namespace {
 
-/// Chunks that carry `tokens` prompt tokens in one iteration. Of prompts longer than a chunk the keys are those that
-/// the chunks see on average.
-void add_prompts(IterationMix& mix, double tokens, double isl) noexcept {
-  mix.chunk_tokens = std::min(isl, tokens);
+/// Chunks of at most `most` tokens that carry `tokens` prompt tokens in one iteration. Of prompts longer than a chunk
+/// the keys are those that the chunks see on average.
+void add_prompts(IterationMix& mix, double tokens, double isl, double most) noexcept {
+  mix.chunk_tokens = std::min({isl, tokens, most});
   mix.chunks = tokens / mix.chunk_tokens;
-  mix.chunk_keys = tokens < isl ? 0.5 * (isl + tokens) : isl;
+  mix.chunk_keys = mix.chunk_tokens < isl ? 0.5 * (isl + mix.chunk_tokens) : isl;
   mix.ending = tokens / isl;
 }
 
@@ -36,7 +36,7 @@ struct PromptCost {
 PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double others, double decode) {
   const double tokens = std::min(load.isl, load.chunk);
   IterationMix mix = others > 0.0 ? decodes(others, load) : IterationMix{};
-  add_prompts(mix, tokens, load.isl);
+  add_prompts(mix, tokens, load.isl, load.chunk);
   const double pieces = load.isl / tokens;
   PromptCost cost;
   cost.mixed = step(mix);
@@ -55,7 +55,7 @@ void fill_rates(const SteadyLoad& load, double seconds, double requests, SteadyS
 SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
   const double b = std::max(1.0, load.batch / load.stages);
   IterationMix prompts;
-  add_prompts(prompts, b * load.isl, load.isl);
+  add_prompts(prompts, b * load.isl, load.isl, load.isl);
   SteadyState s;
   const double first = step(prompts);
   const double decode = step(decodes(b, load));
@@ -69,14 +69,14 @@ SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, cons
 
 SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
   const double b = std::max(1.0, load.batch / load.stages);
-  const double q = std::min(load.chunk, std::max(b * load.isl / load.osl, std::min(load.isl, load.chunk)));
+  const double q = std::min(load.groups * load.chunk, std::max(b * load.isl / load.osl, std::min(load.isl, load.chunk)));
   const double mixed_steps = b * load.isl / q;
   const double decode = step(decodes(b, load));
   IterationMix mix = decodes(std::max(0.0, b - std::max(1.0, q / load.isl)), load);
   if (mix.decodes <= 0.0) {
     mix = IterationMix{};
   }
-  add_prompts(mix, q, load.isl);
+  add_prompts(mix, q, load.isl, load.chunk);
   const double mixed = step(mix);
   const double cycle = std::max(0.0, load.osl - mixed_steps) * decode + mixed_steps * mixed;
   SteadyState s;
@@ -103,9 +103,10 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   // Prompts of the others in front of one that arrives: u / (1 - u) is their time over that of decodes alone.
   const double ahead = std::min(b - 1.0, b * prompt.more / (load.osl * decode));
   // The first burst: prompts share full iterations.
-  const double together = std::min(load.concurrency, std::max(1.0, load.chunk / load.isl));
+  const double most = load.groups * load.chunk;
+  const double together = std::min(load.concurrency, std::max(1.0, most / load.isl));
   IterationMix wave;
-  add_prompts(wave, std::min(load.chunk, together * load.isl), load.isl);
+  add_prompts(wave, std::min(most, together * load.isl), load.isl, load.chunk);
   const double each = step(wave) * load.isl / (wave.chunks * wave.chunk_tokens);
   const double queue = std::max(0.0, load.concurrency - load.batch) / load.batch * load.osl * tpot;
   // Nobody waits for himself: a lone client meets neither a step under way nor others' prompts.

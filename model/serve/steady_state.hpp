@@ -18,7 +18,8 @@ struct SteadyLoad {
   double isl = 1.0, osl = 1.0;
   double batch = 1.0;        ///< sequences that run at once: what is asked, as far as cache and engine let it
   double concurrency = 1.0;  ///< requests in flight; those above `batch` wait
-  double chunk = 8192.0;     ///< tokens that an iteration takes at most
+  double chunk = 8192.0;     ///< prompt tokens that an iteration takes at most, of each attention group
+  double groups = 1.0;       ///< ranks whose attention is data parallel: each fills its own chunks
   double waves = 10.0;       ///< requests sent in all over those in flight: the share of the first burst is 1 / waves
   double stages = 1.0;       ///< of a pipeline, each with its part of the batch
 };
@@ -44,7 +45,7 @@ struct SteadyState {
 /// All requests start together and decode until the last is done: T = step(b prompts) + osl step(b, isl + osl / 2).
 [[nodiscard]] SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
-/// Everything queued: b = batch / stages sequences a stage; an iteration takes q = min(chunk, max(b isl / osl,
+/// Everything queued: b = batch / stages sequences a stage; an iteration takes q = min(groups chunk, max(b isl / osl,
 /// min(isl, chunk))) prompt tokens, k = b isl / q such iterations in a cycle of osl.
 ///   cycle = (osl - k) step(b) + k step(b - q / isl, q), or k step(b, q) where k > osl
 ///   throughput = stages b osl / cycle / (1 + bubble (stages - 1) / stages)

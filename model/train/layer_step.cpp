@@ -8,19 +8,6 @@
 #include <vector>
 
 namespace headroom {
-TermSet parse_terms(std::span<const std::string> names) {
-  TermSet terms;
-  for (const std::string& name : names) {
-    const auto* const found = std::find(term_names.begin(), term_names.end(), name);
-    if (found == term_names.end()) {
-      const std::vector<std::string_view> known{term_names.begin(), term_names.end()};
-      throw ConfigError{"--without: " + quoted(name) + " is no term of a step" + suggestion(name, known)};
-    }
-    terms.add(static_cast<Term>(found - term_names.begin()));
-  }
-  return terms;
-}
-
 /// Widths of one rank's share.
 struct LayerPricer::Sizes {
   const LayerKey& key;

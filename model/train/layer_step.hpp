@@ -13,28 +13,13 @@
 #include <headroom/model/train/job_groups.hpp>
 #include <headroom/model/train/memory.hpp>
 #include <headroom/model/train/step_stack.hpp>
+#include <headroom/model/train/step_table.hpp>
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 
 namespace headroom {
-
-/// Terms that are left out of a price, as bits by Term.
-class TermSet {
- public:
-  constexpr void add(Term term) noexcept { bits_ |= 1U << static_cast<unsigned>(term); }
-  [[nodiscard]] constexpr bool has(Term term) const noexcept {
-    return (bits_ >> static_cast<unsigned>(term) & 1U) != 0;
-  }
-
- private:
-  std::uint32_t bits_ = 0;
-};
-
-/// "bubble" and so on as typed. ConfigError with a suggestion for a word that is none.
-[[nodiscard]] TermSet parse_terms(std::span<const std::string> names);
 
 /// Everything that prices layers and does not depend on the strategy.
 struct StepRecipe {
@@ -53,33 +38,6 @@ struct StepRecipe {
   std::optional<DataFeed> feed;
   MeasuredLevel measured;  ///< of the user's own runs
   TermSet without;
-};
-
-/// One pass over a layer of one micro-batch.
-struct LayerPass {
-  Seconds gemm{}, attention{}, elementwise{}, tp{}, cp{}, ep{};
-  [[nodiscard]] constexpr Seconds total() const noexcept { return gemm + attention + elementwise + tp + cp + ep; }
-  LayerPass& add(const LayerPass& other, double weight) noexcept;
-};
-
-struct LayerTimes {
-  LayerPass forward, backward;
-  Seconds weight_gradients{};  ///< of backward.gemm: what schedules that split the backward pass move
-  Seconds recompute{};         ///< formed again before the backward pass
-  Seconds host_forward{};      ///< what the GPU waits for its host
-  Seconds host_backward{};
-  Seconds accumulation{};  ///< of weight gradients, where there are several micro-batches
-  Seconds ep_hidden{};     ///< of both passes' exchanges, beside another micro-batch's compute, less what that costs
-  [[nodiscard]] constexpr Seconds total() const noexcept {
-    return forward.total() + host_forward + backward.total() + recompute + host_backward;
-  }
-  LayerTimes& add(const LayerTimes& other, double weight) noexcept;
-};
-
-/// The last stage's end.
-struct HeadTimes {
-  Seconds product{};  ///< logits and their two gradients
-  Seconds loss{};
 };
 
 class LayerPricer {

@@ -13,35 +13,6 @@
 
 namespace headroom {
 
-/// Parameters that one rank trains of a layer, and of the ends of the network.
-struct RankParameters {
-  double dense = 0.0, experts = 0.0;  ///< weights that it holds
-  double trained_dense = 0.0, trained_experts = 0.0;
-};
-
-/// What a layer key decides about time. Times are of one micro-batch on one rank, means over the kinds of layers.
-struct StepTable {
-  LayerTimes layer;
-  HeadTimes head;
-  RankParameters of_layer;
-  double embedding = 0.0, head_parameters = 0.0;  ///< of the rank
-  double boundary = 0.0;                          ///< bytes of the activation between stages
-  const GroupCollectives* data = nullptr;         ///< dense gradients: dp cp ranks, tp apart
-  const GroupCollectives* experts = nullptr;      ///< expert gradients
-  const GroupCollectives* shard = nullptr;        ///< that share sharded states
-  const GroupCollectives* stages = nullptr;       ///< the pipeline
-  const GroupCollectives* replicas = nullptr;     ///< of shards (HSDP)
-  /// What tables of other layers on the same ranks share.
-  void take_groups(const StepTable& other) noexcept {
-    data = other.data;
-    experts = other.experts;
-    shard = other.shard;
-    stages = other.stages;
-    replicas = other.replicas;
-  }
-  Seconds passes{};  ///< of the pipeline, simulated for one strategy (step_trace.hpp); 0: by closed form
-};
-
 /// Layers of the middle and of the last stage. Layers that do not divide go to the early stages; where L + 2 divides,
 /// embedding and head count as a layer each (Megatron-LM, account_for_embedding_in_pipeline_split).
 struct StageLayers {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/cost/rough_stack.hpp>
+#include <headroom/model/train/step_time.hpp>
 #include <headroom/model/train/training.hpp>
 
 #include <algorithm>

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <headroom/hardware/device.hpp>
-#include <headroom/model/cost/rough_stack.hpp>
 #include <headroom/model/explain.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/model/train/confidence.hpp>
+#include <headroom/model/train/input_pipeline.hpp>
 #include <headroom/model/train/memory.hpp>
-#include <headroom/model/train/step_time.hpp>
+#include <headroom/model/train/step_stack.hpp>
+#include <headroom/model/train/step_table.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -15,6 +17,10 @@
 #include <string>
 
 namespace headroom {
+
+class JobGroups;
+class StepModel;
+struct RoughStack;
 
 struct TrainingWorkload {
   TrainingShape shape;

@@ -2,6 +2,7 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
+#include <headroom/scenarios/scenario.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,12 +3,18 @@
 #pragma once
 
 #include <headroom/core/config_value.hpp>
-#include <headroom/scenarios/scenario.hpp>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace headroom {
+struct Architecture;
+struct Scenario;
+struct Strategy;
+struct TrainScenario;
+}  // namespace headroom
 
 namespace headroom::launch {
 

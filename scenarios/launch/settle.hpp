@@ -7,6 +7,10 @@
 #include <span>
 #include <string>
 
+namespace headroom {
+struct Sources;
+}  // namespace headroom
+
 namespace headroom::launch {
 
 /// Adds what follows (GPUs from nodes, chunks from layers, shards from replicas, tokens from iterations) and what

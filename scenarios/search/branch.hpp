@@ -3,11 +3,13 @@
 #pragma once
 
 #include <headroom/scenarios/search/incumbents.hpp>
-#include <headroom/scenarios/search/search_job.hpp>
 
 #include <cstdint>
 
 namespace headroom {
+
+struct LayerRanks;
+struct SearchJob;
 
 /// What became of the strategies of a space. Their sum is the space.
 struct SearchCounts {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/search/findings.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 
 #include <cstdio>
 #include <istream>

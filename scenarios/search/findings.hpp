@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/scenarios/search/branch.hpp>
+#include <headroom/scenarios/search/dropped_job.hpp>
 
 #include <array>
 #include <cstdint>
@@ -13,6 +14,8 @@
 #include <vector>
 
 namespace headroom {
+
+struct SearchQuestion;
 
 /// Merged in any order they make the same answer.
 struct Findings {

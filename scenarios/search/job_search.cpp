@@ -1,47 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/on_threads.hpp>
 #include <headroom/scenarios/search/checkpoint.hpp>
 #include <headroom/scenarios/search/job_search.hpp>
 
 #include <algorithm>
-#include <exception>
-#include <mutex>
 #include <numeric>
 #include <optional>
-#include <thread>
 
 namespace headroom {
 namespace {
-
-/// Runs work(i) for i in 0 .. n - 1 on some threads, this one among them. What throws is thrown here, the first by i.
-template <class Work>
-void on_threads(unsigned threads, std::size_t n, Work work) {
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  std::size_t failed = n;
-  std::exception_ptr error;
-  const auto loop = [&] {
-    for (std::size_t i = next++; i < n; i = next++) {
-      try {
-        work(i);
-      } catch (...) {
-        const std::lock_guard lock{mutex};
-        if (i < failed) {
-          failed = i;
-          error = std::current_exception();
-        }
-      }
-    }
-  };
-  std::vector<std::jthread> helpers;
-  for (std::size_t i = 1; i < std::min<std::size_t>(threads, n); ++i) {
-    helpers.emplace_back(loop);
-  }
-  loop();
-  helpers.clear();
-  if (error) {
-    std::rethrow_exception(error);
-  }
-}
 
 std::size_t round_size(std::size_t round, bool bounded) noexcept {
   constexpr std::size_t first = 4;
@@ -54,7 +21,7 @@ std::size_t round_size(std::size_t round, bool bounded) noexcept {
 
 SearchSetting setting_of(const SearchQuestion& question, bool bounded, unsigned threads) {
   return {&question, front_goals(question), searches_rentals(question) ? ListedBy::rental : ListedBy::layout, bounded,
-          threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency())};
+          thread_count(threads)};
 }
 
 std::uint64_t job_of_turn(std::uint64_t turn, std::uint64_t jobs) noexcept {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/scenarios/search/findings.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 
 #include <atomic>
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <headroom/scenarios/offload.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <headroom/scenarios/search/incumbents.hpp>
-#include <headroom/scenarios/search/search_job.hpp>
 
 #include <string>
 #include <vector>
 
 namespace headroom {
+
+struct SearchJob;
+struct SearchQuestion;
 
 /// The recommended plan with one axis at its next value.
 struct Neighbour {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/scenarios/search/branch.hpp>
+#include <headroom/scenarios/search/dropped_job.hpp>
 #include <headroom/scenarios/search/ranks.hpp>
 
 #include <atomic>
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace headroom {
+
+struct SearchQuestion;
 
 struct SearchProgress {
   std::uint64_t job = 0, jobs = 0;

@@ -4,6 +4,7 @@
 
 #include <headroom/model/cost/power.hpp>
 #include <headroom/scenarios/goodput/run_clock.hpp>
+#include <headroom/scenarios/search/dropped_job.hpp>
 #include <headroom/scenarios/search/objective.hpp>
 #include <headroom/scenarios/search/strategy_space.hpp>
 #include <headroom/scenarios/train_answer.hpp>
@@ -97,13 +98,6 @@ struct SearchJob {
            (power->of(Draw::waiting) + power->host) * (held - worked) +
            spare_share * ((power->idle + power->host) * held);
   }
-};
-
-/// A job that cannot be, and why.
-struct DroppedJob {
-  std::uint64_t job = 0;
-  std::vector<std::string> assignments;
-  std::string why;
 };
 
 /// The job, or why there is none: a broken combination, no price, no kernels, more GPUs than are on hand.

@@ -7,6 +7,8 @@
 
 namespace headroom {
 
+struct Sources;
+
 /// At rank 0, which searches as well. `options.ranks` are the ranks. Ends with what one rank alone finds as long as
 /// rank 0 lives. Throws as run_search.
 [[nodiscard]] SearchResult search_on_ranks(const SearchQuestion& question, const SearchOptions& options);

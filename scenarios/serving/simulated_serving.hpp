@@ -70,9 +70,9 @@ struct ServingSimulation {
   [[nodiscard]] bool good() const noexcept;
 };
 
-/// Requests at the start of a load that are simulated and not counted: 1 in 20, for a fleet starts empty.
+/// Requests at the start of a load that are simulated and not counted: the first tenth, for a fleet starts empty.
 [[nodiscard]] constexpr std::int64_t warm_up_of(std::int64_t requests) noexcept {
-  return requests / 20;
+  return requests / 10;
 }
 
 /// "ttft_p95": how a promise is stated.

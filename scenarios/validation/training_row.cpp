@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/train/confidence.hpp>
 #include <headroom/model/train/least_step.hpp>
+#include <headroom/model/train/step_time.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/validation/training_row.hpp>
 

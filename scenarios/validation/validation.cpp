@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
 #include <headroom/core/statistics.hpp>
+#include <headroom/scenarios/validation/serving_row.hpp>
+#include <headroom/scenarios/validation/training_row.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <algorithm>

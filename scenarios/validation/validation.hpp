@@ -2,11 +2,10 @@
 // Predicted against measured: per row, per group, beside two trivial baselines, and against a budget.
 #pragma once
 
+#include <headroom/model/estimate.hpp>
 #include <headroom/scenarios/validation/row_filter.hpp>
 #include <headroom/scenarios/validation/scored_row.hpp>
-#include <headroom/scenarios/validation/serving_row.hpp>
 #include <headroom/scenarios/validation/sweeps.hpp>
-#include <headroom/scenarios/validation/training_row.hpp>
 
 #include <functional>
 #include <span>
@@ -15,6 +14,8 @@
 #include <vector>
 
 namespace headroom {
+
+struct Sources;
 
 /// Statistics of a baseline or of the model over the supported rows of a group.
 struct ErrorSummary {

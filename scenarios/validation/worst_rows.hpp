@@ -3,7 +3,6 @@
 #pragma once
 
 #include <headroom/model/estimate.hpp>
-#include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/validation/scored_row.hpp>
 
 #include <functional>
@@ -12,6 +11,8 @@
 #include <vector>
 
 namespace headroom {
+
+struct Sources;
 
 /// A row whose step would be predicted best with one term left out, or counted twice.
 struct WorstRow {

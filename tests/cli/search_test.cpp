@@ -2,6 +2,7 @@
 // Searches as a user runs them: the same bytes whatever the threads, killed and resumed, interrupted, and plans that
 // are what `headroom plan` says of them.
 #include <headroom/cli/render.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
 #include <doctest/doctest.h>

@@ -4,6 +4,7 @@
 #include <headroom/model/cost/convolution.hpp>
 #include <headroom/model/train/network_step.hpp>
 #include <headroom/model/train/step_parts.hpp>
+#include <headroom/model/train/step_time.hpp>
 #include <headroom/model/train/training.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/model/workload/network_library.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of axes: which ranks form a group, and what that does to a step.
 #include <headroom/hardware/catalog.hpp>
+#include <headroom/model/train/step_time.hpp>
 #include <headroom/model/train/training.hpp>
 #include <headroom/model/workload/model_library.hpp>
 

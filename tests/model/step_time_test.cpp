@@ -2,6 +2,7 @@
 // The terms of a training step by hand, one at a time.
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/cost/curve_library.hpp>
+#include <headroom/model/train/step_time.hpp>
 #include <headroom/model/train/training.hpp>
 #include <headroom/model/workload/model_library.hpp>
 

@@ -4,6 +4,7 @@
 #include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/search/search.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
 #include <doctest/doctest.h>

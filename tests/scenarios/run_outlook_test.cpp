@@ -6,6 +6,7 @@
 #include <headroom/scenarios/goodput/interval.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/scaling/scaling.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
 #include <doctest/doctest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search equals brute force on random small spaces: lists, trade-offs, the plan taken and the counts.
 #include <headroom/scenarios/search/search.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
 
 #include <doctest/doctest.h>
 

@@ -7,16 +7,9 @@
 
 namespace headroom {
 
-Hertz saturation(const ServingFleet& fleet,
-                 std::span<const TrafficClass> classes,
-                 std::int64_t count,
-                 std::uint64_t seed) {
-  RequestLoad load = open_load(classes, count, seed);
-  for (Request& request : load.requests) {
-    request.arrival = Picoseconds{0};
-  }
+Hertz finish_rate(const FleetResult& result) {
   std::vector<Picoseconds> finishes;
-  for (const RequestTimes& times : simulate(fleet, load).requests) {
+  for (const RequestTimes& times : result.requests) {
     if (times.finished != never) {
       finishes.push_back(times.finished);
     }
@@ -31,6 +24,17 @@ Hertz saturation(const ServingFleet& fleet,
     return Hertz{static_cast<double>(finishes.size()) / seconds_of(finishes.back())};
   }
   return Hertz{static_cast<double>(last - first) / seconds_of(finishes[last] - finishes[first])};
+}
+
+Hertz saturation(const ServingFleet& fleet,
+                 std::span<const TrafficClass> classes,
+                 std::int64_t count,
+                 std::uint64_t seed) {
+  RequestLoad load = open_load(classes, count, seed);
+  for (Request& request : load.requests) {
+    request.arrival = Picoseconds{0};
+  }
+  return finish_rate(simulate(fleet, load));
 }
 
 }  // namespace headroom

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fleet's plan: what to take, what it keeps, what else there is.
+#pragma once
+
+#include <headroom/scenarios/serving/fleet_plan.hpp>
+
+#include <string>
+
+namespace headroom::cli {
+
+[[nodiscard]] std::string fleet_text(const FleetPlan& plan);
+/// Schema "headroom.fleet/1": raw SI, the unit in the key.
+[[nodiscard]] std::string fleet_json(const FleetPlan& plan);
+
+/// "ttft p95".
+[[nodiscard]] std::string objective_name(const TailObjective& objective);
+/// "12.3 req/s".
+[[nodiscard]] std::string rate_text(Hertz rate);
+
+}  // namespace headroom::cli

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/render.hpp>
+#include <headroom/cli/render_fleet.hpp>
+#include <headroom/cli/render_money.hpp>
+#include <headroom/cli/table.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace headroom::cli {
+namespace {
+
+const ServeScenario& serving(const FleetOption& option) {
+  return std::get<ServeScenario>(option.scenario->question);
+}
+
+std::string percent(double share) {
+  return format_number(100.0 * share, 2) + " %";
+}
+
+std::string layout_text(const ServingLayout& layout) {
+  std::string text = "tp " + std::to_string(layout.tp);
+  text += layout.pp > 1 ? ", pp " + std::to_string(layout.pp) : "";
+  return text + (layout.ep > 1 ? ", ep " + std::to_string(layout.ep) : "");
+}
+
+/// "h100-sxm-80gb, tp 4, vLLM, weights fp8, KV cache fp8".
+std::string option_text(const FleetOption& option) {
+  const ServeScenario& s = serving(option);
+  return s.device.id + ", " + layout_text(s.work.layout) + ", " +
+         std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]} + ", weights " +
+         std::string{name_of(s.work.weights)} + ", KV cache " + std::string{name_of(s.work.kv)};
+}
+
+std::string heading(const FleetPlan& plan) {
+  const ServeScenario& s = serving(plan.options.front());
+  const ServingTraffic& traffic = *s.traffic;
+  const ServingTraffic::Lengths lengths = traffic.lengths();
+  std::string text = s.architecture.name + ", " + rate_text(traffic.rate()) + ", " + format_number(lengths.prompt) +
+                     " tokens in, " + format_number(lengths.output) + " out on average, at most " +
+                     format_count(static_cast<double>(lengths.longest)) + " together";
+  text += traffic.traced ? " (" + traffic.traced->file + ")" : "";
+  for (const RequestClass& c : traffic.classes) {
+    for (const TailObjective& o : c.objectives) {
+      text +=
+          (&o == &c.objectives.front() ? (traffic.classes.size() > 1 ? "; " + c.name + ": " : "; promised ") : ", ") +
+          objective_name(o) + " " + format(o.limit);
+    }
+  }
+  return text + "\n\n";
+}
+
+std::string replicas_text(const Interval<double>& replicas) {
+  const std::string mid = format_number(replicas.mid);
+  return replicas.low < replicas.high
+             ? mid + "  (" + format_number(replicas.low) + " to " + format_number(replicas.high) + ")"
+             : mid;
+}
+
+std::string summary(const TimeSummary& times) {
+  return format(times.p50) + ", " + format(times.p95) + ", " + format(times.p99);
+}
+
+/// The sized fleet's answers, row by row.
+std::string answer_table(const FleetPlan& plan) {
+  const FleetOption& best = plan.options.front();
+  const SizedFleet& fleet = *best.sized;
+  const ServingMetrics& m = fleet.metrics;
+  Table table{{"", ""}};
+  table.left(1);
+  table.row({"replicas needed", replicas_text(best.replicas)});
+  if (fleet.spare > 0) {
+    table.row({"  and spare", std::to_string(fleet.spare) + ", without which the promises are kept"});
+  }
+  if (fleet.prefill_replicas > 0) {
+    table.row({"prefill replicas", std::to_string(fleet.prefill_replicas)});
+  }
+  for (const KeptObjective& p : fleet.promises) {
+    const std::string of = p.service_class == "all" ? "" : " of " + p.service_class;
+    table.row({objective_name(p.objective) + of,
+               format(p.value) + " of " + format(p.objective.limit) + (p.kept() ? " promised" : " promised: MISSED")});
+  }
+  table.row({"TTFT p50, p95, p99", summary(m.all.ttft)});
+  table.row({"TPOT p50, p95, p99", summary(m.all.tpot)});
+  table.row({"whole answer p50, p95, p99", summary(m.all.e2e)});
+  table.row({"queue p50, p95, p99", summary(m.all.queue)});
+  const double rate = plan.options.front().sized->saturation.raw();
+  const double asked = serving(best).traffic->rate().raw();
+  table.row({"load", percent(rate > 0.0 ? asked / rate : 0.0) + " of the " + rate_text(fleet.saturation) +
+                         " at which these replicas saturate"});
+  table.row({"knee", fleet.knee.raw() > 0.0 ? rate_text(fleet.knee) + ": the most at which the promises are kept"
+                                            : "none: the promises are kept at no rate that was tried"});
+  table.row({"replicas busy",
+             percent(m.pool.busy) + " of the time, " + format_number(m.pool.batch_mean) + " sequences an iteration"});
+  table.row({"KV cache in use", percent(m.pool.kv_mean) + ", at most " + percent(m.pool.kv_peak) + "; " +
+                                    std::to_string(m.pool.preemptions) + " preemptions"});
+  if (best.per_hour.raw() > 0.0) {
+    table.row({"cost per hour", format(best.per_hour)});
+    table.row({"cost per M output tokens", interval_text(best.per_million_output_of_all)});
+    table.row({"  apart: per M input tokens", interval_text(best.per_million_input)});
+    table.row({"  and per M output tokens", interval_text(best.per_million_output)});
+  }
+  energy_row(table, plan.energy, "output tokens");
+  return table.text();
+}
+
+std::string options_table(const FleetPlan& plan) {
+  const bool priced = plan.options.front().per_hour.raw() > 0.0;
+  std::vector<std::string> header{"ways to serve it", "GPUs", "replicas"};
+  if (priced) {
+    header.insert(header.end(), {"$/h", "$/M out"});
+  }
+  header.insert(header.end(), {"TTFT p95", "TPOT p95", "load", ""});
+  Table table{header};
+  table.left(header.size() - 1);
+  constexpr std::size_t most = 12;
+  for (std::size_t i = 0; i < std::min(most, plan.options.size()); ++i) {
+    const FleetOption& o = plan.options[i];
+    const bool sized = o.sized.has_value();
+    const double saturation = (sized ? o.sized->saturation : o.screened.saturation).raw();
+    const bool front = std::find(plan.front.begin(), plan.front.end(), i) != plan.front.end();
+    std::vector<std::string> row{option_text(o), std::to_string(o.gpus),
+                                 std::to_string(sized ? o.sized->replicas : o.screened_replicas)};
+    if (priced) {
+      row.push_back(format_number(o.per_hour.raw()));
+      row.push_back(format_number(o.per_million_output_of_all.mid.raw()));
+    }
+    const Seconds ttft = sized ? o.sized->metrics.all.ttft.p95 : Seconds{o.screened.ttft.quantile(0.95)};
+    const Seconds tpot = sized ? o.sized->metrics.all.tpot.p95 : Seconds{o.screened.tpot.quantile(0.95)};
+    const double rate = serving(o).traffic->rate().raw();
+    row.insert(row.end(), {format(ttft), format(tpot), saturation > 0.0 ? percent(rate / saturation) : "-",
+                           !sized              ? "screened"
+                           : !o.sized->keeps() ? "misses"
+                           : front             ? "front"
+                                               : ""});
+    table.row(std::move(row));
+  }
+  std::string text = table.text();
+  if (plan.options.size() > most) {
+    text +=
+        "  " + std::to_string(plan.options.size() - most) + " more were screened (all of them with --format json)\n";
+  }
+  return text + "front: no other is cheaper and faster in both; screened: by closed forms, not simulated\n";
+}
+
+/// Reasons with the number of ways that each rules out, most first.
+std::string dropped_text(const FleetPlan& plan) {
+  std::map<std::string, std::vector<const DroppedOption*>> by_reason;
+  for (const DroppedOption& dropped : plan.dropped) {
+    by_reason[dropped.why].push_back(&dropped);
+  }
+  std::string text;
+  for (const auto& [why, which] : by_reason) {
+    std::string name;
+    for (const std::string& change : which.front()->changes) {
+      name += (name.empty() ? "" : ", ") + change;
+    }
+    text +=
+        "  left out: " +
+        (name.empty() ? ""
+                      : name + (which.size() > 1 ? " and " + std::to_string(which.size() - 1) + " more" : "") + ": ") +
+        why + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string objective_name(const TailObjective& o) {
+  const std::string metric{latency_metric_names[static_cast<std::size_t>(o.metric)]};
+  return metric + (o.quantile == TailObjective::mean ? " mean" : " p" + format_number(100.0 * o.quantile, 3));
+}
+
+std::string rate_text(Hertz rate) {
+  return format_number(rate.raw()) + " req/s";
+}
+
+std::string fleet_text(const FleetPlan& plan) {
+  if (plan.options.empty()) {
+    return "no fleet: of " + std::to_string(plan.combinations) + " ways to serve it none keeps what is promised\n" +
+           dropped_text(plan);
+  }
+  const FleetOption& best = plan.options.front();
+  std::string text = heading(plan);
+  const std::int64_t replicas = best.sized->replicas + best.sized->spare;
+  text += (plan.feasible() ? "take " : "misses what is promised: ") + std::to_string(best.gpus) + " GPUs, " +
+          std::to_string(replicas) + (replicas == 1 ? " replica of " : " replicas of ") + option_text(best) + "\n";
+  text += answer_table(plan);
+  if (plan.combinations > 1) {
+    text += "\n" + options_table(plan) + dropped_text(plan);
+  }
+  text += bill_text(plan.bill) + "\n";
+  text += plan.notes.empty() ? "" : "assumed:\n";
+  for (const std::string& note : plan.notes) {
+    text += "  " + note + "\n";
+  }
+  text += energy_text(plan.energy) + price_text(best.scenario->money);
+  return text + "\nreplicas and dollars: " + plan.interval_source +
+         "\ntimes: " + std::to_string(best.sized->metrics.all.requests) +
+         " simulated requests, the first tenth left out\n";
+}
+
+}  // namespace headroom::cli

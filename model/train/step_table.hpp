@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a layer key decides about the time of a step: numbers alone, for all who hold a table and do not make one.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+
+namespace headroom {
+
+class GroupCollectives;
+
+/// One pass over a layer of one micro-batch.
+struct LayerPass {
+  Seconds gemm{}, attention{}, elementwise{}, tp{}, cp{}, ep{};
+  [[nodiscard]] constexpr Seconds total() const noexcept { return gemm + attention + elementwise + tp + cp + ep; }
+  LayerPass& add(const LayerPass& other, double weight) noexcept;
+};
+
+struct LayerTimes {
+  LayerPass forward, backward;
+  Seconds weight_gradients{};  ///< of backward.gemm: what schedules that split the backward pass move
+  Seconds recompute{};         ///< formed again before the backward pass
+  Seconds host_forward{};      ///< what the GPU waits for its host
+  Seconds host_backward{};
+  Seconds accumulation{};  ///< of weight gradients, where there are several micro-batches
+  Seconds ep_hidden{};     ///< of both passes' exchanges, beside another micro-batch's compute, less what that costs
+  [[nodiscard]] constexpr Seconds total() const noexcept {
+    return forward.total() + host_forward + backward.total() + recompute + host_backward;
+  }
+  LayerTimes& add(const LayerTimes& other, double weight) noexcept;
+};
+
+/// The last stage's end.
+struct HeadTimes {
+  Seconds product{};  ///< logits and their two gradients
+  Seconds loss{};
+};
+
+/// Parameters that one rank trains of a layer, and of the ends of the network.
+struct RankParameters {
+  double dense = 0.0, experts = 0.0;  ///< weights that it holds
+  double trained_dense = 0.0, trained_experts = 0.0;
+};
+
+/// What a layer key decides about time. Times are of one micro-batch on one rank, means over the kinds of layers.
+struct StepTable {
+  LayerTimes layer;
+  HeadTimes head;
+  RankParameters of_layer;
+  double embedding = 0.0, head_parameters = 0.0;  ///< of the rank
+  double boundary = 0.0;                          ///< bytes of the activation between stages
+  const GroupCollectives* data = nullptr;         ///< dense gradients: dp cp ranks, tp apart
+  const GroupCollectives* experts = nullptr;      ///< expert gradients
+  const GroupCollectives* shard = nullptr;        ///< that share sharded states
+  const GroupCollectives* stages = nullptr;       ///< the pipeline
+  const GroupCollectives* replicas = nullptr;     ///< of shards (HSDP)
+  /// What tables of other layers on the same ranks share.
+  void take_groups(const StepTable& other) noexcept {
+    data = other.data;
+    experts = other.experts;
+    shard = other.shard;
+    stages = other.stages;
+    replicas = other.replicas;
+  }
+  Seconds passes{};  ///< of the pipeline, simulated for one strategy (step_trace.hpp); 0: by closed form
+};
+
+}  // namespace headroom

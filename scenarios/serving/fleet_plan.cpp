@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/on_threads.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/serving_confidence.hpp>
+#include <headroom/model/serve/serving_times.hpp>
+#include <headroom/scenarios/money/formulas.hpp>
+#include <headroom/scenarios/serving/fleet_axes.hpp>
+#include <headroom/scenarios/serving/fleet_plan.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+constexpr std::uint64_t most_combinations = 20'000;
+constexpr std::int64_t most_replicas = 20'000;
+
+const ServeScenario& serving(const FleetOption& option) {
+  return std::get<ServeScenario>(option.scenario->question);
+}
+
+/// The first line of what is wrong, without its place: many combinations break the same rule.
+std::string first_line(const ConfigError& error) {
+  return error.diagnostics().empty() ? std::string{error.what()} : error.diagnostics().front().message;
+}
+
+/// Gaps of a trace by their mean and spread; of classes by theirs.
+ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
+  if (!traffic.traced) {
+    std::vector<TrafficClass> classes;
+    for (const RequestClass& c : traffic.classes) {
+      classes.push_back(c.traffic);
+    }
+    return screen_traffic(classes);
+  }
+  std::vector<Request> requests = traffic.traced->trace.requests;
+  TrafficClass all;
+  all.arrivals.rate = traffic.traced->rate;
+  double gaps = 0.0, squares = 0.0;
+  for (std::size_t i = 1; i < requests.size(); ++i) {
+    const double gap = seconds_of(requests[i].arrival - requests[i - 1].arrival);
+    gaps += gap;
+    squares += gap * gap;
+  }
+  const double n = real(static_cast<std::int64_t>(requests.size())) - 1.0;
+  const double mean = gaps / n;
+  const double variance = std::max(0.0, squares / n - mean * mean);
+  if (mean > 0.0 && variance > 0.0) {
+    all.arrivals.gaps = GapShape::gamma;
+    all.arrivals.cv = std::sqrt(variance) / mean;
+  }
+  all.lengths = std::move(requests);
+  return screen_traffic(std::vector<TrafficClass>{all});
+}
+
+/// Whether closed forms keep every promise, all requests taken together. `slow` times longer iterations are the same as
+/// requests that come `slow` times as fast with promises as many times shorter: time has no other scale.
+bool screens(const ServeScenario& s, const ServingFleet& fleet, ScreenTraffic traffic, double slow) {
+  traffic.rate = slow * traffic.rate;
+  const ServingScreen answer = screen(fleet, traffic);
+  if (answer.overloaded) {
+    return false;
+  }
+  for (const RequestClass& c : s.traffic->classes) {
+    for (const TailObjective& o : c.objectives) {
+      const TimeDistribution& times = o.metric == LatencyMetric::ttft   ? answer.ttft
+                                      : o.metric == LatencyMetric::tpot ? answer.tpot
+                                                                        : answer.e2e;
+      const double value = o.quantile == TailObjective::mean ? times.mean() : times.quantile(o.quantile);
+      if (!(slow * value <= o.limit.raw())) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// The least number of replicas that closed forms find enough; most_replicas where none is.
+std::int64_t screened_replicas(const ServeScenario& s,
+                               const ServedReplica& served,
+                               const ScreenTraffic& traffic,
+                               double slow = 1.0) {
+  const auto enough = [&](std::int64_t replicas) {
+    return screens(s, serving_fleet(s, served, replicas, replicas), traffic, slow);
+  };
+  std::int64_t few = 0, many = 1;
+  while (many < most_replicas && !enough(many)) {
+    few = many;
+    many *= 2;
+  }
+  while (many - few > 1) {
+    const std::int64_t middle = few + (many - few) / 2;
+    (enough(middle) ? many : few) = middle;
+  }
+  return many;
+}
+
+std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
+  const FleetQuestion& fleet = *serving(option).fleet;
+  const std::int64_t prefill =
+      option.served->prefill ? fleet.prefill->replicas.value_or(replicas) * option.served->prefill->gpus : 0;
+  return (replicas + fleet.spare) * option.served->simulated.gpus + prefill;
+}
+
+/// Dollars of a machine by the hour and by the tokens of the load.
+void add_money(FleetOption& option) {
+  const ServeScenario& s = serving(option);
+  const Money& money = option.scenario->money;
+  if (!money.price) {
+    return;
+  }
+  const double gpus_of_one = real(option.served->simulated.gpus);
+  const auto machine = [&](double replicas) {
+    return (real(option.gpus) + (replicas - option.replicas.mid) * gpus_of_one) * *money.price;
+  };
+  option.per_hour = machine(option.replicas.mid) * hour;
+  const double rate = s.traffic->rate().raw();
+  const ServingTraffic::Lengths lengths = s.traffic->lengths();
+  const auto each = [&](double share, double tokens) {
+    const auto at = [&](double replicas) { return share * cost_per_million(machine(replicas), Hertz{rate * tokens}); };
+    return Interval<Dollars>{at(option.replicas.low), at(option.replicas.mid), at(option.replicas.high)};
+  };
+  option.per_million_output_of_all = each(1.0, lengths.output);
+  option.per_million_output = option.per_million_output_of_all;
+  option.per_million_input = each(option.prompt_share, lengths.prompt);
+  option.per_million_output = each(1.0 - option.prompt_share, lengths.output);
+}
+
+/// What a combination makes of the question, screened; or why it cannot be.
+class OptionMaker {
+ public:
+  OptionMaker(const ConfigValue& root, const std::string& file, const Sources& sources)
+      : root_{root}, file_{file}, sources_{sources} {
+    std::erase_if(root_.entries, [](const ConfigEntry& e) { return e.key == "search" || e.key == "objective"; });
+  }
+
+  [[nodiscard]] Scenario read(const std::vector<std::string>& changes) const {
+    ConfigValue root = root_;
+    Diagnostics diagnostics;
+    for (const std::string& change : changes) {
+      apply_override(root, change, diagnostics);
+    }
+    diagnostics.throw_if_any();
+    return read_scenario(root, file_, sources_);
+  }
+
+  /// Throws ConfigError where it cannot be.
+  [[nodiscard]] FleetOption make(const std::vector<std::string>& changes) const {
+    FleetOption option;
+    option.changes = changes;
+    option.scenario = std::make_shared<const Scenario>(read(changes));
+    const ServeScenario& s = serving(option);
+    if (s.host && s.work.layout.tp > s.host->gpus) {
+      throw ConfigError{"tp " + std::to_string(s.work.layout.tp) + " spans hosts of " + std::to_string(s.host->gpus) +
+                        " GPUs (" + s.host->id + ")"};
+    }
+    option.served = std::make_shared<const ServedReplica>(served_replica(s));
+    const ScreenTraffic traffic = screened_traffic(*s.traffic);
+    option.screened_replicas = s.fleet->replicas.value_or(screened_replicas(s, *option.served, traffic));
+    const std::int64_t replicas = option.screened_replicas;
+    option.screened = screen(serving_fleet(s, *option.served, replicas, replicas), traffic);
+    option.replicas = replicas_interval(s, *option.served, traffic, replicas);
+    option.gpus = gpus_of(option, replicas);
+    option.prompt_share = prompt_share(s, option.screened);
+    add_money(option);
+    return option;
+  }
+
+ private:
+  /// Replicas needed when their rate is at the ends of its interval.
+  static Interval<double> replicas_interval(const ServeScenario& s,
+                                            const ServedReplica& served,
+                                            const ScreenTraffic& traffic,
+                                            std::int64_t replicas) {
+    if (s.fleet->replicas) {
+      return {real(replicas), real(replicas), real(replicas)};
+    }
+    const ServingErrors& errors =
+        serving_confidence().of(s.engine.id, ServingQuantity::rate, s.architecture.moe.has_value());
+    const auto needed = [&](double rate) { return real(screened_replicas(s, served, traffic, 1.0 / rate)); };
+    return {std::min(real(replicas), needed(errors.high)), real(replicas),
+            std::max(real(replicas), needed(errors.low))};
+  }
+
+  /// Of the time that a replica iterates, what prompts take, at the batch that the screen finds.
+  static double prompt_share(const ServeScenario& s, const ServingScreen& screened) {
+    ServingWorkload w = s.work;
+    w.gpus = w.layout.gpus();
+    w.concurrency = std::max<std::int64_t>(1, std::llround(screened.pool.batch));
+    w.max_seq_len = w.isl + w.osl;
+    const ServingEstimate memory = serve_memory(s.architecture, s.device, s.engine, w);
+    if (memory.verdict != Verdict::feasible) {
+      return 0.0;
+    }
+    const Node* node = s.host ? &*s.host : nullptr;
+    return serving_times(s.architecture, s.device, node, s.engine, w, memory).state.prompt_share;
+  }
+
+  ConfigValue root_;
+  std::string file_;
+  const Sources& sources_;
+};
+
+/// Money where there is a price, else GPUs; then fewer GPUs.
+bool cheaper(const FleetOption& a, const FleetOption& b) {
+  const bool priced = a.per_hour.raw() > 0.0 && b.per_hour.raw() > 0.0;
+  if (priced && a.per_hour.raw() != b.per_hour.raw()) {
+    return a.per_hour < b.per_hour;
+  }
+  return a.gpus < b.gpus;
+}
+
+bool keeps(const FleetOption& option) {
+  return option.sized && option.sized->keeps();
+}
+
+/// Simulates an option and corrects what the screen said of it; false: no number of replicas keeps the promises.
+bool confirm(FleetOption& option, std::string& why) {
+  const ServeScenario& s = serving(option);
+  if (!s.fleet->replicas) {
+    why = out_of_reach(s, *option.served);
+    if (!why.empty()) {
+      return false;
+    }
+  }
+  option.sized = size_fleet(s, *option.served, std::min<std::int64_t>(option.screened_replicas, most_replicas));
+  const double shift = real(option.sized->replicas) / std::max(1.0, option.replicas.mid);
+  option.replicas = {std::max(1.0, std::floor(shift * option.replicas.low)), real(option.sized->replicas),
+                     std::max(real(option.sized->replicas), std::ceil(shift * option.replicas.high))};
+  option.gpus = option.sized->gpus;
+  add_money(option);
+  return true;
+}
+
+/// Of the sized options that keep their promises those that no other beats in cost, first token and token at once.
+std::vector<std::size_t> front_of(const std::vector<FleetOption>& options) {
+  const auto beats = [](const FleetOption& a, const FleetOption& b) {
+    const RequestMetrics& x = a.sized->metrics.all;
+    const RequestMetrics& y = b.sized->metrics.all;
+    const bool no_worse = !cheaper(b, a) && x.ttft.p95 <= y.ttft.p95 && x.tpot.p95 <= y.tpot.p95;
+    return no_worse && (cheaper(a, b) || x.ttft.p95 < y.ttft.p95 || x.tpot.p95 < y.tpot.p95);
+  };
+  std::vector<std::size_t> front;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const bool beaten = std::any_of(options.begin(), options.end(), [&](const FleetOption& other) {
+      return keeps(other) && keeps(options[i]) && beats(other, options[i]);
+    });
+    if (keeps(options[i]) && !beaten) {
+      front.push_back(i);
+    }
+  }
+  return front;
+}
+
+/// Sized ones that keep everything first, then sized, then screened; each cheapest first.
+void rank(std::vector<FleetOption>& options) {
+  const auto class_of = [](const FleetOption& o) { return keeps(o) ? 0 : o.sized ? 1 : 2; };
+  std::stable_sort(options.begin(), options.end(), [&](const FleetOption& a, const FleetOption& b) {
+    return class_of(a) != class_of(b) ? class_of(a) < class_of(b) : cheaper(a, b);
+  });
+}
+
+/// Simulates options by what the screen says they cost until `wanted` are sized, or none is left. An option that is out
+/// of reach makes room for the next.
+void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted) {
+  std::size_t done = 0;
+  std::size_t next = 0;
+  while (done < wanted && next < plan.options.size()) {
+    const std::size_t count = std::min(wanted - done, plan.options.size() - next);
+    std::vector<std::string> why(count);
+    std::vector<char> sized(count);
+    on_threads(threads, count, [&](std::size_t i) {
+      try {
+        sized[i] = confirm(plan.options[next + i], why[i]) ? 1 : 0;
+      } catch (const ConfigError& error) {
+        why[i] = first_line(error);
+      }
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+      if (sized[i] == 0) {
+        plan.dropped.push_back({plan.options[next + i].changes, why[i], true});
+        plan.options[next + i].gpus = 0;  // leaves the list below
+      } else {
+        ++done;
+      }
+    }
+    next += count;
+  }
+  std::erase_if(plan.options, [](const FleetOption& o) { return o.gpus == 0; });
+  rank(plan.options);
+  plan.front = front_of(plan.options);
+}
+
+PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
+  const ServeScenario& s = serving(option);
+  const ServingMetrics& m = option.sized->metrics;
+  const double idle = real(option.sized->spare * option.served->simulated.gpus);
+  const double busy = std::min(1.0, m.pool.busy);
+  const double multiplies = busy * option.prompt_share;
+  EnergyWork work;
+  work.gpus = real(option.gpus) - idle;
+  work.spare_gpus = idle;
+  work.gpus_per_node = s.host ? real(s.host->gpus) : 1.0;
+  work.shares[static_cast<std::size_t>(Draw::matrix)] = multiplies;
+  work.shares[static_cast<std::size_t>(Draw::memory)] = busy - multiplies;
+  work.shares[static_cast<std::size_t>(Draw::waiting)] = 1.0 - busy;
+  work.rate = Hertz{s.traffic->rate().raw() * s.traffic->lengths().output};
+  const Interval<double>& r = option.replicas;
+  work.width = r.mid > 0.0 ? std::sqrt(r.high / std::max(1.0, r.low)) - 1.0 : 0.0;
+  return energy_of(power, s.work.clock, option.scenario->energy, work);
+}
+
+/// What the first option costs and draws.
+void settle(FleetPlan& plan) {
+  const FleetOption& best = plan.options.front();
+  const ServeScenario& s = serving(best);
+  if (best.sized) {
+    const double output = s.traffic->lengths().output;
+    const double reached = best.sized->knee.raw() > 0.0 ? best.sized->knee.raw() : s.traffic->rate().raw();
+    plan.bill =
+        serving_bill(best.scenario->money, {real(best.gpus), s.traffic->lengths().prompt, output, reached * output});
+    const Node* node = s.host ? &*s.host : nullptr;
+    if (const std::optional<GpuPower> power = gpu_power(s.device, node, s.power_cap)) {
+      plan.energy = energy_of_fleet(best, *power);
+    }
+  }
+  plan.notes = best.scenario->assumptions;
+  const ServingErrors& errors =
+      serving_confidence().of(s.engine.id, ServingQuantity::rate, s.architecture.moe.has_value());
+  plan.interval_source = errors.text() +
+                         "; a fleet whose replicas are slower by as much needs the replicas of the "
+                         "interval's end";
+  for (const RequestClass& c : s.traffic->classes) {
+    if (c.objectives.empty()) {
+      plan.notes.push_back("[slo]: nothing is promised to " + (c.name == "all" ? std::string{"requests"} : c.name) +
+                           ", so that any fleet that is not overloaded will do; state ttft_p95 and tpot_p95");
+    }
+  }
+}
+
+}  // namespace
+
+bool FleetPlan::feasible() const noexcept {
+  return !options.empty() && keeps(options.front());
+}
+
+FleetPlan plan_fleet(const ConfigValue& root,
+                     const std::string& file,
+                     const Sources& sources,
+                     const FleetPlanOptions& options) {
+  Diagnostics diagnostics;
+  const std::vector<FleetAxis> axes = read_fleet_axes(root, sources.catalog, diagnostics);
+  diagnostics.throw_if_any();
+  FleetPlan plan;
+  plan.combinations = combinations(axes);
+  if (plan.combinations > most_combinations) {
+    throw ConfigError{"[search] makes " + std::to_string(plan.combinations) + " combinations, above " +
+                      std::to_string(most_combinations) + "; list fewer values"};
+  }
+  const OptionMaker maker{root, file, sources};
+  static_cast<void>(maker.read(combination(axes, 0)));  // what is wrong with the document itself, all at once
+  const auto all = static_cast<std::size_t>(plan.combinations);
+  std::vector<std::optional<FleetOption>> made(all);
+  std::vector<std::string> why(all);
+  const unsigned threads = thread_count(options.threads);
+  on_threads(threads, all, [&](std::size_t i) {
+    try {
+      made[i] = maker.make(combination(axes, i));
+    } catch (const ConfigError& error) {
+      why[i] = first_line(error);
+    }
+  });
+  for (std::size_t i = 0; i < all; ++i) {
+    if (!made[i]) {
+      plan.dropped.push_back({combination(axes, i), why[i], false});
+    } else if (made[i]->screened_replicas >= most_replicas) {
+      const std::string reason = out_of_reach(serving(*made[i]), *made[i]->served);
+      plan.dropped.push_back(
+          {made[i]->changes,
+           reason.empty() ? "the closed forms find no number of replicas that keeps the promises" : reason, true});
+    } else {
+      plan.options.push_back(std::move(*made[i]));
+    }
+  }
+  rank(plan.options);
+  confirm_best(plan, threads, options.confirmed);
+  if (plan.options.empty()) {
+    return plan;
+  }
+  plan.question = plan.options.front().scenario;
+  settle(plan);
+  return plan;
+}
+
+}  // namespace headroom

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/simulation/saturation.hpp>
+#include <headroom/scenarios/serving/fleet_sizing.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headroom {
+namespace {
+
+constexpr std::int64_t most_replicas = 20'000;
+
+std::string name_of(const TailObjective& o) {
+  const std::string metric{latency_metric_names[static_cast<std::size_t>(o.metric)]};
+  return metric + (o.quantile == TailObjective::mean ? " mean" : " p" + format_number(100.0 * o.quantile, 3));
+}
+
+bool all_kept(const ServingTraffic& traffic, const ServingMetrics& metrics) {
+  const std::vector<KeptObjective> promises = judge_promises(traffic, metrics);
+  return !metrics.overloaded &&
+         std::all_of(promises.begin(), promises.end(), [](const KeptObjective& p) { return p.kept(); });
+}
+
+/// One fleet of a question, asked at several sizes.
+class Sizing {
+ public:
+  Sizing(const ServeScenario& scenario, const ServedReplica& served) : scenario_{scenario}, served_{served} {}
+
+  SizedFleet run(std::int64_t start) {
+    const FleetQuestion& fleet = *scenario_.fleet;
+    SizedFleet sized;
+    sized.spare = fleet.spare;
+    if (fleet.prefill) {
+      // With decodes that never wait the promises of first tokens are the prefill pool's alone.
+      prefill_ = fleet.prefill->replicas.value_or(1);
+      replicas_ = fleet.replicas.value_or(std::max<std::int64_t>(4, 4 * start));
+      prefill_ = fleet.prefill->replicas.value_or(least(prefill_, start));
+    }
+    replicas_ = start;
+    replicas_ = fleet.replicas.value_or(least(replicas_, start));
+    sized.replicas = replicas_;
+    sized.prefill_replicas = prefill_;
+    sized.gpus = (sized.replicas + sized.spare) * served_.simulated.gpus +
+                 (served_.prefill ? prefill_ * served_.prefill->gpus : 0);
+    sized.metrics = at(1.0);
+    sized.promises = judge_promises(*scenario_.traffic, sized.metrics);
+    sized.saturation = saturated();
+    sized.knee = knee(sized.saturation);
+    return sized;
+  }
+
+ private:
+  [[nodiscard]] ServingMetrics at(double factor) const {
+    return simulate_fleet(scenario_, served_, replicas_, prefill_, factor);
+  }
+  [[nodiscard]] bool keeps() const { return all_kept(*scenario_.traffic, at(1.0)); }
+
+  /// The least `size`, one of the two members, that keeps the promises: strides that double from `start` on, then
+  /// bisection.
+  std::int64_t least(std::int64_t& size, std::int64_t start) {
+    size = std::max<std::int64_t>(1, start);
+    std::int64_t enough = 0, few = 0;
+    std::int64_t stride = std::max<std::int64_t>(1, size / 8);
+    while (enough == 0 || (few == 0 && enough > 1)) {
+      if (keeps()) {
+        enough = size;
+        size = std::max<std::int64_t>(1, size - stride);
+      } else {
+        few = size;
+        size = std::min(most_replicas, enough > 0 ? enough : size + stride);
+      }
+      if ((enough > 0 && few > 0) || few >= most_replicas) {
+        break;
+      }
+      stride *= 2;
+    }
+    while (enough > 0 && enough - few > 1) {
+      size = few + (enough - few) / 2;
+      (keeps() ? enough : few) = size;
+    }
+    size = enough > 0 ? enough : most_replicas;
+    return size;
+  }
+
+  [[nodiscard]] Hertz saturated() const {
+    const ServingTraffic& traffic = *scenario_.traffic;
+    const ServingFleet fleet = serving_fleet(scenario_, served_, replicas_, prefill_);
+    RequestLoad load = traffic.load();
+    for (Request& request : load.requests) {
+      request.arrival = Picoseconds{0};
+    }
+    return finish_rate(simulate(fleet, load));
+  }
+
+  /// The highest share of the saturation at which promises are kept, to a hundredth of it.
+  [[nodiscard]] Hertz knee(Hertz saturation) const {
+    const double most = saturation / scenario_.traffic->rate();
+    double good = 0.0, bad = 1.05 * most;
+    for (int i = 0; i < 7 && most > 0.0; ++i) {
+      const double factor = i == 0 ? std::min(1.0, most) : 0.5 * (good + bad);
+      (all_kept(*scenario_.traffic, at(factor)) ? good : bad) = factor;
+    }
+    return good * scenario_.traffic->rate();
+  }
+
+  const ServeScenario& scenario_;
+  const ServedReplica& served_;
+  std::int64_t replicas_ = 1, prefill_ = 0;
+};
+
+}  // namespace
+
+bool SizedFleet::keeps() const noexcept {
+  return !metrics.overloaded &&
+         std::all_of(promises.begin(), promises.end(), [](const KeptObjective& p) { return p.kept(); });
+}
+
+Seconds time_of(const RequestMetrics& metrics, const TailObjective& objective) noexcept {
+  const TimeSummary& times = objective.metric == LatencyMetric::ttft   ? metrics.ttft
+                             : objective.metric == LatencyMetric::tpot ? metrics.tpot
+                                                                       : metrics.e2e;
+  const double q = objective.quantile;
+  return q == TailObjective::mean ? times.mean
+         : q <= 0.5               ? times.p50
+         : q <= 0.9               ? times.p90
+         : q <= 0.95              ? times.p95
+                                  : times.p99;
+}
+
+std::vector<KeptObjective> judge_promises(const ServingTraffic& traffic, const ServingMetrics& metrics) {
+  std::vector<KeptObjective> promises;
+  for (std::size_t i = 0; i < traffic.classes.size(); ++i) {
+    const RequestMetrics& of =
+        i < metrics.classes.size() && traffic.classes.size() > 1 ? metrics.classes[i] : metrics.all;
+    for (const TailObjective& objective : traffic.classes[i].objectives) {
+      promises.push_back({traffic.classes[i].name, objective, time_of(of, objective)});
+    }
+  }
+  return promises;
+}
+
+ServingMetrics simulate_fleet(const ServeScenario& scenario,
+                              const ServedReplica& served,
+                              std::int64_t replicas,
+                              std::int64_t prefill_replicas,
+                              double factor) {
+  const RequestLoad load = scenario.traffic->load(factor);
+  const ServingFleet fleet = serving_fleet(scenario, served, replicas, prefill_replicas);
+  if (const std::vector<std::string> wrong = problems(fleet, load); !wrong.empty()) {
+    throw ConfigError{wrong.front()};
+  }
+  std::vector<ServiceObjective> each;
+  for (const RequestClass& c : scenario.traffic->classes) {
+    ServiceObjective objective;
+    for (const TailObjective& o : c.objectives) {
+      Seconds& limit = o.metric == LatencyMetric::ttft   ? objective.ttft
+                       : o.metric == LatencyMetric::tpot ? objective.tpot
+                                                         : objective.e2e;
+      limit = std::min(limit, o.limit);
+    }
+    each.push_back(objective);
+  }
+  const auto warm_up = static_cast<std::int64_t>(load.requests.size() / 10);
+  return serving_metrics(load, simulate(fleet, load), each, warm_up);
+}
+
+std::string out_of_reach(const ServeScenario& scenario, const ServedReplica& served) {
+  const ServingTraffic& traffic = *scenario.traffic;
+  for (const RequestClass& c : traffic.classes) {
+    for (const TailObjective& o : c.objectives) {
+      const bool first = o.metric == LatencyMetric::ttft && o.quantile != 0.5;
+      const Seconds floor = first                             ? served.least_first_token
+                            : o.metric == LatencyMetric::tpot ? served.least_token
+                                                              : Seconds{};
+      if (o.limit < floor) {
+        return name_of(o) + " of " + format(o.limit) + " lies below the floor of " + format(floor) +
+               (first ? ": the mean prompt at the datasheet's peak and bandwidth"
+                      : ": one token of a lone sequence, its weights and cache read at the datasheet's bandwidth");
+      }
+    }
+  }
+  // So slow that requests hardly meet: a hundredth of one replica's load at most.
+  const double lone =
+      0.01 / (traffic.rate().raw() * std::max(1e-3, served.least_token.raw() * traffic.lengths().output));
+  const std::int64_t prefill = scenario.fleet->prefill ? 1 : 0;
+  const ServingMetrics idle = simulate_fleet(scenario, served, 1, prefill, std::min(1.0, lone));
+  for (const KeptObjective& p : judge_promises(traffic, idle)) {
+    if (!p.kept()) {
+      return "not even an idle replica keeps " + name_of(p.objective) + " of " + format(p.objective.limit) +
+             ": it takes " + format(p.value);
+    }
+  }
+  return {};
+}
+
+SizedFleet size_fleet(const ServeScenario& scenario, const ServedReplica& served, std::int64_t start) {
+  return Sizing{scenario, served}.run(start);
+}
+
+}  // namespace headroom

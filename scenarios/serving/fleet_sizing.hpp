@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fewest replicas that keep what a fleet promises, by simulation.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+#include <headroom/model/serve/simulation/serving_metrics.hpp>
+#include <headroom/model/serve/tail_objective.hpp>
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/serving/served_replica.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// One promise and what became of it.
+struct KeptObjective {
+  std::string service_class;
+  TailObjective objective;
+  Seconds value{};  ///< infinite where too few requests were answered to tell
+  [[nodiscard]] bool kept() const noexcept { return value <= objective.limit; }
+};
+
+/// How many replicas, and what they do under the load.
+struct SizedFleet {
+  std::int64_t replicas = 0;          ///< that keep the promises; the question's where it states them
+  std::int64_t spare = 0;             ///< on top
+  std::int64_t prefill_replicas = 0;  ///< 0: replicas do both
+  std::int64_t gpus = 0;              ///< of all of them
+  ServingMetrics metrics;             ///< with the spare replicas down
+  std::vector<KeptObjective> promises;
+  Hertz saturation{};  ///< requests/s that these replicas answer at most
+  Hertz knee{};        ///< the most at which the promises are kept; 0: at none that was tried
+  [[nodiscard]] bool keeps() const noexcept;
+};
+
+/// What a time that belongs to an objective came to; NaN where nothing was counted.
+[[nodiscard]] Seconds time_of(const RequestMetrics& metrics, const TailObjective& objective) noexcept;
+
+/// The promises of all classes and what a simulation made of them.
+[[nodiscard]] std::vector<KeptObjective> judge_promises(const ServingTraffic& traffic, const ServingMetrics& metrics);
+
+/// Simulates the load at `factor` times its rate on a fleet. Requests of the first tenth are not counted.
+[[nodiscard]] ServingMetrics simulate_fleet(const ServeScenario& scenario,
+                                            const ServedReplica& served,
+                                            std::int64_t replicas,
+                                            std::int64_t prefill_replicas,
+                                            double factor = 1.0);
+
+/// Why no number of replicas keeps the promises: one lies below what the datasheet allows, or an idle replica misses
+/// it. Empty: some number does.
+[[nodiscard]] std::string out_of_reach(const ServeScenario& scenario, const ServedReplica& served);
+
+/// Sized from `start` on, up or down, each size simulated with the same requests; the question's own number where it
+/// states one. Saturation and knee are those of the replicas without the spare ones. Precondition: out_of_reach() is
+/// empty.
+[[nodiscard]] SizedFleet size_fleet(const ServeScenario& scenario, const ServedReplica& served, std::int64_t start);
+
+}  // namespace headroom

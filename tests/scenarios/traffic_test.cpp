@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// [traffic], [slo] and [fleet] of a serving question.
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace headroom;
+
+namespace {
+
+const Sources& sources() {
+  static const Sources standard = Sources::standard();
+  return standard;
+}
+
+Scenario question(const std::vector<std::string>& more) {
+  std::vector<std::string> all{"kind=serve", "model=llama3.1-70b", "hardware.gpu=h100-sxm-80gb", "serving.weights=fp8",
+                               "strategy.tp=4"};
+  all.insert(all.end(), more.begin(), more.end());
+  return scenario_from_overrides(all, sources());
+}
+
+const ServeScenario& serving(const Scenario& scenario) {
+  return std::get<ServeScenario>(scenario.question);
+}
+
+/// Everything that is wrong, in one text.
+std::string refusal(const std::vector<std::string>& more) {
+  try {
+    static_cast<void>(question(more));
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+bool says(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+bool assumes(const Scenario& scenario, std::string_view text) {
+  return std::any_of(scenario.assumptions.begin(), scenario.assumptions.end(),
+                     [&](const std::string& note) { return says(note, text); });
+}
+
+}  // namespace
+
+TEST_CASE("S1 as a scenario: a million requests a day are 11.574 a second, and bursts of ten times the rest 115.7") {
+  const Scenario scenario =
+      question({"traffic.rate=1e6 req/d", "serving.isl=1000", "serving.osl=100", "traffic.over_time.shape=bursts",
+                "traffic.over_time.factor=10", "traffic.over_time.period=1 h", "traffic.over_time.length=36 s"});
+  const ServingTraffic& traffic = *serving(scenario).traffic;
+  CHECK(traffic.rate().raw() == doctest::Approx(11.574).epsilon(1e-4));
+  // A hundredth of the time at ten times the rest: the rest is 1 / 1.09 of the mean.
+  CHECK(traffic.classes[0].traffic.arrivals.curve.peak() == doctest::Approx(10.0 / 1.09).epsilon(1e-9));
+}
+
+TEST_CASE("S16: what is not asked is told: arrivals, lengths, promises' spare replicas, the day's shape") {
+  const Scenario scenario = question({"traffic.rate=5 req/s", "serving.isl=1000", "serving.osl=100"});
+  CHECK(assumes(scenario, "traffic.arrivals = poisson (not stated)"));
+  CHECK(assumes(scenario, "traffic.prompt: every request 1000 tokens (serving.isl)"));
+  CHECK(assumes(scenario, "traffic.over_time = constant"));
+  CHECK(assumes(scenario, "fleet.spare = 0"));
+  CHECK_FALSE(serving(scenario).traffic->objectives_stated);
+  CHECK(serving(scenario).work.gpus == 4);  // one replica, until the fleet is sized
+}
+
+TEST_CASE("lengths of classes are weighed by their rates, and the longest is of the longest class") {
+  const Scenario scenario = question(
+      {R"(traffic.class=[{name="chat", rate="3 req/s", prompt={mean=1000}, output={mean=200}, slo={ttft_p95="1 s"}},)"
+       R"( {name="code", rate="1 req/s", prompt={mean=5000, law="uniform", low=0.5}, output={mean=600}}])",
+       "slo.tpot_p99=50 ms"});
+  const ServingTraffic& traffic = *serving(scenario).traffic;
+  CHECK(traffic.rate().raw() == doctest::Approx(4.0));
+  CHECK(traffic.lengths().prompt == doctest::Approx(2000.0));
+  CHECK(traffic.lengths().output == doctest::Approx(300.0));
+  CHECK(traffic.lengths().longest == 7500 + 600);
+  // A class's own promises stand in place of the common ones.
+  REQUIRE(traffic.classes.size() == 2);
+  CHECK(traffic.classes[0].objectives.at(0).metric == LatencyMetric::ttft);
+  CHECK(traffic.classes[1].objectives.at(0).metric == LatencyMetric::tpot);
+  CHECK(traffic.classes[1].objectives.at(0).quantile == 0.99);
+}
+
+TEST_CASE("a load is the asked number of requests at the asked rate, and faster by the factor asked") {
+  const Scenario scenario = question({"traffic.rate=20 req/s", "serving.isl=1000", "serving.osl=100"});
+  const ServingTraffic& traffic = *serving(scenario).traffic;
+  const RequestLoad load = traffic.load();
+  CHECK(load.requests.size() == 20'000);
+  const double seconds = seconds_of(load.requests.back().arrival);
+  CHECK(seconds == doctest::Approx(1000.0).epsilon(0.03));
+  // The same gaps, half as long.
+  CHECK(seconds_of(traffic.load(2.0).requests.back().arrival) == doctest::Approx(0.5 * seconds).epsilon(1e-9));
+}
+
+TEST_CASE("a trace gives times and lengths, and its rate unless another is stated") {
+  const std::string file = (std::filesystem::temp_directory_path() / "headroom-traffic-test.csv").string();
+  std::ofstream{file} << "arrival_s,prompt_tokens,output_tokens\n0,100,10\n1,300,30\n4,200,20\n";
+  const Scenario scenario = question({"traffic.trace=" + file, "traffic.requests=100"});
+  const ServingTraffic& traffic = *serving(scenario).traffic;
+  CHECK(traffic.rate().raw() == doctest::Approx(0.5));
+  CHECK(traffic.lengths().prompt == doctest::Approx(200.0));
+  CHECK(traffic.lengths().longest == 330);
+  CHECK(traffic.load().requests.size() == 100);
+  CHECK(serving(question({"traffic.trace=" + file, "traffic.rate=10 req/s"})).traffic->rate().raw() == 10.0);
+  CHECK(says(refusal({"traffic.trace=" + file, "traffic.arrivals=gamma"}), "'arrivals' beside 'trace'"));
+
+  std::ofstream{file} << "arrival_s,prompt_tokens,output_tokens\n5,100,10\n1,300,0\n-2,1,1\n";
+  const std::string wrong = refusal({"traffic.trace=" + file});
+  CHECK(says(wrong, file + ":3"));
+  CHECK(says(wrong, file + ":4"));
+  std::ofstream{file} << "arrival,prompt_tokens,output_tokens\n5,100,10\n";
+  CHECK(says(refusal({"traffic.trace=" + file}), "arrival"));
+  std::filesystem::remove(file);
+}
+
+TEST_CASE("loads that mean nothing are refused, all at once") {
+  const std::string wrong =
+      refusal({"traffic.rate=0 req/s", "traffic.arrivals=gamma", "traffic.prompt.mean=0", "traffic.output.mean=100",
+               "traffic.output.most=50", "slo.ttft_p96=1 s", "fleet.routing=nearest", "serving.concurrency=4"});
+  for (const std::string_view part :
+       {"'rate' is '0 req/s'", "missing key 'cv'", "'most' is 50, below the mean of 100", "unknown key 'ttft_p96'",
+        "'routing' is 'nearest'", "'concurrency' is a fixed load"}) {
+    CAPTURE(part);
+    CHECK(says(wrong, part));
+  }
+  CHECK(says(refusal({"traffic.rate=inf req/s", "serving.isl=1", "serving.osl=1"}), "not a finite number"));
+  CHECK(says(refusal({"slo.ttft_p95=1 s", "serving.isl=1", "serving.osl=1", "hardware.gpus=4"}), "missing [traffic]"));
+  CHECK(says(refusal({"traffic.rate=1 req/s"}), "missing [traffic.prompt]"));
+}
