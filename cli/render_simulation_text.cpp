@@ -87,6 +87,9 @@ std::string interval_cell(const Interval<Seconds>& interval) {
 
 /// "39 % below", "31 % over", "2.4 times the limit".
 std::string margin(const JudgedPromise& one) {
+  if (one.refuses() && !(one.over() > 0.0)) {
+    return percent(one.refused) + " are refused";
+  }
   if (one.over() > 1.0) {
     return format_number(1.0 + one.over()) + " times the limit";
   }
@@ -105,7 +108,8 @@ std::string promise_table(const ServingSimulation& r) {
   Table table{{"promised", "limit", "reached", "", ""}};
   table.left(2), table.left(3), table.left(4);
   for (const JudgedPromise& one : r.promises) {
-    const bool open = one.kept ? one.reached.high > one.promise.limit : one.reached.low <= one.promise.limit;
+    const bool open =
+        one.kept ? one.reached.high > one.promise.limit : one.reached.low <= one.promise.limit && !one.refuses();
     table.row({promise_name(r, one), format(one.promise.limit), interval_cell(one.reached),
                std::string{one.kept ? "kept" : "missed"} + ", " + margin(one),
                !open      ? ""

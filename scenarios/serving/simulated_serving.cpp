@@ -228,11 +228,11 @@ class Simulator {
     for (std::size_t i = 0; i < out_.classes.size(); ++i) {
       const RequestMetrics& metrics = out_.metrics.classes.at(i);
       for (const TailObjective& promise : s_.traffic->classes[i].objectives) {
-        JudgedPromise judged{i, promise, reached(i, promise), false};
-        const double refused = metrics.requests > 0 ? real(metrics.refused) / real(metrics.requests) : 0.0;
+        JudgedPromise judged{i, promise, reached(i, promise)};
+        judged.refused = metrics.requests > 0 ? real(metrics.refused) / real(metrics.requests) : 0.0;
         // Answers of one token have no time between tokens.
         const bool none = std::isnan(judged.reached.mid.raw()) && metrics.finished > 0;
-        judged.kept = (none || judged.reached.mid <= promise.limit) && refused <= 1.0 - promise.quantile;
+        judged.kept = (none || judged.reached.mid <= promise.limit) && !judged.refuses();
         out_.promises.push_back(judged);
       }
     }

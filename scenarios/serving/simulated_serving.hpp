@@ -26,7 +26,10 @@ struct JudgedPromise {
   std::size_t service_class = 0;
   TailObjective promise;
   Interval<Seconds> reached;
-  bool kept = false;  ///< by the middle of the interval; requests that are refused count as never answered
+  double refused = 0.0;  ///< share of the class's requests, which count as never answered
+  bool kept = false;     ///< by the middle of the interval
+  /// More are refused than the promise leaves out, whatever the times of the others.
+  [[nodiscard]] bool refuses() const noexcept { return refused > 1.0 - promise.quantile; }
   /// What was reached over the limit, less 1: 0.2 is 20 % too slow.
   [[nodiscard]] double over() const noexcept { return reached.mid / promise.limit - 1.0; }
 };
