@@ -113,6 +113,7 @@ void promises(JsonWriter& json, const ServingSimulation& r) {
     json.member("limit_s", one.promise.limit.raw());
     interval(json, "reached_s", one.reached);
     json.member("kept", one.kept);
+    json.member("refused_share", one.refused);
     json.member("over_share", one.over());
     json.end_object();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a simulation.
 #include <headroom/cli/render.hpp>
+#include <headroom/cli/render_fleet.hpp>
 #include <headroom/cli/render_money.hpp>
 #include <headroom/cli/render_simulation.hpp>
 #include <headroom/cli/table.hpp>
@@ -17,10 +18,6 @@ constexpr std::array<std::string_view, 4> gap_words{"Poisson arrivals", "gamma g
 constexpr std::array<std::string_view, 4> routing_words{"in turn", "to the fewest outstanding", "by chance",
                                                         "from one queue"};
 constexpr std::size_t bar_width = 40;
-
-std::string per_second(Hertz rate) {
-  return format_number(rate.raw()) + " req/s";
-}
 
 std::string percent(double share) {
   return format_number(100.0 * share) + " %";
@@ -57,7 +54,7 @@ std::string heading(const ServeScenario& s, const ServingSimulation& r) {
   }
   text += r.replicas > 1 ? ", requests " + std::string{routing_words[static_cast<std::size_t>(s.fleet->routing)]} : "";
   const ServingTraffic::Lengths lengths = s.traffic->lengths();
-  return text + "; " + per_second(r.offered) + ", " + arrivals_text(*s.traffic) + "; " +
+  return text + "; " + rate_text(r.offered) + ", " + arrivals_text(*s.traffic) + "; " +
          format_number(lengths.prompt, 4) + " tokens in, " + format_number(lengths.output, 4) + " out on the mean\n\n";
 }
 
@@ -90,6 +87,9 @@ std::string interval_cell(const Interval<Seconds>& interval) {
 
 /// "39 % below", "31 % over", "2.4 times the limit".
 std::string margin(const JudgedPromise& one) {
+  if (one.refuses() && !(one.over() > 0.0)) {
+    return percent(one.refused) + " are refused";
+  }
   if (one.over() > 1.0) {
     return format_number(1.0 + one.over()) + " times the limit";
   }
@@ -108,7 +108,8 @@ std::string promise_table(const ServingSimulation& r) {
   Table table{{"promised", "limit", "reached", "", ""}};
   table.left(2), table.left(3), table.left(4);
   for (const JudgedPromise& one : r.promises) {
-    const bool open = one.kept ? one.reached.high > one.promise.limit : one.reached.low <= one.promise.limit;
+    const bool open =
+        one.kept ? one.reached.high > one.promise.limit : one.reached.low <= one.promise.limit && !one.refuses();
     table.row({promise_name(r, one), format(one.promise.limit), interval_cell(one.reached),
                std::string{one.kept ? "kept" : "missed"} + ", " + margin(one),
                !open      ? ""
@@ -250,7 +251,7 @@ std::vector<BatchBin> batch_bins(const std::vector<std::int64_t>& iterations_by_
 
 std::string simulation_verdict(const ServingSimulation& r) {
   if (r.overloaded()) {
-    return "overloaded: saturates at " + per_second(r.saturation.mid) + ", " + per_second(r.offered) +
+    return "overloaded: saturates at " + rate_text(r.saturation.mid) + ", " + rate_text(r.offered) +
            " come; queues grow for as long as they do";
   }
   std::string missed;
@@ -261,7 +262,7 @@ std::string simulation_verdict(const ServingSimulation& r) {
     }
   }
   const std::string load =
-      "at " + percent(r.offered / r.saturation.mid) + " of the " + per_second(r.saturation.mid) + " that saturate it";
+      "at " + percent(r.offered / r.saturation.mid) + " of the " + rate_text(r.saturation.mid) + " that saturate it";
   if (r.promises.empty()) {
     return "answers all that come, " + load;
   }

@@ -2,6 +2,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/serving_confidence.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
+#include <headroom/scenarios/serving/fleet_sizing.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 
 #include <algorithm>
@@ -11,10 +12,6 @@
 
 namespace headroom {
 namespace {
-
-/// Requests of the run that finds the saturation rate, for each place of the fleet, and what such a run may grow to.
-constexpr std::int64_t saturating_requests_of_a_place = 20;
-constexpr std::int64_t most_saturating_requests = 400'000;
 
 /// The members of a summary in one order, for what is done to each.
 constexpr std::array summary_members{&TimeSummary::mean, &TimeSummary::p50, &TimeSummary::p90,
@@ -38,27 +35,6 @@ void hold(IntervalSummary& interval, const TimeSummary& other) {
       interval.high.*member = other.*member;
     }
   }
-}
-
-const TimeSummary& summary_of(const RequestMetrics& metrics, LatencyMetric metric) {
-  switch (metric) {
-    case LatencyMetric::ttft: return metrics.ttft;
-    case LatencyMetric::tpot: return metrics.tpot;
-    case LatencyMetric::e2e: break;
-  }
-  return metrics.e2e;
-}
-
-constexpr std::array<std::pair<double, Seconds TimeSummary::*>, 5> quantiles{{{TailObjective::mean, &TimeSummary::mean},
-                                                                              {0.50, &TimeSummary::p50},
-                                                                              {0.90, &TimeSummary::p90},
-                                                                              {0.95, &TimeSummary::p95},
-                                                                              {0.99, &TimeSummary::p99}}};
-
-Seconds quantile_of(const TimeSummary& summary, double quantile) {
-  const auto found = std::find_if(quantiles.begin(), quantiles.end(),
-                                  [&](const auto& q) { return std::abs(q.first - quantile) < 1e-9; });
-  return found == quantiles.end() ? summary.max : summary.*(found->second);
 }
 
 /// What one request must keep to be good: of each time the limit of the highest quantile that is promised.
@@ -88,20 +64,6 @@ void check(const ServingTraffic& traffic) {
     }
   }
   diagnostics.throw_if_any();
-}
-
-/// The traffic as one run of saturation() takes it.
-std::vector<TrafficClass> saturating(const ServingTraffic& traffic) {
-  std::vector<TrafficClass> classes;
-  if (traffic.traced) {
-    classes.emplace_back();
-    classes.front().lengths = traffic.traced->trace.requests;
-    return classes;
-  }
-  for (const RequestClass& one : traffic.classes) {
-    classes.push_back(one.traffic);
-  }
-  return classes;
 }
 
 QueueLength queue_length(const ServingSimulation& s) {
@@ -250,10 +212,11 @@ class Simulator {
 
   void add_rates(const ServingFleet& fleet) {
     const ServingErrors& rate = errors(ServingQuantity::rate);
-    const std::int64_t places = out_.replicas * out_.replica.simulated.engine.max_num_seqs;
-    const std::int64_t count =
-        std::clamp<std::int64_t>(saturating_requests_of_a_place * places, 1'000, most_saturating_requests);
-    const Hertz most = saturation(fleet, saturating(*s_.traffic), count, s_.traffic->seed);
+    RequestLoad load = out_.load;
+    for (Request& request : load.requests) {
+      request.arrival = Picoseconds{0};
+    }
+    const Hertz most = finish_rate(simulate(fleet, load));
     out_.saturation = {rate.low * most, most, rate.high * most};
     const Hertz mid{out_.metrics.all.finished_per_s};
     // Below saturation the load says how much is served; a fleet that is slower than thought may not reach it.
@@ -265,21 +228,18 @@ class Simulator {
     for (std::size_t i = 0; i < out_.classes.size(); ++i) {
       const RequestMetrics& metrics = out_.metrics.classes.at(i);
       for (const TailObjective& promise : s_.traffic->classes[i].objectives) {
-        JudgedPromise judged{i, promise, reached(i, promise), false};
-        const double refused = metrics.requests > 0 ? real(metrics.refused) / real(metrics.requests) : 0.0;
+        JudgedPromise judged{i, promise, reached(i, promise)};
+        judged.refused = metrics.requests > 0 ? real(metrics.refused) / real(metrics.requests) : 0.0;
         // Answers of one token have no time between tokens.
         const bool none = std::isnan(judged.reached.mid.raw()) && metrics.finished > 0;
-        judged.kept = (none || judged.reached.mid <= promise.limit) && refused <= 1.0 - promise.quantile;
+        judged.kept = (none || judged.reached.mid <= promise.limit) && !judged.refuses();
         out_.promises.push_back(judged);
       }
     }
   }
 
   [[nodiscard]] Interval<Seconds> reached(std::size_t of, const TailObjective& promise) const {
-    const auto time = [&](const RequestMetrics& m) {
-      return quantile_of(summary_of(m, promise.metric), promise.quantile);
-    };
-    const Seconds mid = time(out_.metrics.classes.at(of));
+    const Seconds mid = time_of(out_.metrics.classes.at(of), promise);
     Interval<Seconds> interval{mid, mid, mid};
     if (promise.metric != LatencyMetric::e2e) {
       const ServingErrors& e =
@@ -287,7 +247,7 @@ class Simulator {
       interval = {e.low * mid, mid, e.high * mid};
     }
     for (const auto& [slower, metrics] : slower_[of]) {
-      const Seconds other = slower * time(metrics);
+      const Seconds other = slower * time_of(metrics, promise);
       interval.low = other < interval.low ? other : interval.low;
       interval.high = other > interval.high ? other : interval.high;
     }

@@ -26,7 +26,10 @@ struct JudgedPromise {
   std::size_t service_class = 0;
   TailObjective promise;
   Interval<Seconds> reached;
-  bool kept = false;  ///< by the middle of the interval; requests that are refused count as never answered
+  double refused = 0.0;  ///< share of the class's requests, which count as never answered
+  bool kept = false;     ///< by the middle of the interval
+  /// More are refused than the promise leaves out, whatever the times of the others.
+  [[nodiscard]] bool refuses() const noexcept { return refused > 1.0 - promise.quantile; }
   /// What was reached over the limit, less 1: 0.2 is 20 % too slow.
   [[nodiscard]] double over() const noexcept { return reached.mid / promise.limit - 1.0; }
 };
@@ -70,9 +73,9 @@ struct ServingSimulation {
   [[nodiscard]] bool good() const noexcept;
 };
 
-/// Requests at the start of a load that are simulated and not counted: 1 in 20, for a fleet starts empty.
+/// Requests at the start of a load that are simulated and not counted: the first tenth, for a fleet starts empty.
 [[nodiscard]] constexpr std::int64_t warm_up_of(std::int64_t requests) noexcept {
-  return requests / 20;
+  return requests / 10;
 }
 
 /// "ttft_p95": how a promise is stated.
