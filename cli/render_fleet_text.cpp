@@ -247,9 +247,9 @@ std::string fleet_text(const FleetPlan& plan) {
     text += "  " + note + "\n";
   }
   text += energy_text(plan.energy) + price_text(best.scenario->money);
-  return text + "\nreplicas and dollars: " + plan.interval_source +
-         "\ntimes: " + std::to_string(best.sized->metrics.all.requests) +
-         " simulated requests, the first tenth left out\n";
+  return text + "\nreplicas and dollars: " + plan.interval_source + "\ntimes, " +
+         std::to_string(best.sized->metrics.all.requests) + " simulated requests: " + plan.simulated->times_source +
+         "\n";
 }
 
 }  // namespace headroom::cli
