@@ -452,6 +452,7 @@ Plan make_plan(Scenario scenario, bool explain, PlanPart part, TermSet without, 
     const auto& serve = std::get<ServeScenario>(scenario.question);
     if (part == PlanPart::all) {
       refuse_untimed_weights(serve);
+      refuse_open_load(serve);
     }
     plan.answer = plan_serving(serve, {scenario.money, scenario.energy}, explain, part, plan);
   }

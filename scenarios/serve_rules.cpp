@@ -122,6 +122,15 @@ void check_replicas(ConfigTable& strategy, const ServeScenario& serve) {
                              ", or leave dp out");
 }
 
+void refuse_open_load(const ServeScenario& s) {
+  if (s.traffic) {
+    throw ConfigError{
+        "[traffic] asks for a fleet, which 'headroom plan' sizes and 'headroom simulate' runs; this needs a fixed "
+        "load: a "
+        "scenario with serving.isl, osl and concurrency instead of [traffic], [slo] and [fleet]"};
+  }
+}
+
 void refuse_untimed_weights(const ServeScenario& s) {
   if (s.work.weights == Precision::bf16 && !has_rate(s.device, Precision::bf16) &&
       has_rate(s.device, Precision::fp16)) {

@@ -22,6 +22,9 @@ void check_replicas(ConfigTable& strategy, const ServeScenario& serve);
 /// products read.
 void refuse_contradictions(ConfigTable& serving, const ServeScenario& serve);
 
+/// ConfigError when a plan of replicas under a fixed load is asked of requests that come when they come.
+void refuse_open_load(const ServeScenario& serve);
+
 /// ConfigError when times are asked of bf16 weights on a SKU that multiplies fp16 alone. Their memory has an answer.
 void refuse_untimed_weights(const ServeScenario& serve);
 

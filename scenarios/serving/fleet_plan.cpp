@@ -194,7 +194,11 @@ class OptionMaker {
       return 0.0;
     }
     const Node* node = s.host ? &*s.host : nullptr;
-    return serving_times(s.architecture, s.device, node, s.engine, w, memory).state.prompt_share;
+    const double share = serving_times(s.architecture, s.device, node, s.engine, w, memory).state.prompt_share;
+    // What a prefix cache holds takes no time.
+    const ServingTraffic::Lengths lengths = s.traffic->lengths();
+    const double computed = share * lengths.computed / lengths.prompt;
+    return computed / (computed + 1.0 - share);
   }
 
   ConfigValue root_;

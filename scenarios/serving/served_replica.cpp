@@ -4,6 +4,7 @@
 #include <headroom/model/serve/replica.hpp>
 #include <headroom/model/serve/serving_times.hpp>
 #include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/serve_rules.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
 
 #include <algorithm>
@@ -57,7 +58,8 @@ void add_floors(const ServeScenario& s, const ServingTraffic::Lengths& lengths, 
       s.architecture, s.device, w.layout, {w.weights, activation_precision(s.device, w.weights), w.kv}};
   IterationMix prompt;
   prompt.chunks = prompt.ending = 1.0;
-  prompt.chunk_tokens = prompt.chunk_keys = lengths.prompt;
+  prompt.chunk_tokens = lengths.computed;
+  prompt.chunk_keys = lengths.prompt;
   IterationMix token;
   token.decodes = 1.0;
   token.keys = lengths.prompt + 0.5 * lengths.output;
@@ -73,6 +75,7 @@ ServedReplica served_replica(const ServeScenario& s) {
         "[serving.speculative]: the time of a step that drafts and verifies is not priced; leave it out, or multiply "
         "the rate of tokens yourself"};
   }
+  refuse_untimed_weights(s);
   const ServingTraffic::Lengths lengths = s.traffic->lengths();
   Priced both = price(s, lengths, s.work.layout);
   ServedReplica served;

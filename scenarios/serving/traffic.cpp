@@ -10,16 +10,17 @@ namespace {
 
 /// Sums over requests or classes, each with its weight.
 struct LengthSums {
-  double weight = 0.0, prompt = 0.0, output = 0.0;
+  double weight = 0.0, prompt = 0.0, output = 0.0, computed = 0.0;
   std::int64_t longest = 2;
-  void add(double of, double in, double out, std::int64_t most) noexcept {
+  void add(double of, double in, double out, double cached, std::int64_t most) noexcept {
     weight += of;
     prompt += of * in;
     output += of * out;
+    computed += of * std::max(1.0, in - cached);
     longest = std::max(longest, most);
   }
   [[nodiscard]] ServingTraffic::Lengths mean() const noexcept {
-    return weight > 0.0 ? ServingTraffic::Lengths{prompt / weight, output / weight, longest}
+    return weight > 0.0 ? ServingTraffic::Lengths{prompt / weight, output / weight, computed / weight, longest}
                         : ServingTraffic::Lengths{};
   }
 };
@@ -67,13 +68,13 @@ ServingTraffic::Lengths ServingTraffic::lengths() const noexcept {
   LengthSums sums;
   if (traced) {
     for (const Request& r : traced->trace.requests) {
-      sums.add(1.0, r.prompt_tokens, r.output_tokens, std::int64_t{r.prompt_tokens} + r.output_tokens);
+      sums.add(1.0, r.prompt_tokens, r.output_tokens, r.cached_tokens, std::int64_t{r.prompt_tokens} + r.output_tokens);
     }
     return sums.mean();
   }
   for (const RequestClass& c : classes) {
     sums.add(c.traffic.arrivals.rate.raw(), c.traffic.prompt.mean, c.traffic.output.mean,
-             long_draw(c.traffic.prompt) + long_draw(c.traffic.output));
+             c.traffic.cached_share * c.traffic.prompt.mean, long_draw(c.traffic.prompt) + long_draw(c.traffic.output));
   }
   return sums.mean();
 }

@@ -48,6 +48,7 @@ struct ServingTraffic {
   /// Tokens of a mean request and of the longest, over all classes by their rates.
   struct Lengths {
     double prompt = 1.0, output = 1.0;
+    double computed = 1.0;     ///< of the prompt: what no prefix cache holds
     std::int64_t longest = 2;  ///< prompt and output together
   };
   [[nodiscard]] Lengths lengths() const noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // [traffic], [slo] and [fleet] of a serving question.
+#include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
@@ -148,4 +149,11 @@ TEST_CASE("GPUs that are stated are the fleet, its spare replicas among them") {
   CHECK(
       says(refusal(with({"hardware.gpus=16", "fleet.replicas=2"})), "are not the 4 replicas that hardware.gpus makes"));
   CHECK(says(refusal(with({"hardware.gpus=4", "fleet.spare=1"})), "nothing serves"));
+}
+
+TEST_CASE("a plan under a fixed load refuses requests that come when they come, and says who answers them") {
+  const Scenario scenario = question({"traffic.rate=1 req/s", "serving.isl=100", "serving.osl=10"});
+  CHECK_THROWS_WITH_AS(static_cast<void>(make_plan(scenario, false)), doctest::Contains("'headroom simulate' runs"),
+                       ConfigError);
+  CHECK(make_plan(scenario, false, PlanPart::memory).feasible());
 }
