@@ -13,6 +13,7 @@
 #include <headroom/scenarios/serving/fleet_axes.hpp>
 #include <headroom/scenarios/serving/fleet_plan.hpp>
 
+#include <algorithm>
 #include <array>
 
 namespace headroom::cli {
@@ -49,6 +50,7 @@ constexpr std::array quick_options{
     QuickOption{"--isl", "serving.isl"},
     QuickOption{"--osl", "serving.osl"},
     QuickOption{"--concurrency", "serving.concurrency"},
+    QuickOption{"--rate", "traffic.rate"},
     QuickOption{"--weights", "serving.weights"},
     QuickOption{"--engine", "serving.engine"},
     QuickOption{"--price", "money.price"},
@@ -77,6 +79,7 @@ constexpr std::array options{
     Option{"--isl", OptionKind::one, "TOKENS", "serving: input tokens; makes the quick form a serving question"},
     Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"},
     Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"},
+    Option{"--rate", OptionKind::one, "RATE", "serving: requests that come, e.g. '12 req/s'; sizes a fleet"},
     Option{"--weights", OptionKind::one, "NAME", "serving: precision of the weights; default bf16"},
     Option{"--engine", OptionKind::one, "NAME", "serving: vllm (default), tensorrt-llm or sglang"},
     Option{"--price", OptionKind::one, "MONEY", "price of a GPU, e.g. '2.99 $/h'"},
@@ -101,10 +104,15 @@ constexpr std::array options{
 /// The assignments that the options stand for, `--set` last so that it wins.
 std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   std::vector<std::string> overrides;
-  const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency");
+  const std::vector<std::string> set = arguments.many("--set");
+  const auto sets = [&](std::string_view key) {
+    return std::any_of(set.begin(), set.end(), [&](const std::string& s) { return s.starts_with(key); });
+  };
+  const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency") ||
+                       arguments.has("--rate") || sets("kind=serve") || sets("traffic.");
   if (quick) {
     overrides.emplace_back(serving ? "kind=serve" : "kind=train");
-    if (serving && !arguments.has("--weights")) {
+    if (serving && !arguments.has("--weights") && !sets("search.weights") && !sets("serving.weights")) {
       overrides.emplace_back("serving.weights=bf16");
     }
     if (!serving && !arguments.has("--precision")) {
@@ -315,7 +323,10 @@ constexpr std::string_view plan_examples =
     "1024\n"
     "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 1024 --seq-len 8192 --global-batch 1024 --search "
     "any\n"
-    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64\n";
+    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --gpus 8 --tp 8 --isl 1024 --osl 256 --concurrency 64\n"
+    "  headroom plan scenarios/serve/llama3-70b-fleet.toml\n"
+    "  headroom plan --model llama3-70b --gpu h100-sxm-80gb --isl 1024 --osl 256 --rate '12 req/s' --set "
+    "'slo.ttft_p95=1 s'\n";
 
 }  // namespace
 

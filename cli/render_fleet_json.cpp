@@ -123,6 +123,19 @@ void option_object(JsonWriter& json, const FleetOption& o, bool front) {
   json.end_object();
 }
 
+void scaled_object(JsonWriter& json, std::string_view name, const ScaledFleet& fleet) {
+  json.key(name);
+  json.compact_next();
+  json.begin_object();
+  json.member("gpu_hours", fleet.gpu_hours);
+  json.member("missed_share", fleet.missed);
+  json.member("overloaded_share", fleet.overloaded);
+  json.member("longest_wait_s", fleet.longest_wait.raw());
+  json.member("least_replicas", fleet.least);
+  json.member("most_replicas", fleet.most);
+  json.end_object();
+}
+
 }  // namespace
 
 std::string fleet_json(const FleetPlan& plan) {
@@ -140,6 +153,30 @@ std::string fleet_json(const FleetPlan& plan) {
     json.member("prompt_tokens_mean", traffic.lengths().prompt);
     json.member("output_tokens_mean", traffic.lengths().output);
     json.member("interval_source", plan.interval_source);
+  }
+  if (plan.autoscaling) {
+    json.key("autoscaling");
+    json.begin_object();
+    scaled_object(json, "fixed", plan.autoscaling->fixed);
+    scaled_object(json, "following", plan.autoscaling->scaled);
+    json.end_object();
+  }
+  if (plan.simulated) {
+    json.key("promises");
+    json.begin_array();
+    for (const JudgedPromise& p : plan.simulated->promises) {
+      json.compact_next();
+      json.begin_object();
+      json.member("class", plan.simulated->classes.at(p.service_class));
+      json.member("promise", key_of(p.promise));
+      json.member("limit_s", p.promise.limit.raw());
+      json.member("low_s", p.reached.low.raw());
+      json.member("mid_s", p.reached.mid.raw());
+      json.member("high_s", p.reached.high.raw());
+      json.member("kept", p.kept);
+      json.end_object();
+    }
+    json.end_array();
   }
   json.key("options");
   json.begin_array();

@@ -28,7 +28,8 @@ std::string layout_text(const ServingLayout& layout) {
 /// "h100-sxm-80gb, tp 4, vLLM, weights fp8, KV cache fp8".
 std::string option_text(const FleetOption& option) {
   const ServeScenario& s = serving(option);
-  return s.device.id + ", " + layout_text(s.work.layout) + ", " +
+  return s.device.id + ", " + layout_text(s.work.layout) +
+         (s.fleet->prefill ? " (prompts apart, tp " + std::to_string(s.fleet->prefill->tp) + "), " : ", ") +
          std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]} + ", weights " +
          std::string{name_of(s.work.weights)} + ", KV cache " + std::string{name_of(s.work.kv)};
 }
@@ -52,9 +53,10 @@ std::string heading(const FleetPlan& plan) {
 }
 
 std::string replicas_text(const Interval<double>& replicas) {
-  const std::string mid = format_number(replicas.mid);
+  const std::string mid = format_count(replicas.mid);
   return replicas.low < replicas.high
-             ? mid + "  (" + format_number(replicas.low) + " to " + format_number(replicas.high) + ")"
+             ? mid + "  (" + format_count(replicas.low) + " to " + format_count(replicas.high) +
+                   ", for replicas as fast and as slow as measured ones were)"
              : mid;
 }
 
@@ -76,10 +78,11 @@ std::string answer_table(const FleetPlan& plan) {
   if (fleet.prefill_replicas > 0) {
     table.row({"prefill replicas", std::to_string(fleet.prefill_replicas)});
   }
-  for (const KeptObjective& p : fleet.promises) {
-    const std::string of = p.service_class == "all" ? "" : " of " + p.service_class;
-    table.row({objective_name(p.objective) + of,
-               format(p.value) + " of " + format(p.objective.limit) + (p.kept() ? " promised" : " promised: MISSED")});
+  const std::vector<std::string>& classes = plan.simulated->classes;
+  for (const JudgedPromise& p : plan.simulated->promises) {
+    const std::string of = classes.size() == 1 ? "" : " of " + classes.at(p.service_class);
+    table.row({objective_name(p.promise) + of, interval_text(p.reached) + " of " + format(p.promise.limit) +
+                                                   (p.kept ? " promised" : " promised: MISSED")});
   }
   table.row({"TTFT p50, p95, p99", summary(m.all.ttft)});
   table.row({"TPOT p50, p95, p99", summary(m.all.tpot)});
@@ -103,6 +106,33 @@ std::string answer_table(const FleetPlan& plan) {
   }
   energy_row(table, plan.energy, "output tokens");
   return table.text();
+}
+
+/// Replicas that follow the load against those of its peak, over one period of the curve.
+std::string autoscaling_table(const FleetPlan& plan) {
+  const Autoscaling& a = *plan.autoscaling;
+  const FleetOption& best = plan.options.front();
+  const Seconds period = serving(best).traffic->day->period;
+  const bool priced = best.scenario->money.price.has_value();
+  Table table{priced ? std::vector<std::string>{"over " + format(period), "GPU-hours", "cost", "miss [slo]", "replicas"}
+                     : std::vector<std::string>{"over " + format(period), "GPU-hours", "miss [slo]", "replicas"}};
+  const auto row = [&](const std::string& name, const ScaledFleet& f) {
+    std::vector<std::string> cells{name, format_number(f.gpu_hours)};
+    if (priced) {
+      cells.push_back(format(f.gpu_hours * hour * *best.scenario->money.price));
+    }
+    cells.push_back(percent(f.missed));
+    cells.push_back(f.least == f.most ? std::to_string(f.most)
+                                      : std::to_string(f.least) + " to " + std::to_string(f.most));
+    table.row(std::move(cells));
+  };
+  row("fixed, for the peak", a.fixed);
+  row("following the load", a.scaled);
+  const double freed = a.fixed.gpu_hours - a.scaled.gpu_hours;
+  return table.text() + (freed > 0.0
+                             ? "  " + format_number(freed) +
+                                   " GPU-hours of the fixed fleet are free for other work, such as training at night\n"
+                             : "");
 }
 
 std::string options_table(const FleetPlan& plan) {
@@ -144,32 +174,47 @@ std::string options_table(const FleetPlan& plan) {
   return text + "front: no other is cheaper and faster in both; screened: by closed forms, not simulated\n";
 }
 
-/// Reasons with the number of ways that each rules out, most first.
-std::string dropped_text(const FleetPlan& plan) {
-  std::map<std::string, std::vector<const DroppedOption*>> by_reason;
-  for (const DroppedOption& dropped : plan.dropped) {
-    by_reason[dropped.why].push_back(&dropped);
-  }
+std::string changes_text(const DroppedOption& dropped) {
   std::string text;
-  for (const auto& [why, which] : by_reason) {
-    std::string name;
-    for (const std::string& change : which.front()->changes) {
-      name += (name.empty() ? "" : ", ") + change;
-    }
-    text +=
-        "  left out: " +
-        (name.empty() ? ""
-                      : name + (which.size() > 1 ? " and " + std::to_string(which.size() - 1) + " more" : "") + ": ") +
-        why + "\n";
+  for (const std::string& change : dropped.changes) {
+    text += (text.empty() ? "" : ", ") + change;
   }
   return text;
+}
+
+/// Kinds of reasons, those that rule out the most ways first, each with one of its ways.
+std::string dropped_text(const FleetPlan& plan) {
+  struct Kind {
+    std::size_t ways = 0;
+    const DroppedOption* first = nullptr;
+  };
+  std::map<std::string, Kind> kinds;
+  for (const DroppedOption& dropped : plan.dropped) {
+    Kind& kind = kinds[dropped.why.substr(0, dropped.why.find(':'))];
+    ++kind.ways;
+    kind.first = kind.first == nullptr ? &dropped : kind.first;
+  }
+  std::vector<Kind> order;
+  for (const auto& [reason, kind] : kinds) {
+    order.push_back(kind);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Kind& a, const Kind& b) { return a.ways > b.ways; });
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
+    const std::string way = changes_text(*order[i].first);
+    text += "  left out: " + (order[i].ways > 1 ? std::to_string(order[i].ways) + " ways, such as " : std::string{}) +
+            (way.empty() ? "" : way + ": ") + order[i].first->why + "\n";
+  }
+  return text + (order.size() > most ? "  left out for other reasons: all of them with --format json\n" : "");
 }
 
 }  // namespace
 
 std::string objective_name(const TailObjective& o) {
   const std::string metric{latency_metric_names[static_cast<std::size_t>(o.metric)]};
-  return metric + (o.quantile == TailObjective::mean ? " mean" : " p" + format_number(100.0 * o.quantile, 3));
+  return metric +
+         (o.quantile == TailObjective::mean ? " mean" : " p" + std::to_string(std::lround(100.0 * o.quantile)));
 }
 
 std::string rate_text(Hertz rate) {
@@ -184,21 +229,27 @@ std::string fleet_text(const FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
   std::string text = heading(plan);
   const std::int64_t replicas = best.sized->replicas + best.sized->spare;
-  text += (plan.feasible() ? "take " : "misses what is promised: ") + std::to_string(best.gpus) + " GPUs, " +
-          std::to_string(replicas) + (replicas == 1 ? " replica of " : " replicas of ") + option_text(best) + "\n";
+  text += (plan.feasible() ? "take " : "misses what is promised: ") + std::to_string(best.gpus) +
+          (best.gpus == 1 ? " GPU, " : " GPUs, ") + std::to_string(replicas) +
+          (replicas == 1 ? " replica of " : " replicas of ") + option_text(best) + "\n";
+  if (!plan.feasible()) {
+    text += best.enough > 0 ? std::to_string(best.enough) + " such replicas would keep it\n"
+                            : "no number of such replicas keeps it\n";
+  }
   text += answer_table(plan);
   if (plan.combinations > 1) {
     text += "\n" + options_table(plan) + dropped_text(plan);
   }
+  text += plan.autoscaling ? "\n" + autoscaling_table(plan) : "";
   text += bill_text(plan.bill) + "\n";
   text += plan.notes.empty() ? "" : "assumed:\n";
   for (const std::string& note : plan.notes) {
     text += "  " + note + "\n";
   }
   text += energy_text(plan.energy) + price_text(best.scenario->money);
-  return text + "\nreplicas and dollars: " + plan.interval_source +
-         "\ntimes: " + std::to_string(best.sized->metrics.all.requests) +
-         " simulated requests, the first tenth left out\n";
+  return text + "\nreplicas and dollars: " + plan.interval_source + "\ntimes, " +
+         std::to_string(best.sized->metrics.all.requests) + " simulated requests: " + plan.simulated->times_source +
+         "\n";
 }
 
 }  // namespace headroom::cli

@@ -15,20 +15,28 @@ if(HEADROOM_PCH)
   file(WRITE ${PROJECT_BINARY_DIR}/standard_headers.cpp "// Nothing: the headers are the point.\n")
   add_library(headroom_standard_headers OBJECT ${PROJECT_BINARY_DIR}/standard_headers.cpp)
   target_compile_features(headroom_standard_headers PRIVATE cxx_std_20)
-  target_precompile_headers(headroom_standard_headers PRIVATE
-    <algorithm> <array> <charconv> <cmath> <cstdint> <cstdio> <cstdlib> <filesystem> <fstream> <functional> <limits>
-    <map> <memory> <numeric> <optional> <set> <span> <sstream> <string> <string_view> <tuple> <utility> <variant>
-    <vector>)
+  set(HEADROOM_STANDARD_HEADERS
+    <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <cstdint> <cstdio> <cstdlib> <filesystem> <fstream>
+    <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <sstream> <string> <string_view>
+    <tuple> <utility> <variant> <vector>)
+  target_precompile_headers(headroom_standard_headers PRIVATE ${HEADROOM_STANDARD_HEADERS})
 endif()
 
-# headroom_compile(TARGET [BRIEF [HOT sources ...]])
+# headroom_compile(TARGET [BRIEF [HOT sources ...]] [HEADERS_OF OTHER])
+#
+# HEADERS_OF: takes the precompiled headers of that target instead of the standard ones alone.
 #
 # BRIEF: a Release build takes -O1 for all but the HOT sources: readers, writers and tests run once an answer and cost
 # half as much to compile as with -O3. What is priced or simulated many times is hot, and so is all of model/.
 function(headroom_compile target)
-  cmake_parse_arguments(arg "BRIEF" "" "HOT" ${ARGN})
+  cmake_parse_arguments(arg "BRIEF" "HEADERS_OF" "HOT" ${ARGN})
   if(HEADROOM_PCH)
-    target_precompile_headers(${target} REUSE_FROM headroom_standard_headers)
+    if(NOT arg_HEADERS_OF)
+      set(arg_HEADERS_OF headroom_standard_headers)
+    endif()
+    target_precompile_headers(${target} REUSE_FROM ${arg_HEADERS_OF})
+    # No collection of garbage below half a gibibyte: what the headers left is looked through each time, for nothing.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=524288>)
     # Of std::string's operator+ in g++ 12 at -O3: false, and silent where the headers are not precompiled.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow>)
     get_target_property(type ${target} TYPE)

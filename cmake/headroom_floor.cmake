@@ -30,14 +30,40 @@ function(headroom_floor name)
     headroom_compile(${target})
   endif()
   set_property(GLOBAL APPEND PROPERTY HEADROOM_FLOORS ${target})
-  if(HEADROOM_TESTS)
-    headroom_headers_alone(${target} ${root} ${arg_HEADERS})
+  headroom_own_header_first(remaining ${root} SOURCES ${arg_SOURCES} HEADERS ${arg_HEADERS})
+  if(HEADROOM_TESTS AND remaining)
+    headroom_headers_alone(${target} ${root} ${remaining})
   endif()
+endfunction()
+
+# headroom_own_header_first(RESULT ROOT SOURCES ... HEADERS ...)
+#
+# x.cpp is compiled with x.hpp before anything else that it includes (and after the precompiled standard library), so
+# that every build shows that the header stands alone. RESULT: the headers without such a source.
+# -Wp: after the precompiled headers, which have to be first and which CMake puts last.
+function(headroom_own_header_first result root)
+  cmake_parse_arguments(arg "" "" "SOURCES;HEADERS" ${ARGN})
+  set(remaining)
+  foreach(header IN LISTS arg_HEADERS)
+    cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${root}/headroom/${name} OUTPUT_VARIABLE source)
+    string(REGEX REPLACE "\\.hpp$" ".cpp" source ${source})
+    if(source IN_LIST arg_SOURCES)
+      if(HEADROOM_PCH)
+        set(option -Wp,-include,${header})
+      else()
+        set(option -include ${header})
+      endif()
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${option})
+    else()
+      list(APPEND remaining ${header})
+    endif()
+  endforeach()
+  set(${result} ${remaining} PARENT_SCOPE)
 endfunction()
 
 # headroom_headers_alone(TARGET ROOT HEADERS...)
 #
-# The target headers_alone compiles each public header as the only one of its file. CMake's own
+# The target headers_alone compiles each of these public headers as the only one of its file. CMake's own
 # VERIFY_INTERFACE_HEADER_SETS does the same without the precompiled standard library, in five times the time.
 function(headroom_headers_alone target root)
   set(sources)

@@ -81,11 +81,32 @@ class ServingReader {
       root_.problem("traffic", "missing [traffic], what is asked of the fleet: rate = \"12 req/s\", or a trace");
       return;
     }
+    take_stated_gpus(fleet);
     const ServingTraffic::Lengths lengths = traffic->lengths();
     w.isl = std::max<std::int64_t>(1, std::llround(lengths.prompt));
     w.osl = std::max<std::int64_t>(1, std::llround(lengths.output));
     serve_.traffic = std::make_shared<const ServingTraffic>(std::move(*traffic));
     serve_.fleet = std::make_shared<const FleetQuestion>(std::move(fleet));
+  }
+
+  /// GPUs that are stated are the fleet: as many replicas as they make, the spare ones among them.
+  void take_stated_gpus(FleetQuestion& fleet) {
+    if (gpus_open_ || fleet.prefill) {
+      return;
+    }
+    const std::int64_t replicas = serve_.work.gpus / serve_.work.layout.gpus();
+    if (fleet.replicas && *fleet.replicas + fleet.spare != replicas) {
+      root_.problem("fleet", "fleet.replicas " + std::to_string(*fleet.replicas) + " and spare " +
+                                 std::to_string(fleet.spare) + " are not the " + std::to_string(replicas) +
+                                 " replicas that hardware.gpus makes; leave one out");
+    } else if (replicas <= fleet.spare) {
+      root_.problem("fleet", "hardware.gpus makes " + std::to_string(replicas) + " replica(s), of which " +
+                                 std::to_string(fleet.spare) +
+                                 " would be spare: nothing serves; leave hardware.gpus out "
+                                 "to have the fleet sized");
+    } else {
+      fleet.replicas = replicas - fleet.spare;
+    }
   }
 
   void read_engine(ConfigTable& table) {
@@ -143,7 +164,9 @@ class ServingReader {
                                          ": no request would end; raise it or leave it out");
       }
     } else if (!table.has("max_seq_len")) {
-      assume("serving.max_seq_len = " + std::to_string(w.isl + w.osl) + " (isl + osl)");
+      assume(serve_.traffic ? "serving.max_seq_len = " + std::to_string(serve_.traffic->lengths().longest) +
+                                  " (the longest request)"
+                            : "serving.max_seq_len = " + std::to_string(w.isl + w.osl) + " (isl + osl)");
     }
   }
 
@@ -164,7 +187,8 @@ class ServingReader {
     layout.tp = axis(table, "tp", true);
     layout.pp = axis(table, "pp", true);
     layout.ep = axis(table, "ep", serve_.architecture.moe.has_value());
-    if (serve_.work.gpus == 0) {  // of a fleet that is to be sized
+    gpus_open_ = serve_.work.gpus == 0;
+    if (gpus_open_) {  // of a fleet that is to be sized
       serve_.work.gpus = layout.gpus();
     }
     check_replicas(table, serve_);
@@ -174,6 +198,7 @@ class ServingReader {
   ConfigTable& root_;
   ServeScenario& serve_;
   std::vector<std::string>& assumptions_;
+  bool gpus_open_ = false;
 };
 
 }  // namespace

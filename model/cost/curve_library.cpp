@@ -4,8 +4,12 @@
 #include <headroom/model/cost/curve_reader.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iterator>
+#include <map>
+#include <mutex>
 
 namespace headroom {
 namespace embedded {
@@ -188,6 +192,17 @@ CurveSet find_curve_set(const Device& device) {
     append(set, std::move(more));
   }
   return set;
+}
+
+const CurveSet& kept_curve_set(const Device& device) {
+  static std::mutex mutex;
+  static std::map<std::string, CurveSet, std::less<>> sets;
+  // Where it is looked up is part of its name: an overlay may hide a set.
+  const char* folders = std::getenv("HEADROOM_DATA_DIR");
+  const std::string key = device.curves + "\n" + (folders == nullptr ? "" : folders);
+  const std::lock_guard lock{mutex};
+  const auto found = sets.find(key);
+  return found != sets.end() ? found->second : sets.emplace(key, find_curve_set(device)).first->second;
 }
 
 ChosenCurve<gemm_parameter_count> choose_gemm(const CurveSet& set,

@@ -79,6 +79,8 @@ struct ChosenCurve {
 /// The set that a SKU names (`curves = "ID"`), followed by the curves of the sets that its file names as `base`.
 /// ConfigError when it names none, an unknown one, or bases that lead back to themselves.
 [[nodiscard]] CurveSet find_curve_set(const Device& device);
+/// The same read once and kept, for those who ask for the same SKUs again and again. Safe to call from several threads.
+[[nodiscard]] const CurveSet& kept_curve_set(const Device& device);
 
 /// The curve of a format. An empty engine takes the set's first; a format nobody measured takes that of the same
 /// width, and says so. ConfigError naming what there is when nothing serves.

@@ -330,7 +330,7 @@ Replica::Replica(const Architecture& arch,
                  const EngineKernels& kernels,
                  const ServingLayout& layout,
                  const ReplicaFormats& formats) {
-  const CurveSet set = find_curve_set(device);
+  const CurveSet& set = kept_curve_set(device);
   const KernelFormats names = kernel_formats(arch, device, formats);
   const GemmFormat& product = *names.product;
   const GemmFormat& half = *names.half;

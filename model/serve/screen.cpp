@@ -34,7 +34,8 @@ struct PoolState {
   double busy = 0.0;
   double own = 0.0;  ///< iteration in which a prompt ends
   double wait_share = 0.0, wait = 0.0;
-  double elasticity = 0.0;  ///< of an iteration's length, in the decodes
+  double longest = std::numeric_limits<double>::infinity();  ///< iteration of decodes
+  double elasticity = 0.0;                                   ///< of an iteration's length, in the decodes
 };
 
 EngineSettings lane_of(const ReplicaPool& pool) noexcept {
@@ -122,15 +123,15 @@ double batch_dispersion(const Pool& pool, const ScreenTraffic& traffic, double e
   return peaked / std::max(1.0 - elasticity, 0.1) / (pool.balances() ? pool.engines : 1.0);
 }
 
-/// Chance to find all places taken (Halfin and Whitt 1981, equation 2.3, with a peaked load), and the mean wait of
-/// those who do: 1 / (saturation - rate) x (ca^2 + cs^2) / 2 (Allen and Cunneen; Kingman 1962 as the load nears 1).
+/// Chance to find all m places taken, u^(sqrt(2 (m + 1)) - 1) with u the share of them that is taken on average
+/// (Sakasegawa 1977; exact for one place), its exponent as the load's peakedness widens it; and the mean wait of those
+/// who do, (ca^2 + cs^2) / 2 / (saturation - rate) (Allen and Cunneen; Kingman 1962 as the load nears 1).
 void wait_for_places(const Pool& pool, const ScreenTraffic& traffic, double rate, double saturation, PoolState& s) {
   const double pooled = pool.balances() ? pool.engines : 1.0;
-  const double variance = s.batch * batch_dispersion(pool, traffic, s.elasticity) * (pool.balances() ? pooled : 1.0);
-  const double beta = (pool.engine.most() - s.batch) * std::sqrt(pooled / std::max(variance, 1e-9));
-  const double share = 0.5 * std::erfc(-beta / std::numbers::sqrt2);
-  const double density = std::exp(-0.5 * beta * beta) / std::sqrt(2.0 * std::numbers::pi);
-  s.wait_share = density > 1e-12 ? 1.0 / (1.0 + beta * share / density) : 0.0;
+  const double taken = std::min(s.batch / pool.engine.most(), 1.0);
+  const double peaked = std::max(batch_dispersion(pool, traffic, 0.0) * pooled, 0.1);
+  const double exponent = (std::sqrt(2.0 * (pool.engine.most() * pooled + 1.0)) - 1.0) / std::sqrt(peaked);
+  s.wait_share = std::pow(taken, exponent);
   const double cs2 = traffic.output.cv * traffic.output.cv;
   const double ca2 = traffic.arrival_cv * traffic.arrival_cv;
   s.wait = 0.5 * (ca2 + cs2) / ((saturation - rate) * pooled);
@@ -186,6 +187,9 @@ PoolState serve(const Pool& pool, const ScreenTraffic& traffic, double rate, Tim
       s.busy = chain.busy();
       s.stall = std::clamp(1.0 - curve.alone() / each, 0.0, 0.99);
       s.own = chain.first_tokens(first);
+      if (!engine.prompts_alone()) {
+        s.longest = std::max(curve(curve.most()), curve.alone());
+      }
       return s;
     }
     s.batch = std::min(batch, engine.most());
@@ -221,7 +225,7 @@ struct DecodeLaw {
 };
 
 /// Times of decodes by their iterations n.
-///   mean = n T / (1 - r) + r / (1 - r) (T_own - T)       what arrived beside one's own prompt comes first
+///   mean = n T / (1 - r) + r (1 - r^n) / (1 - r) (T_own - T)  what arrived beside one's own prompt comes first
 ///   variance = n T rate E[s^2] z / (1 - r)^3             a busy period that begins with work n T, interrupted by
 ///                                                        prompts of s each (Conway, Maxwell and Miller 1967, section
 ///                                                        8-3; Kleinrock 1975, section 5.8)
@@ -234,6 +238,8 @@ class DecodeTimes {
     const double decode = s.iteration * (1.0 - s.stall);
     const double r = s.stall * s.busy * (1.0 - away);  // who comes to an idle engine stalls nobody
     iteration_ = decode / (1.0 - r);
+    longest_ = s.longest;
+    fades_ = pool.engine.prompts_alone() ? 0.0 : r;
     after_own_ = r / (1.0 - r) * std::max(s.own - (pool.engine.prompts_alone() ? 0.0 : decode), 0.0);
     if (r > 0.0 && pool.engine.prefills()) {
       const double each = r / rate;
@@ -245,14 +251,18 @@ class DecodeTimes {
     drift_ = slope * slope * s.batch * batch_dispersion(pool, traffic, s.elasticity);
     relaxation_ = pool.engine.steps() / std::max(1.0 - s.elasticity, 0.1);
   }
+  /// No iteration is longer than one full of prompts; where prompts run alone any number may come between.
+  [[nodiscard]] double most(double steps) const noexcept { return steps * longest_; }
   [[nodiscard]] DecodeLaw law(double steps) const noexcept {
     const double x = std::max(steps / std::max(relaxation_, 1e-9), 1e-3);
     const double f = 2.0 * (x - 1.0 + std::exp(-x)) / (x * x);
-    return {steps * iteration_ + after_own_, steps * stalls_ + drift_ * steps * steps * f};
+    return {steps * iteration_ + after_own_ * (1.0 - std::pow(fades_, steps)),
+            steps * stalls_ + drift_ * steps * steps * f};
   }
 
  private:
-  double iteration_ = 0.0, after_own_ = 0.0, stalls_ = 0.0, drift_ = 0.0, relaxation_ = 1.0;
+  double iteration_ = 0.0, after_own_ = 0.0, fades_ = 0.0, longest_ = 0.0, stalls_ = 0.0, drift_ = 0.0,
+         relaxation_ = 1.0;
 };
 
 /// Strata of a lognormal of mean 1, times the law's.
@@ -279,7 +289,10 @@ void add_decodes(const Pool& pool,
       continue;
     }
     const DecodeLaw law = times.law(std::max(1.0, tokens * each));
-    const Strata spread = strata_of(law);
+    Strata spread = strata_of(law);
+    for (double& one : spread) {
+      one = std::min(one, times.most(std::max(1.0, tokens * each)));
+    }
     for (std::size_t j = 0; j < strata_count; ++j) {
       out.tpot.add((spread[j] + handed) / tokens, weight * stratum_weight(j));
       for (std::size_t k = 0; k < strata_count; ++k) {
@@ -302,8 +315,47 @@ PoolScreen report(const Pool& pool, double rate, const PoolState& s) noexcept {
   return out;
 }
 
+/// Prompts alone behind one queue for all engines, which finds an idle one while there is one. Erlang C for the share
+/// that waits (Kleinrock 1975, equation 3.40), Allen and Cunneen for how long.
+PoolState one_queue(const Pool& pool, const ScreenTraffic& traffic, double rate, TimeDistribution& first) noexcept {
+  const ScreenEngine& engine = pool.engine;
+  const IterationCurve curve = engine.curve(0.0);
+  PoolState s;
+  s.busy = rate / engine.saturation();
+  double second = 0.0;
+  for (std::size_t i = 0; i < strata_count; ++i) {
+    const double tokens = engine.prompt_strata()[i];
+    const double full = std::max(std::ceil(tokens / curve.most() - 1e-9) - 1.0, 0.0);
+    const double time = full * curve(curve.most()) + curve(tokens - full * curve.most());
+    first.add(time, stratum_weight(i));
+    s.own += stratum_weight(i) * time;
+    second += stratum_weight(i) * time * time;
+  }
+  s.iteration = s.own;
+  const double load = s.busy * pool.engines;
+  double blocked = 1.0;  // Erlang B, by its recursion
+  for (std::int64_t k = 1; real(k) <= pool.engines; ++k) {
+    blocked = load * blocked / (real(k) + load * blocked);
+  }
+  s.wait_share = blocked / (1.0 - s.busy * (1.0 - blocked));
+  const double variation = second / (s.own * s.own) - 1.0 + traffic.arrival_cv * traffic.arrival_cv;
+  s.wait = 0.5 * variation / (pool.engines * (engine.saturation() - rate));
+  first.delay(s.wait_share, s.wait);
+  return s;
+}
+
 /// The state of a pool of both phases, or of decodes alone, with its waits.
 PoolState steady(const Pool& pool, const ScreenTraffic& traffic, double rate, TimeDistribution& first) noexcept {
+  if (!pool.engine.decodes() && pool.balances() && pool.engines > 1.0) {
+    // The fewest outstanding lie between one queue and queues apart: two engines half way, many near the one.
+    TimeDistribution together;
+    TimeDistribution apart;
+    PoolState s = one_queue(pool, traffic, rate, together);
+    serve(pool, traffic, rate, apart);
+    first.add(together, 1.0 - 1.0 / pool.engines);
+    first.add(apart, 1.0 / pool.engines);
+    return s;
+  }
   PoolState s = pool.engine.prefills() ? serve(pool, traffic, rate, first) : serve_decodes(pool.engine, rate);
   if (pool.engine.decodes()) {
     add_elasticity(pool.engine, rate, s);
@@ -339,7 +391,7 @@ ServingScreen screen(const ServingFleet& fleet, const ScreenTraffic& traffic) no
   if (apart) {
     // The iteration that runs when a prompt's cache comes, half of it on average.
     handed += 0.5 * s.iteration * s.busy + s.wait_share * s.wait;
-  } else {
+  } else if (pool.engine.decodes()) {
     out.ttft.delay(s.wait_share, s.wait);
   }
   out.ttft.shift(seconds_of(fleet.front_end));

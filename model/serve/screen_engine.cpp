@@ -45,9 +45,14 @@ ScreenEngine::ScreenEngine(const IterationTables& tables,
   }
   for (std::size_t i = 0; i < strata_count; ++i) {
     const double tokens = std::max(1.0, strata_[i]);
-    const ChunkAttention cost = tables.chunk(whole(tokens), whole(tokens + cached_ * tokens / prompt_.mean));
-    attention_work_ += stratum_weight(i) * real(cost.work.count()) / prompt_.mean;
-    attention_alone_ += stratum_weight(i) * real(cost.alone.count());
+    const double keys = tokens + cached_ * tokens / prompt_.mean;
+    // In chunks: the keys of the first and of the last on average, for attention is linear in them.
+    const double chunk = settings.rules.chunked ? std::min(tokens, real(settings.max_num_tokens)) : tokens;
+    const ChunkAttention last = tables.chunk(whole(chunk), whole(keys));
+    const ChunkAttention start = tables.chunk(whole(chunk), whole(keys - tokens + chunk));
+    const double pieces = 0.5 * tokens / chunk;
+    attention_work_ += stratum_weight(i) * pieces * real((start.work + last.work).count()) / prompt_.mean;
+    attention_alone_ += stratum_weight(i) * pieces * real((start.alone + last.alone).count());
   }
 }
 
@@ -127,8 +132,10 @@ class ScreenEngine::PromptCounts {
   static constexpr std::size_t most = 14;
   [[nodiscard]] double with(double count) const noexcept {
     const double tokens = count * engine_.prompt_.mean;
-    return tokens <= full_ ? engine_.prompt_time(decodes_, tokens)
-                           : tokens / full_ * engine_.prompt_time(decodes_, full_);
+    const double fullest = engine_.prompt_time(decodes_, std::min(tokens, full_));
+    // What does not fit makes later iterations longer by its share of a full one's prompts.
+    const double alone = decodes_ > 0.0 ? engine_.decode_time(decodes_) : 0.0;
+    return tokens <= full_ ? fullest : fullest + (tokens / full_ - 1.0) * (fullest - alone);
   }
   const ScreenEngine& engine_;
   double decodes_, full_;

@@ -2,6 +2,7 @@
 #include <headroom/model/serve/length_strata.hpp>
 #include <headroom/model/serve/time_distribution.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,14 @@ namespace headroom {
 double TimeDistribution::edge(std::size_t i) noexcept {
   constexpr std::uint64_t zero = std::uint64_t{1023 + least_exponent} * 32;
   return std::bit_cast<double>((zero + i) << 47U);
+}
+
+void TimeDistribution::add(const TimeDistribution& other, double weight) noexcept {
+  for (std::size_t i = 0; i < bins; ++i) {
+    bins_[i] += static_cast<float>(weight) * other.bins_[i];
+  }
+  weight_ += weight * other.weight_;
+  sum_ += weight * other.sum_;
 }
 
 void TimeDistribution::delay(double share, double seconds) noexcept {
@@ -72,6 +81,20 @@ double TimeDistribution::quantile(double q) const noexcept {
     last = edge(i + 1);
   }
   return last;
+}
+
+double TimeDistribution::beyond(double seconds) const noexcept {
+  if (!(weight_ > 0.0)) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  double above = 0.0;
+  for (std::size_t i = 0; i < bins; ++i) {
+    if (bins_[i] > 0.0F) {
+      const double part = (edge(i + 1) - seconds) / (edge(i + 1) - edge(i));
+      above += static_cast<double>(bins_[i]) * std::clamp(part, 0.0, 1.0);
+    }
+  }
+  return std::min(above / weight_, 1.0);
 }
 
 Strata TimeDistribution::strata() const noexcept {

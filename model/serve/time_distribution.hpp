@@ -21,6 +21,7 @@ class TimeDistribution {
     weight_ += weight;
     sum_ += weight * seconds;
   }
+  void add(const TimeDistribution& other, double weight) noexcept;
   /// Everything `share` of the time later by an exponential time of mean `seconds`.
   void delay(double share, double seconds) noexcept;
   /// Everything a fixed time later.
@@ -29,6 +30,8 @@ class TimeDistribution {
   [[nodiscard]] double mean() const noexcept;
   /// The time that the share q, from 0 to 1, stays below; NaN when nothing was added.
   [[nodiscard]] double quantile(double q) const noexcept;
+  /// The share of the weight above so many seconds; NaN when nothing was added.
+  [[nodiscard]] double beyond(double seconds) const noexcept;
   /// The medians of the strata of length_strata.hpp.
   [[nodiscard]] Strata strata() const noexcept;
   [[nodiscard]] TimeSummary summary() const noexcept;

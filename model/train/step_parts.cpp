@@ -40,16 +40,6 @@ std::string set_key(const Device& device) {
   return device.curves + "\n" + (folders == nullptr ? "" : folders);
 }
 
-/// Parsed once: rows ask for the same SKUs again and again.
-const CurveSet& curve_set_of(const Device& device) {
-  static std::mutex mutex;
-  static std::map<std::string, CurveSet, std::less<>> sets;
-  const std::lock_guard lock{mutex};
-  const std::string key = set_key(device);
-  const auto found = sets.find(key);
-  return found != sets.end() ? found->second : sets.emplace(key, find_curve_set(device)).first->second;
-}
-
 /// The set whose attention serves a SKU: its own, else that of the SKU on which most kernels were published.
 const CurveSet& attention_set_of(const Device& device) {
   static std::mutex mutex;
@@ -86,7 +76,7 @@ GemmModel step_product(const Device& device, std::string_view name, bool gradien
   const KernelDevice limits = kernel_device(device, format.rate);
   GemmCurve curve = prior_curve();
   try {
-    const CurveSet& set = curve_set_of(device);
+    const CurveSet& set = kept_curve_set(device);
     const auto chosen = choose_gemm(set, device, format);
     curve = chosen.curve->values;
     why = chosen.why;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/on_threads.hpp>
 #include <headroom/core/real.hpp>
+#include <headroom/model/serve/screened_size.hpp>
 #include <headroom/model/serve/serving_confidence.hpp>
 #include <headroom/model/serve/serving_times.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
@@ -25,6 +26,14 @@ const ServeScenario& serving(const FleetOption& option) {
 /// The first line of what is wrong, without its place: many combinations break the same rule.
 std::string first_line(const ConfigError& error) {
   return error.diagnostics().empty() ? std::string{error.what()} : error.diagnostics().front().message;
+}
+
+std::vector<TailObjective> all_objectives(const ServingTraffic& traffic) {
+  std::vector<TailObjective> all;
+  for (const RequestClass& c : traffic.classes) {
+    all.insert(all.end(), c.objectives.begin(), c.objectives.end());
+  }
+  return all;
 }
 
 /// Gaps of a trace by their mean and spread; of classes by theirs.
@@ -56,46 +65,20 @@ ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
   return screen_traffic(std::vector<TrafficClass>{all});
 }
 
-/// Whether closed forms keep every promise, all requests taken together. `slow` times longer iterations are the same as
-/// requests that come `slow` times as fast with promises as many times shorter: time has no other scale.
-bool screens(const ServeScenario& s, const ServingFleet& fleet, ScreenTraffic traffic, double slow) {
-  traffic.rate = slow * traffic.rate;
-  const ServingScreen answer = screen(fleet, traffic);
-  if (answer.overloaded) {
-    return false;
-  }
-  for (const RequestClass& c : s.traffic->classes) {
-    for (const TailObjective& o : c.objectives) {
-      const TimeDistribution& times = o.metric == LatencyMetric::ttft   ? answer.ttft
-                                      : o.metric == LatencyMetric::tpot ? answer.tpot
-                                                                        : answer.e2e;
-      const double value = o.quantile == TailObjective::mean ? times.mean() : times.quantile(o.quantile);
-      if (!(slow * value <= o.limit.raw())) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-/// The least number of replicas that closed forms find enough; most_replicas where none is.
+/// The least number of replicas that closed forms find enough, all requests taken together; most_replicas where none
+/// is. `slow` times longer iterations are the same as requests that come `slow` times as fast with promises as many
+/// times shorter: time has no other scale.
 std::int64_t screened_replicas(const ServeScenario& s,
                                const ServedReplica& served,
-                               const ScreenTraffic& traffic,
+                               ScreenTraffic traffic,
                                double slow = 1.0) {
-  const auto enough = [&](std::int64_t replicas) {
-    return screens(s, serving_fleet(s, served, replicas, replicas), traffic, slow);
-  };
-  std::int64_t few = 0, many = 1;
-  while (many < most_replicas && !enough(many)) {
-    few = many;
-    many *= 2;
+  traffic.rate = slow * traffic.rate;
+  std::vector<TailObjective> objectives = all_objectives(*s.traffic);
+  for (TailObjective& one : objectives) {
+    one.limit = one.limit / slow;
   }
-  while (many - few > 1) {
-    const std::int64_t middle = few + (many - few) / 2;
-    (enough(middle) ? many : few) = middle;
-  }
-  return many;
+  const ScreenedSize size = screened_size(serving_fleet(s, served, 1, 1), traffic, objectives, most_replicas);
+  return size.units > 0 ? size.units : most_replicas;
 }
 
 std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
@@ -105,7 +88,13 @@ std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
   return (replicas + fleet.spare) * option.served->simulated.gpus + prefill;
 }
 
-/// Dollars of a machine by the hour and by the tokens of the load.
+/// Requests per second that are answered over the day: those that come, or what the fleet saturates at.
+double answered_rate(const FleetOption& option) {
+  const double asked = option.mean_rate.raw();
+  return option.sized && option.sized->metrics.overloaded ? std::min(asked, option.sized->saturation.raw()) : asked;
+}
+
+/// Dollars of a machine by the hour and by the tokens that it answers.
 void add_money(FleetOption& option) {
   const ServeScenario& s = serving(option);
   const Money& money = option.scenario->money;
@@ -117,7 +106,7 @@ void add_money(FleetOption& option) {
     return (real(option.gpus) + (replicas - option.replicas.mid) * gpus_of_one) * *money.price;
   };
   option.per_hour = machine(option.replicas.mid) * hour;
-  const double rate = s.traffic->rate().raw();
+  const double rate = answered_rate(option);
   const ServingTraffic::Lengths lengths = s.traffic->lengths();
   const auto each = [&](double share, double tokens) {
     const auto at = [&](double replicas) { return share * cost_per_million(machine(replicas), Hertz{rate * tokens}); };
@@ -147,11 +136,20 @@ class OptionMaker {
     return read_scenario(root, file_, sources_);
   }
 
-  /// Throws ConfigError where it cannot be.
-  [[nodiscard]] FleetOption make(const std::vector<std::string>& changes) const {
+  /// Throws ConfigError where it cannot be. `together`: replicas do both phases, whatever the question says.
+  [[nodiscard]] FleetOption make(const std::vector<std::string>& changes, bool together) const {
     FleetOption option;
     option.changes = changes;
-    option.scenario = std::make_shared<const Scenario>(read(changes));
+    Scenario scenario = read(changes);
+    auto& asked = std::get<ServeScenario>(scenario.question);
+    option.mean_rate = asked.traffic->rate();
+    asked.traffic = std::make_shared<const ServingTraffic>(asked.traffic->at_peak());
+    if (together) {
+      FleetQuestion fleet = *asked.fleet;
+      fleet.prefill.reset();
+      asked.fleet = std::make_shared<const FleetQuestion>(fleet);
+    }
+    option.scenario = std::make_shared<const Scenario>(std::move(scenario));
     const ServeScenario& s = serving(option);
     if (s.host && s.work.layout.tp > s.host->gpus) {
       throw ConfigError{"tp " + std::to_string(s.work.layout.tp) + " spans hosts of " + std::to_string(s.host->gpus) +
@@ -204,7 +202,7 @@ class OptionMaker {
   const Sources& sources_;
 };
 
-/// Money where there is a price, else GPUs; then fewer GPUs.
+/// Money where there is a price, else GPUs.
 bool cheaper(const FleetOption& a, const FleetOption& b) {
   const bool priced = a.per_hour.raw() > 0.0 && b.per_hour.raw() > 0.0;
   if (priced && a.per_hour.raw() != b.per_hour.raw()) {
@@ -217,6 +215,18 @@ bool keeps(const FleetOption& option) {
   return option.sized && option.sized->keeps();
 }
 
+/// Replicas that would keep the promises where the stated ones do not; 0: none would.
+std::int64_t enough_replicas(ServeScenario s, const ServedReplica& served) {
+  FleetQuestion open = *s.fleet;
+  open.replicas.reset();
+  s.fleet = std::make_shared<const FleetQuestion>(open);
+  if (!out_of_reach(s, served).empty()) {
+    return 0;
+  }
+  const std::int64_t start = screened_replicas(s, served, screened_traffic(*s.traffic));
+  return size_fleet(s, served, start).replicas;
+}
+
 /// Simulates an option and corrects what the screen said of it; false: no number of replicas keeps the promises.
 bool confirm(FleetOption& option, std::string& why) {
   const ServeScenario& s = serving(option);
@@ -227,6 +237,9 @@ bool confirm(FleetOption& option, std::string& why) {
     }
   }
   option.sized = size_fleet(s, *option.served, std::min<std::int64_t>(option.screened_replicas, most_replicas));
+  if (s.fleet->replicas && !option.sized->keeps()) {
+    option.enough = enough_replicas(s, *option.served);
+  }
   const double shift = real(option.sized->replicas) / std::max(1.0, option.replicas.mid);
   option.replicas = {std::max(1.0, std::floor(shift * option.replicas.low)), real(option.sized->replicas),
                      std::max(real(option.sized->replicas), std::ceil(shift * option.replicas.high))};
@@ -255,11 +268,20 @@ std::vector<std::size_t> front_of(const std::vector<FleetOption>& options) {
   return front;
 }
 
-/// Sized ones that keep everything first, then sized, then screened; each cheapest first.
+/// Requests per second that could still come: up to the knee, else to the saturation.
+Hertz room_of(const FleetOption& option) {
+  return option.sized ? option.sized->knee : option.screened.saturation;
+}
+
+/// Sized ones that keep everything first, then sized, then screened; each cheapest first, of equals the one with room.
 void rank(std::vector<FleetOption>& options) {
   const auto class_of = [](const FleetOption& o) { return keeps(o) ? 0 : o.sized ? 1 : 2; };
   std::stable_sort(options.begin(), options.end(), [&](const FleetOption& a, const FleetOption& b) {
-    return class_of(a) != class_of(b) ? class_of(a) < class_of(b) : cheaper(a, b);
+    if (class_of(a) != class_of(b)) {
+      return class_of(a) < class_of(b);
+    }
+    const bool level = !cheaper(a, b) && !cheaper(b, a);
+    return level ? room_of(a) > room_of(b) : cheaper(a, b);
   });
 }
 
@@ -307,17 +329,49 @@ PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
   work.shares[static_cast<std::size_t>(Draw::matrix)] = multiplies;
   work.shares[static_cast<std::size_t>(Draw::memory)] = busy - multiplies;
   work.shares[static_cast<std::size_t>(Draw::waiting)] = 1.0 - busy;
-  work.rate = Hertz{s.traffic->rate().raw() * s.traffic->lengths().output};
+  work.rate = Hertz{answered_rate(option) * s.traffic->lengths().output};
   const Interval<double>& r = option.replicas;
   work.width = r.mid > 0.0 ? std::sqrt(r.high / std::max(1.0, r.low)) - 1.0 : 0.0;
   return energy_of(power, s.work.clock, option.scenario->energy, work);
 }
 
-/// What the first option costs and draws.
+/// The question with the replicas that it was sized to.
+ServeScenario as_sized(const FleetOption& option) {
+  ServeScenario s = serving(option);
+  FleetQuestion fleet = *s.fleet;
+  fleet.replicas = option.sized->replicas;
+  fleet.spare = 0;
+  if (fleet.prefill) {
+    fleet.prefill->replicas = option.sized->prefill_replicas;
+  }
+  s.fleet = std::make_shared<const FleetQuestion>(fleet);
+  return s;
+}
+
+/// Replicas that follow the day's rate against those of its peak; empty where nothing is asked.
+std::optional<Autoscaling> follow_load(const FleetOption& best) {
+  const ServeScenario& s = serving(best);
+  const std::optional<AutoscaleQuestion>& asked = s.fleet->autoscaling;
+  if (!asked) {
+    return std::nullopt;
+  }
+  ScalingPolicy policy;
+  policy.target = asked->target;
+  policy.cold_start = asked->cold_start;
+  policy.keep = asked->cold_start;
+  policy.least = asked->least;
+  policy.most = most_replicas;
+  const std::int64_t gpus = gpus_of(best, 1) - s.fleet->spare * best.served->simulated.gpus;
+  return autoscale(serving_fleet(s, *best.served, 1, 1), gpus, screened_traffic(*s.traffic), all_objectives(*s.traffic),
+                   *s.traffic->day, policy);
+}
+
+/// What the first option does, costs and draws.
 void settle(FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
   const ServeScenario& s = serving(best);
   if (best.sized) {
+    plan.simulated = simulate_serving(as_sized(best), best.scenario->money);
     const double output = s.traffic->lengths().output;
     const double reached = best.sized->knee.raw() > 0.0 ? best.sized->knee.raw() : s.traffic->rate().raw();
     plan.bill =
@@ -328,6 +382,33 @@ void settle(FleetPlan& plan) {
     }
   }
   plan.notes = best.scenario->assumptions;
+  if (s.traffic->day) {
+    plan.notes.push_back("the fleet is sized for the peak of " + format_number(s.traffic->rate().raw()) +
+                         " req/s, and paid for while " + format_number(best.mean_rate.raw()) + " come on average");
+    plan.autoscaling = follow_load(best);
+  } else if (s.fleet->autoscaling) {
+    plan.notes.push_back(
+        "[fleet.autoscale]: the load does not change over the day ([traffic.over_time]), so that there is "
+        "nothing to follow");
+  }
+  if (best.sized && best.sized->keeps() && s.traffic->rate() > 0.95 * best.sized->saturation) {
+    plan.notes.push_back(
+        "above 95 % of its saturation a fleet's tail grows for hours: longer than was simulated; take "
+        "the replicas of the interval's upper end");
+  }
+  const bool several = std::any_of(plan.options.begin(), plan.options.end(),
+                                   [&](const FleetOption& o) { return serving(o).device.id != s.device.id; });
+  if (several && !best.scenario->money.price) {
+    plan.notes.push_back(
+        "without a price fewer GPUs come first, whatever their SKU: state money.prices or money.price");
+  }
+  const bool formats = std::any_of(plan.options.begin(), plan.options.end(), [&](const FleetOption& o) {
+    return serving(o).work.weights != s.work.weights || serving(o).work.kv != s.work.kv;
+  });
+  if (formats) {
+    plan.notes.push_back(
+        "formats are compared by speed and room alone: what they cost in the quality of answers is not");
+  }
   const ServingErrors& errors =
       serving_confidence().of(s.engine.id, ServingQuantity::rate, s.architecture.moe.has_value());
   plan.interval_source = errors.text() +
@@ -361,23 +442,33 @@ FleetPlan plan_fleet(const ConfigValue& root,
                       std::to_string(most_combinations) + "; list fewer values"};
   }
   const OptionMaker maker{root, file, sources};
-  static_cast<void>(maker.read(combination(axes, 0)));  // what is wrong with the document itself, all at once
-  const auto all = static_cast<std::size_t>(plan.combinations);
+  const Scenario first = maker.read(combination(axes, 0));  // what is wrong with the document itself, all at once
+  const std::optional<DisaggregatedPrefill>& apart = std::get<ServeScenario>(first.question).fleet->prefill;
+  // Prompts apart are held against replicas that do both, unless the number of replicas is the question's.
+  const bool both = apart && !apart->replicas && !std::get<ServeScenario>(first.question).fleet->replicas;
+  const auto each = static_cast<std::size_t>(plan.combinations);
+  const std::size_t all = both ? 2 * each : each;
+  plan.combinations = all;
   std::vector<std::optional<FleetOption>> made(all);
   std::vector<std::string> why(all);
   const unsigned threads = thread_count(options.threads);
   on_threads(threads, all, [&](std::size_t i) {
     try {
-      made[i] = maker.make(combination(axes, i));
+      made[i] = maker.make(combination(axes, i % each), i >= each);
     } catch (const ConfigError& error) {
       why[i] = first_line(error);
     }
   });
   for (std::size_t i = 0; i < all; ++i) {
     if (!made[i]) {
-      plan.dropped.push_back({combination(axes, i), why[i], false});
+      plan.dropped.push_back({combination(axes, i % each), why[i], false});
     } else if (made[i]->screened_replicas >= most_replicas) {
-      const std::string reason = out_of_reach(serving(*made[i]), *made[i]->served);
+      std::string reason;
+      try {
+        reason = out_of_reach(serving(*made[i]), *made[i]->served);
+      } catch (const ConfigError& error) {
+        reason = first_line(error);
+      }
       plan.dropped.push_back(
           {made[i]->changes,
            reason.empty() ? "the closed forms find no number of replicas that keeps the promises" : reason, true});

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <headroom/model/estimate.hpp>
+#include <headroom/model/serve/autoscaling.hpp>
 #include <headroom/model/serve/screen.hpp>
 #include <headroom/scenarios/money/bill.hpp>
 #include <headroom/scenarios/money/energy.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serving/fleet_sizing.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
+#include <headroom/scenarios/serving/simulated_serving.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
 #include <cstdint>
@@ -30,8 +32,10 @@ struct FleetOption {
   std::int64_t gpus = 0;               ///< the sized fleet's, else by the screen, spares and prefill with it
   std::optional<SizedFleet> sized;     ///< of those that the simulation confirmed
   double prompt_share = 0.0;           ///< of the time that a replica iterates, what prompts take
-  Interval<double> replicas;           ///< needed, over the interval of the replica's rate; mid is the sized one
-  Dollars per_hour{};                  ///< 0 without a price
+  std::int64_t enough = 0;    ///< replicas that would keep the promises, where stated ones do not; 0: none would
+  Interval<double> replicas;  ///< needed, over the interval of the replica's rate; mid is the sized one
+  Hertz mean_rate{};          ///< over the day; the fleet is sized for its peak
+  Dollars per_hour{};         ///< 0 without a price
   Interval<Dollars> per_million_input, per_million_output;  ///< tokens, apart, at the load
   Interval<Dollars> per_million_output_of_all;              ///< everything over the output tokens
 };
@@ -49,9 +53,11 @@ struct FleetPlan {
   std::vector<std::size_t> front;            ///< of the sized ones: none is cheaper and faster in TTFT and TPOT
   std::vector<DroppedOption> dropped;
   std::uint64_t combinations = 0;
-  Bill bill;                         ///< of the first option, with an API's break-even
-  std::optional<PlanEnergy> energy;  ///< likewise
-  std::vector<std::string> notes;    ///< assumptions, and what the answer rests on
+  std::optional<ServingSimulation> simulated;  ///< the first option with its intervals, spare replicas down
+  std::optional<Autoscaling> autoscaling;      ///< of the first option, where the question has it and a changing load
+  Bill bill;                                   ///< of the first option, with an API's break-even
+  std::optional<PlanEnergy> energy;            ///< likewise
+  std::vector<std::string> notes;              ///< assumptions, and what the answer rests on
   std::string interval_source;
   /// The first option keeps every promise.
   [[nodiscard]] bool feasible() const noexcept;

@@ -3,6 +3,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
 #include <headroom/scenarios/serving/fleet_sizing.hpp>
+#include <headroom/scenarios/serving/simulated_serving.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +16,8 @@ constexpr std::int64_t most_replicas = 20'000;
 
 std::string name_of(const TailObjective& o) {
   const std::string metric{latency_metric_names[static_cast<std::size_t>(o.metric)]};
-  return metric + (o.quantile == TailObjective::mean ? " mean" : " p" + format_number(100.0 * o.quantile, 3));
+  return metric +
+         (o.quantile == TailObjective::mean ? " mean" : " p" + std::to_string(std::lround(100.0 * o.quantile)));
 }
 
 bool all_kept(const ServingTraffic& traffic, const ServingMetrics& metrics) {
@@ -49,6 +51,8 @@ class Sizing {
     sized.promises = judge_promises(*scenario_.traffic, sized.metrics);
     sized.saturation = saturated();
     sized.knee = knee(sized.saturation);
+    // Equal answers that start together end together, and saturate a queue that never empties a little lower.
+    sized.saturation = std::max(sized.saturation, sized.knee);
     return sized;
   }
 
@@ -111,6 +115,38 @@ class Sizing {
   std::int64_t replicas_ = 1, prefill_ = 0;
 };
 
+ServingMetrics run(const ServeScenario& scenario,
+                   const ServedReplica& served,
+                   std::int64_t replicas,
+                   std::int64_t prefill_replicas,
+                   const RequestLoad& load) {
+  const ServingFleet fleet = serving_fleet(scenario, served, replicas, prefill_replicas);
+  if (const std::vector<std::string> wrong = problems(fleet, load); !wrong.empty()) {
+    throw ConfigError{wrong.front()};
+  }
+  std::vector<ServiceObjective> each;
+  for (const RequestClass& c : scenario.traffic->classes) {
+    ServiceObjective objective;
+    for (const TailObjective& o : c.objectives) {
+      Seconds& limit = o.metric == LatencyMetric::ttft   ? objective.ttft
+                       : o.metric == LatencyMetric::tpot ? objective.tpot
+                                                         : objective.e2e;
+      limit = std::min(limit, o.limit);
+    }
+    each.push_back(objective);
+  }
+  const std::int64_t warm_up = warm_up_of(static_cast<std::int64_t>(load.requests.size()));
+  return serving_metrics(load, simulate(fleet, load), each, warm_up);
+}
+
+/// The load's first requests, each when the one before it was answered.
+RequestLoad one_by_one(RequestLoad load) {
+  constexpr std::size_t enough = 2000;
+  load.requests.resize(std::min(load.requests.size(), enough));
+  load.concurrency = 1;
+  return load;
+}
+
 }  // namespace
 
 bool SizedFleet::keeps() const noexcept {
@@ -147,24 +183,7 @@ ServingMetrics simulate_fleet(const ServeScenario& scenario,
                               std::int64_t replicas,
                               std::int64_t prefill_replicas,
                               double factor) {
-  const RequestLoad load = scenario.traffic->load(factor);
-  const ServingFleet fleet = serving_fleet(scenario, served, replicas, prefill_replicas);
-  if (const std::vector<std::string> wrong = problems(fleet, load); !wrong.empty()) {
-    throw ConfigError{wrong.front()};
-  }
-  std::vector<ServiceObjective> each;
-  for (const RequestClass& c : scenario.traffic->classes) {
-    ServiceObjective objective;
-    for (const TailObjective& o : c.objectives) {
-      Seconds& limit = o.metric == LatencyMetric::ttft   ? objective.ttft
-                       : o.metric == LatencyMetric::tpot ? objective.tpot
-                                                         : objective.e2e;
-      limit = std::min(limit, o.limit);
-    }
-    each.push_back(objective);
-  }
-  const auto warm_up = static_cast<std::int64_t>(load.requests.size() / 10);
-  return serving_metrics(load, simulate(fleet, load), each, warm_up);
+  return run(scenario, served, replicas, prefill_replicas, scenario.traffic->load(factor));
 }
 
 std::string out_of_reach(const ServeScenario& scenario, const ServedReplica& served) {
@@ -182,11 +201,8 @@ std::string out_of_reach(const ServeScenario& scenario, const ServedReplica& ser
       }
     }
   }
-  // So slow that requests hardly meet: a hundredth of one replica's load at most.
-  const double lone =
-      0.01 / (traffic.rate().raw() * std::max(1e-3, served.least_token.raw() * traffic.lengths().output));
   const std::int64_t prefill = scenario.fleet->prefill ? 1 : 0;
-  const ServingMetrics idle = simulate_fleet(scenario, served, 1, prefill, std::min(1.0, lone));
+  const ServingMetrics idle = run(scenario, served, 1, prefill, one_by_one(traffic.load()));
   for (const KeptObjective& p : judge_promises(traffic, idle)) {
     if (!p.kept()) {
       return "not even an idle replica keeps " + name_of(p.objective) + " of " + format(p.objective.limit) +

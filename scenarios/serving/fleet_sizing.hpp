@@ -42,7 +42,7 @@ struct SizedFleet {
 /// The promises of all classes and what a simulation made of them.
 [[nodiscard]] std::vector<KeptObjective> judge_promises(const ServingTraffic& traffic, const ServingMetrics& metrics);
 
-/// Simulates the load at `factor` times its rate on a fleet. Requests of the first tenth are not counted.
+/// Simulates the load at `factor` times its rate on a fleet. The first warm_up_of() are not counted.
 [[nodiscard]] ServingMetrics simulate_fleet(const ServeScenario& scenario,
                                             const ServedReplica& served,
                                             std::int64_t replicas,

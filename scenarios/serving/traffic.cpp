@@ -53,6 +53,16 @@ Hertz ServingTraffic::rate() const noexcept {
   return all;
 }
 
+ServingTraffic ServingTraffic::at_peak() const {
+  ServingTraffic peak = *this;
+  for (RequestClass& c : peak.classes) {
+    ArrivalProcess& arrivals = c.traffic.arrivals;
+    arrivals.rate = arrivals.curve.peak() * arrivals.rate;
+    arrivals.curve = RateCurve{};
+  }
+  return peak;
+}
+
 ServingTraffic::Lengths ServingTraffic::lengths() const noexcept {
   LengthSums sums;
   if (traced) {

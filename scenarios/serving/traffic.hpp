@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
+#include <headroom/model/serve/autoscaling.hpp>
 #include <headroom/model/serve/layout.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/request_load.hpp>
@@ -38,6 +39,10 @@ struct ServingTraffic {
   std::int64_t requests = 20'000;  ///< simulated
   std::uint64_t seed = 1;
   bool objectives_stated = false;
+  /// The rate of all classes over time, where it changes.
+  std::optional<LoadCurve> day;
+  /// The same classes at the highest rate of the day, all the time.
+  [[nodiscard]] ServingTraffic at_peak() const;
   /// Mean requests per second of all classes together.
   [[nodiscard]] Hertz rate() const noexcept;
   /// Tokens of a mean request and of the longest, over all classes by their rates.
@@ -59,7 +64,7 @@ struct DisaggregatedPrefill {
 };
 
 /// Replicas that follow the load.
-struct Autoscaling {
+struct AutoscaleQuestion {
   Seconds cold_start{};    ///< from the decision to a replica that serves
   double target = 0.7;     ///< of the saturation rate, that replicas are held at
   std::int64_t least = 1;  ///< replicas that are never given back
@@ -70,7 +75,7 @@ struct FleetQuestion {
   std::int64_t spare = 0;                ///< replicas that may be down with the promises still kept
   RequestRouting routing = RequestRouting::least_outstanding;
   std::optional<DisaggregatedPrefill> prefill;
-  std::optional<Autoscaling> autoscaling;
+  std::optional<AutoscaleQuestion> autoscaling;
 };
 
 /// Reads [traffic] with its classes and [slo]; `isl` and `osl` of [serving] stand for lengths that [traffic] leaves

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <numbers>
 
 namespace headroom {
 namespace {
@@ -40,7 +41,6 @@ class TrafficReader {
       return std::nullopt;
     }
     ServingTraffic traffic;
-    traffic.requests = read_count(*table, traffic.requests);
     traffic.seed = static_cast<std::uint64_t>(table->maybe_integer("seed", not_negative).value_or(1));
     const std::vector<TailObjective> common = slo ? read_objectives(*slo) : std::vector<TailObjective>{};
     if (table->has("trace")) {
@@ -48,6 +48,13 @@ class TrafficReader {
     } else {
       read_classes(*table, traffic);
     }
+    if (day_ && traffic.traced == nullptr) {
+      for (RateCurve::Point& point : day_->points) {
+        point.rate *= traffic.rate().raw();
+      }
+      traffic.day = std::move(day_);
+    }
+    read_count(*table, traffic);
     for (RequestClass& c : traffic.classes) {
       c.objectives = c.objectives.empty() ? common : c.objectives;
       traffic.objectives_stated = traffic.objectives_stated || !c.objectives.empty();
@@ -59,14 +66,16 @@ class TrafficReader {
  private:
   void assume(const std::string& text) { assumptions_.push_back(text); }
 
-  std::int64_t read_count(ConfigTable& table, std::int64_t usual) {
+  /// As stated; else five minutes of the load, which is many answers one after the other, in bounds.
+  void read_count(ConfigTable& table, ServingTraffic& traffic) {
     if (const auto count = table.maybe_integer("requests", {100, 10'000'000})) {
-      return *count;
+      traffic.requests = *count;
+    } else if (!table.has("requests")) {
+      constexpr double minutes = 300.0;
+      const double rate = traffic.rate().raw();
+      traffic.requests = std::clamp<std::int64_t>(std::llround(std::min(1e9, minutes * rate)), 20'000, 200'000);
+      assume("traffic.requests = " + std::to_string(traffic.requests) + " (simulated)");
     }
-    if (!table.has("requests")) {
-      assume("traffic.requests = " + std::to_string(usual) + " (simulated)");
-    }
-    return usual;
   }
 
   /// Keys "ttft_p95", "tpot_mean", "e2e_p99".
@@ -229,6 +238,12 @@ class TrafficReader {
       const double peak = table->number("peak_over_mean", {1.0, 2.0});
       const Seconds period = table->maybe_quantity<Seconds>("period").value_or(24.0 * hour);
       curve = RateCurve::sinusoid(period, peak - 1.0);
+      day_ = LoadCurve{period, {}};
+      constexpr int points = 96;  // straight between them: within 0.06 % of the amplitude
+      for (int i = 0; i <= points; ++i) {
+        const double share = static_cast<double>(i) / points;
+        day_->points.push_back({share * period, 1.0 + (peak - 1.0) * std::sin(2.0 * std::numbers::pi * share)});
+      }
     } else if (shape == 2) {
       const double factor = table->number("factor", {0.0, 1e4});
       const Seconds period = table->quantity<Seconds>("period");
@@ -237,6 +252,8 @@ class TrafficReader {
         table->problem("length", "'length' of a burst is beyond its period");
       } else {
         curve = RateCurve::bursts(period, length, factor);
+        const double rest = period / (period + (factor - 1.0) * length);  // so that the mean is 1
+        day_ = LoadCurve{period, {{Seconds{}, factor * rest}, {length, factor * rest}, {length, rest}, {period, rest}}};
       }
     }
     table->finish();
@@ -246,6 +263,7 @@ class TrafficReader {
   ConfigTable& root_;
   std::int64_t isl_, osl_;
   std::vector<std::string>& assumptions_;
+  std::optional<LoadCurve> day_;  ///< of mean 1
 };
 
 }  // namespace
@@ -277,7 +295,7 @@ FleetQuestion read_fleet(ConfigTable& root, std::vector<std::string>& assumption
     fleet.prefill = p;
   }
   if (std::optional<ConfigTable> scaling = table->maybe_table("autoscale")) {
-    Autoscaling a;
+    AutoscaleQuestion a;
     a.cold_start = scaling->quantity<Seconds>("cold_start", true);
     a.target = scaling->maybe_number("target", {0.05, 1.0}).value_or(a.target);
     a.least = scaling->maybe_integer("least", {0, 1'000'000}).value_or(a.least);

@@ -258,6 +258,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   q.to_unit = is_latency(q.metric) ? 1e3 : 1.0;
   q.load.isl = isl;
   q.load.osl = *run.osl;
+  q.load.groups = real(layout.attention_groups());
   q.load.stages = real(layout.pp);
   // What runs at once: as many as are asked, no more than the engine takes and its cache holds.
   const CompiledServingMemory memory = compile_serving_memory(*arch, device, stack->memory, layout, *weights, *cache);

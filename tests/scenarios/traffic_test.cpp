@@ -135,3 +135,17 @@ TEST_CASE("loads that mean nothing are refused, all at once") {
   CHECK(says(refusal({"slo.ttft_p95=1 s", "serving.isl=1", "serving.osl=1", "hardware.gpus=4"}), "missing [traffic]"));
   CHECK(says(refusal({"traffic.rate=1 req/s"}), "missing [traffic.prompt]"));
 }
+
+TEST_CASE("GPUs that are stated are the fleet, its spare replicas among them") {
+  const std::vector<std::string> load{"traffic.rate=1 req/s", "serving.isl=100", "serving.osl=10"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), load.begin(), load.end());
+    return more;
+  };
+  CHECK(serving(question(with({"hardware.gpus=16"}))).fleet->replicas == 4);
+  CHECK(serving(question(with({"hardware.gpus=16", "fleet.spare=1"}))).fleet->replicas == 3);
+  CHECK_FALSE(serving(question(with({}))).fleet->replicas.has_value());
+  CHECK(
+      says(refusal(with({"hardware.gpus=16", "fleet.replicas=2"})), "are not the 4 replicas that hardware.gpus makes"));
+  CHECK(says(refusal(with({"hardware.gpus=4", "fleet.spare=1"})), "nothing serves"));
+}

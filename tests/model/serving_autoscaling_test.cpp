@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fleets that follow their load, bursts, and clients that try again: rows S7, S12 and R6 of the planner's questions.
+#include <headroom/model/serve/autoscaling.hpp>
+#include <headroom/model/serve/retries.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../near.hpp"
+#include "screen_cases.hpp"
+#include "serving_tables.hpp"
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace headroom;
+using test::near;
+
+namespace {
+
+/// A unit that answers 10 requests/s: one place, prompts of 100 ms.
+struct TenPerSecond {
+  IterationTables tables = test::simple_tables({.per_prompt_token = 100'000'000});
+  ServingFleet unit;
+  ScreenTraffic traffic;
+  TenPerSecond() {
+    unit.pool.tables = &tables;
+    unit.pool.engine.max_num_seqs = 1;
+    unit.pool.engine.max_num_tokens = 1 << 20;
+    unit.pool.engine.blocks = 1 << 20;
+    unit.routing = RequestRouting::random;
+    traffic.prompt = {1000.0, 0.0};
+    traffic.output = {1.0, 0.0};
+  }
+};
+
+/// `base` requests/s, ten times that from 1,000 s to 1,060 s of an hour.
+LoadCurve burst(double base) {
+  LoadCurve curve;
+  curve.period = Seconds{3600.0};
+  curve.points = {{Seconds{0.0}, base},
+                  {Seconds{1000.0}, base},
+                  {Seconds{1000.0}, 10.0 * base},
+                  {Seconds{1060.0}, 10.0 * base},
+                  {Seconds{1060.0}, base}};
+  return curve;
+}
+
+}  // namespace
+
+TEST_CASE("S7: a burst of 10x for 60 s and a cold start of 90 s: no spare arrives in time, all must be warm") {
+  const BurstNeed need = burst_need(Hertz{16.0}, 10.0, Seconds{60.0}, Seconds{90.0}, Hertz{10.0});
+  CHECK(need.none_in_time);
+  CHECK(need.before == 2);
+  CHECK(need.peak == 16);
+  CHECK(need.warm == 16);
+  // A cold start of 20 s and a wait of 20 s: 160 x 20 / (10 (20 + 20)) = 8
+  const BurstNeed sooner = burst_need(Hertz{16.0}, 10.0, Seconds{60.0}, Seconds{20.0}, Hertz{10.0}, Seconds{20.0});
+  CHECK_FALSE(sooner.none_in_time);
+  CHECK(sooner.warm == 8);
+  CHECK(burst_need(Hertz{16.0}, 10.0, Seconds{60.0}, Seconds{20.0}, Hertz{10.0}).warm == 16);
+  CHECK(burst_need(Hertz{16.0}, 10.0, Seconds{60.0}, Seconds{0.0}, Hertz{10.0}).warm == 2);
+}
+
+TEST_CASE("S7: on the curve, what is ordered at the burst serves after it, and the burst's requests wait") {
+  TenPerSecond ten;
+  ScalingPolicy policy;
+  policy.target = 0.8;
+  policy.step = Seconds{10.0};
+  policy.cold_start = Seconds{90.0};
+  const std::vector<TailObjective> within{{LatencyMetric::ttft, 0.95, Seconds{5.0}}};
+  const Autoscaling cold = autoscale(ten.unit, 1, ten.traffic, within, burst(16.0), policy);
+  CHECK(cold.unit_saturation.raw() == near(10.0, 1e-3));
+  CHECK(cold.requests == near(16.0 * 3540.0 + 160.0 * 60.0));
+  REQUIRE(cold.scaled.units.size() == 360);
+  for (std::size_t i = 100; i < 106; ++i) {
+    CHECK(cold.scaled.units[i] == 2);
+  }
+  // 2 units answer 20/s: (160 - 20) x 60 requests are behind at its end, 420 s of both
+  CHECK(cold.scaled.longest_wait.raw() == near(420.0, 0.01));
+  CHECK(cold.scaled.missed > 9600.0 / cold.requests * 0.9);
+  policy.least = burst_need(Hertz{16.0}, 10.0, Seconds{60.0}, Seconds{90.0}, Hertz{8.0}).warm;
+  const Autoscaling warm = autoscale(ten.unit, 1, ten.traffic, within, burst(16.0), policy);
+  CHECK(policy.least == 20);
+  CHECK(warm.scaled.overloaded == 0.0);
+  CHECK(warm.scaled.missed < 0.01);
+  policy.least = 1;
+  policy.cold_start = Seconds{20.0};
+  const Autoscaling sooner = autoscale(ten.unit, 1, ten.traffic, within, burst(16.0), policy);
+  // Seen after a step, there two steps later: the fourth step of the burst has 20 units.
+  CHECK(sooner.scaled.units[102] == 2);
+  CHECK(sooner.scaled.units[103] == 20);
+  CHECK(sooner.scaled.missed < cold.scaled.missed);
+}
+
+TEST_CASE("S12: a day of 11.6 requests/s on average and 116 at its peak, the peak's fleet against one that follows") {
+  const test::ScreenTables tables;
+  const ServingFleet unit = test::screen_fleet(tables.large, vllm_v1, 1);
+  ScreenTraffic traffic;
+  traffic.prompt = {1155.0, 1.0};
+  traffic.output = {211.0, 0.8};
+  const std::vector<TailObjective> promise{{LatencyMetric::ttft, 0.95, Seconds{0.6}},
+                                           {LatencyMetric::tpot, 0.95, Seconds{0.05}}};
+  LoadCurve day;
+  // 20 h at r, up to 116 in two and down in two: r + (116 - r) / 12 = 11.6
+  const double night = (11.6 - 116.0 / 12.0) * 12.0 / 11.0;
+  day.points = {{Seconds{0.0}, night}, {hour * 20.0, night}, {hour * 22.0, 116.0}, {hour * 24.0, night}};
+  ScalingPolicy policy;
+  policy.target = 0.7;
+  policy.cold_start = Seconds{300.0};
+  const Autoscaling both = autoscale(unit, 4, traffic, promise, day, policy);
+  CHECK(both.requests == near(11.6 * 86400.0, 0.001));
+  CHECK(day.peak().raw() == 116.0);
+
+  const std::int64_t peak = both.fixed.most;
+  CHECK(both.fixed.least == peak);
+  CHECK(both.fixed.gpu_hours == near(4.0 * 24.0 * static_cast<double>(peak)));
+  CHECK(static_cast<double>(peak) * both.unit_saturation.raw() > 116.0);
+  // Whole units above rate / (0.7 saturation), so between that and one more all day.
+  const double least = 4.0 * 24.0 * 11.6 / (0.7 * both.unit_saturation.raw());
+  CHECK(both.scaled.gpu_hours > least);
+  CHECK(both.scaled.gpu_hours < least + 4.0 * 24.0);
+  CHECK(both.scaled.gpu_hours < 0.3 * both.fixed.gpu_hours);
+  CHECK(both.fixed.missed < 0.05);
+  CHECK(both.fixed.overloaded == 0.0);
+  CHECK(both.scaled.missed > both.fixed.missed);
+  MESSAGE("fixed ", both.fixed.gpu_hours, " GPU-hours, ", both.fixed.missed, " missed; following ",
+          both.scaled.gpu_hours, ", ", both.scaled.missed, ", ", both.scaled.least, " to ", both.scaled.most);
+
+  policy.cold_start = Seconds{0.0};
+  const Autoscaling at_once = autoscale(unit, 4, traffic, promise, day, policy);
+  CHECK(at_once.scaled.gpu_hours == near(both.scaled.gpu_hours, 1e-9));  // who starts is paid for
+  policy.cold_start = Seconds{1800.0};
+  const Autoscaling slow = autoscale(unit, 4, traffic, promise, day, policy);
+  CHECK(slow.scaled.missed > both.scaled.missed);
+  CHECK(slow.scaled.missed > at_once.scaled.missed);
+  policy.keep = Seconds{3600.0};
+  CHECK(autoscale(unit, 4, traffic, promise, day, policy).scaled.gpu_hours > both.scaled.gpu_hours);
+}
+
+TEST_CASE("R6: with 5 % failing the load is 1.053 times as large, and a storm is told from what it offers") {
+  const RetryLoad calm = retry_load(Hertz{100.0}, 0.05, Hertz{120.0}, {.backoff = Seconds{1.0}});
+  CHECK(calm.offered.raw() == near(100.0 / 0.95));
+  CHECK(calm.attempts == near(1.0526, 1e-4));
+  CHECK_FALSE(calm.storm);
+  CHECK(calm.lost == 0.0);
+  CHECK(calm.settles == calm.offered);
+  // 0.05 x 1 + 0.05^2 x 2 + ... = 0.05 / 0.9 s
+  CHECK(calm.backoff.raw() == near(0.05 / 0.9));
+
+  const RetryLoad storm = retry_load(Hertz{100.0}, 0.05, Hertz{104.0});
+  CHECK(storm.storm);
+  CHECK(std::isinf(storm.settles.raw()));
+  // 3 attempts: 1 + 0.05 + 0.0025; what is beyond the capacity fails as well.
+  const RetryLoad thrice = retry_load(Hertz{100.0}, 0.05, Hertz{104.0}, {.attempts = 3, .backoff = Seconds{1.0}});
+  CHECK(thrice.offered.raw() == near(105.25));
+  CHECK(thrice.lost == near(0.000125));
+  CHECK(thrice.backoff.raw() == near(0.05 + 0.05 * 0.05 * 2.0));
+  CHECK(thrice.storm);
+  CHECK(thrice.settles.raw() > 105.25);
+  const double failing = 1.0 - 0.95 * 104.0 / thrice.settles.raw();
+  CHECK(thrice.settles.raw() == near(100.0 * (1.0 + failing + failing * failing), 1e-6));
+  // Ten times the capacity, three attempts: nearly all fail thrice.
+  CHECK(retry_load(Hertz{1000.0}, 0.0, Hertz{100.0}, {.attempts = 3}).settles.raw() == near(2890.0, 0.01));
+  CHECK(std::isinf(retry_load(Hertz{1.0}, 0.6, Hertz{100.0}, {.backoff = Seconds{1.0}}).backoff.raw()));
+}
+
+TEST_CASE("curves and policies that mean nothing are named, each with its value and the way out") {
+  LoadCurve curve;
+  ScalingPolicy policy;
+  policy.target = 1.0;
+  policy.least = 5;
+  policy.most = 2;
+  policy.cold_start = Seconds{-1.0};
+  const std::vector<std::string> found = problems(curve, policy);
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].find("without a point") != std::string::npos);
+  CHECK(found[1].find("utilisation of 1.0") != std::string::npos);
+  CHECK(found[2].find("cold start of -1.0") != std::string::npos);
+  CHECK(found[3].find("units of 2.0") != std::string::npos);
+  curve.points = {{Seconds{10.0}, 1.0}, {Seconds{5.0}, 1.0}};
+  CHECK(problems(curve, {}).front().find("points must come by time") != std::string::npos);
+  CHECK(problems(burst(1.0), {}).empty());
+}
