@@ -13,6 +13,10 @@
 namespace headroom {
 namespace {
 
+/// Requests of the run that finds the saturation rate, for each place of the fleet, and what such a run may grow to.
+constexpr std::int64_t saturating_requests_of_a_place = 20;
+constexpr std::int64_t most_saturating_requests = 400'000;
+
 /// The members of a summary in one order, for what is done to each.
 constexpr std::array summary_members{&TimeSummary::mean, &TimeSummary::p50, &TimeSummary::p90,
                                      &TimeSummary::p95,  &TimeSummary::p99, &TimeSummary::max};
@@ -212,16 +216,25 @@ class Simulator {
 
   void add_rates(const ServingFleet& fleet) {
     const ServingErrors& rate = errors(ServingQuantity::rate);
-    RequestLoad load = out_.load;
-    for (Request& request : load.requests) {
-      request.arrival = Picoseconds{0};
-    }
-    const Hertz most = finish_rate(simulate(fleet, load));
+    const Hertz most = saturated(fleet);
     out_.saturation = {rate.low * most, most, rate.high * most};
     const Hertz mid{out_.metrics.all.finished_per_s};
     // Below saturation the load says how much is served; a fleet that is slower than thought may not reach it.
     out_.served = {std::min(mid, out_.saturation.low), mid,
                    out_.overloaded() ? std::max(mid, std::min(out_.offered, out_.saturation.high)) : mid};
+  }
+
+  /// The rate of the same traffic all at once, of as many requests as keep every place taken for most of the run.
+  [[nodiscard]] Hertz saturated(const ServingFleet& fleet) const {
+    ServingTraffic traffic = *s_.traffic;
+    const std::int64_t places = out_.replicas * out_.replica.simulated.engine.max_num_seqs;
+    traffic.requests = std::clamp(saturating_requests_of_a_place * places, traffic.requests,
+                                  std::max(traffic.requests, most_saturating_requests));
+    RequestLoad load = traffic.load();
+    for (Request& request : load.requests) {
+      request.arrival = Picoseconds{0};
+    }
+    return finish_rate(simulate(fleet, load));
   }
 
   void add_promises() {

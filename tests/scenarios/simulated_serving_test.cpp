@@ -199,6 +199,12 @@ TEST_CASE("overload is a result: the saturation rate, near to what is then answe
   CHECK(s.served.mid < s.offered);
 }
 
+TEST_CASE("the saturation rate does not hang on how many requests are simulated") {
+  const double many = simulated({"traffic.requests=20000"}).saturation.mid.raw();
+  const double few = simulated({"traffic.requests=300"}).saturation.mid.raw();
+  CHECK(few == doctest::Approx(many).epsilon(0.03));
+}
+
 TEST_CASE("dollars are those of all GPUs over what is served") {
   const ServingSimulation s = simulated({});
   REQUIRE(s.costs);
