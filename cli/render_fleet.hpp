@@ -12,8 +12,6 @@ namespace headroom::cli {
 /// Schema "headroom.fleet/1": raw SI, the unit in the key.
 [[nodiscard]] std::string fleet_json(const FleetPlan& plan);
 
-/// "ttft p95".
-[[nodiscard]] std::string objective_name(const TailObjective& objective);
 /// "12.3 req/s".
 [[nodiscard]] std::string rate_text(Hertz rate);
 

@@ -40,20 +40,6 @@ void sized_members(JsonWriter& json, const SizedFleet& fleet) {
   json.member("spare", fleet.spare);
   json.member("prefill_replicas", fleet.prefill_replicas);
   json.member("keeps", fleet.keeps());
-  json.key("promises");
-  json.begin_array();
-  for (const KeptObjective& p : fleet.promises) {
-    json.compact_next();
-    json.begin_object();
-    json.member("class", p.service_class);
-    json.member("metric", latency_metric_names[static_cast<std::size_t>(p.objective.metric)]);
-    json.member("quantile", p.objective.quantile);
-    json.member("limit_s", p.objective.limit.raw());
-    json.member("value_s", p.value.raw());
-    json.member("kept", p.kept());
-    json.end_object();
-  }
-  json.end_array();
   const ServingMetrics& m = fleet.metrics;
   times(json, "ttft", m.all.ttft);
   times(json, "tpot", m.all.tpot);

@@ -46,7 +46,7 @@ std::string heading(const FleetPlan& plan) {
     for (const TailObjective& o : c.objectives) {
       text +=
           (&o == &c.objectives.front() ? (traffic.classes.size() > 1 ? "; " + c.name + ": " : "; promised ") : ", ") +
-          objective_name(o) + " " + format(o.limit);
+          key_of(o) + " " + format(o.limit);
     }
   }
   return text + "\n\n";
@@ -81,8 +81,8 @@ std::string answer_table(const FleetPlan& plan) {
   const std::vector<std::string>& classes = plan.simulated->classes;
   for (const JudgedPromise& p : plan.simulated->promises) {
     const std::string of = classes.size() == 1 ? "" : " of " + classes.at(p.service_class);
-    table.row({objective_name(p.promise) + of, interval_text(p.reached) + " of " + format(p.promise.limit) +
-                                                   (p.kept ? " promised" : " promised: MISSED")});
+    table.row({key_of(p.promise) + of, interval_text(p.reached) + " of " + format(p.promise.limit) +
+                                           (p.kept ? " promised" : " promised: MISSED")});
   }
   table.row({"TTFT p50, p95, p99", summary(m.all.ttft)});
   table.row({"TPOT p50, p95, p99", summary(m.all.tpot)});
@@ -210,12 +210,6 @@ std::string dropped_text(const FleetPlan& plan) {
 }
 
 }  // namespace
-
-std::string objective_name(const TailObjective& o) {
-  const std::string metric{latency_metric_names[static_cast<std::size_t>(o.metric)]};
-  return metric +
-         (o.quantile == TailObjective::mean ? " mean" : " p" + std::to_string(std::lround(100.0 * o.quantile)));
-}
 
 std::string rate_text(Hertz rate) {
   return format_number(rate.raw()) + " req/s";

@@ -14,18 +14,6 @@ namespace {
 
 constexpr std::int64_t most_replicas = 20'000;
 
-std::string name_of(const TailObjective& o) {
-  const std::string metric{latency_metric_names[static_cast<std::size_t>(o.metric)]};
-  return metric +
-         (o.quantile == TailObjective::mean ? " mean" : " p" + std::to_string(std::lround(100.0 * o.quantile)));
-}
-
-bool all_kept(const ServingTraffic& traffic, const ServingMetrics& metrics) {
-  const std::vector<KeptObjective> promises = judge_promises(traffic, metrics);
-  return !metrics.overloaded &&
-         std::all_of(promises.begin(), promises.end(), [](const KeptObjective& p) { return p.kept(); });
-}
-
 /// One fleet of a question, asked at several sizes.
 class Sizing {
  public:
@@ -48,7 +36,7 @@ class Sizing {
     sized.gpus = (sized.replicas + sized.spare) * served_.simulated.gpus +
                  (served_.prefill ? prefill_ * served_.prefill->gpus : 0);
     sized.metrics = at(1.0);
-    sized.promises = judge_promises(*scenario_.traffic, sized.metrics);
+    sized.promises = judge(*scenario_.traffic, sized.metrics);
     sized.saturation = saturated();
     sized.knee = knee(sized.saturation);
     // Equal answers that start together end together, and saturate a queue that never empties a little lower.
@@ -60,7 +48,7 @@ class Sizing {
   [[nodiscard]] ServingMetrics at(double factor) const {
     return simulate_fleet(scenario_, served_, replicas_, prefill_, factor);
   }
-  [[nodiscard]] bool keeps() const { return all_kept(*scenario_.traffic, at(1.0)); }
+  [[nodiscard]] bool keeps() const { return keeps_all(*scenario_.traffic, at(1.0)); }
 
   /// The least `size`, one of the two members, that keeps the promises: strides that double from `start` on, then
   /// bisection.
@@ -105,7 +93,7 @@ class Sizing {
     double good = 0.0, bad = 1.05 * most;
     for (int i = 0; i < 7 && most > 0.0; ++i) {
       const double factor = i == 0 ? std::min(1.0, most) : 0.5 * (good + bad);
-      (all_kept(*scenario_.traffic, at(factor)) ? good : bad) = factor;
+      (keeps_all(*scenario_.traffic, at(factor)) ? good : bad) = factor;
     }
     return good * scenario_.traffic->rate();
   }
@@ -124,19 +112,8 @@ ServingMetrics run(const ServeScenario& scenario,
   if (const std::vector<std::string> wrong = problems(fleet, load); !wrong.empty()) {
     throw ConfigError{wrong.front()};
   }
-  std::vector<ServiceObjective> each;
-  for (const RequestClass& c : scenario.traffic->classes) {
-    ServiceObjective objective;
-    for (const TailObjective& o : c.objectives) {
-      Seconds& limit = o.metric == LatencyMetric::ttft   ? objective.ttft
-                       : o.metric == LatencyMetric::tpot ? objective.tpot
-                                                         : objective.e2e;
-      limit = std::min(limit, o.limit);
-    }
-    each.push_back(objective);
-  }
   const std::int64_t warm_up = warm_up_of(static_cast<std::int64_t>(load.requests.size()));
-  return serving_metrics(load, simulate(fleet, load), each, warm_up);
+  return serving_metrics(load, simulate(fleet, load), request_objectives(*scenario.traffic), warm_up);
 }
 
 /// The load's first requests, each when the one before it was answered.
@@ -151,31 +128,7 @@ RequestLoad one_by_one(RequestLoad load) {
 
 bool SizedFleet::keeps() const noexcept {
   return !metrics.overloaded &&
-         std::all_of(promises.begin(), promises.end(), [](const KeptObjective& p) { return p.kept(); });
-}
-
-Seconds time_of(const RequestMetrics& metrics, const TailObjective& objective) noexcept {
-  const TimeSummary& times = objective.metric == LatencyMetric::ttft   ? metrics.ttft
-                             : objective.metric == LatencyMetric::tpot ? metrics.tpot
-                                                                       : metrics.e2e;
-  const double q = objective.quantile;
-  return q == TailObjective::mean ? times.mean
-         : q <= 0.5               ? times.p50
-         : q <= 0.9               ? times.p90
-         : q <= 0.95              ? times.p95
-                                  : times.p99;
-}
-
-std::vector<KeptObjective> judge_promises(const ServingTraffic& traffic, const ServingMetrics& metrics) {
-  std::vector<KeptObjective> promises;
-  for (std::size_t i = 0; i < traffic.classes.size(); ++i) {
-    const RequestMetrics& of =
-        i < metrics.classes.size() && traffic.classes.size() > 1 ? metrics.classes[i] : metrics.all;
-    for (const TailObjective& objective : traffic.classes[i].objectives) {
-      promises.push_back({traffic.classes[i].name, objective, time_of(of, objective)});
-    }
-  }
-  return promises;
+         std::all_of(promises.begin(), promises.end(), [](const KeptPromise& p) { return p.kept; });
 }
 
 ServingMetrics simulate_fleet(const ServeScenario& scenario,
@@ -195,7 +148,7 @@ std::string out_of_reach(const ServeScenario& scenario, const ServedReplica& ser
                             : o.metric == LatencyMetric::tpot ? served.least_token
                                                               : Seconds{};
       if (o.limit < floor) {
-        return name_of(o) + " of " + format(o.limit) + " lies below the floor of " + format(floor) +
+        return key_of(o) + " of " + format(o.limit) + " lies below the floor of " + format(floor) +
                (first ? ": the mean prompt at the datasheet's peak and bandwidth"
                       : ": one token of a lone sequence, its weights and cache read at the datasheet's bandwidth");
       }
@@ -203,10 +156,12 @@ std::string out_of_reach(const ServeScenario& scenario, const ServedReplica& ser
   }
   const std::int64_t prefill = scenario.fleet->prefill ? 1 : 0;
   const ServingMetrics idle = run(scenario, served, 1, prefill, one_by_one(traffic.load()));
-  for (const KeptObjective& p : judge_promises(traffic, idle)) {
-    if (!p.kept()) {
-      return "not even an idle replica keeps " + name_of(p.objective) + " of " + format(p.objective.limit) +
-             ": it takes " + format(p.value);
+  for (const KeptPromise& p : judge(traffic, idle)) {
+    if (!p.kept) {
+      return "not even an idle replica keeps " + key_of(p.promise) + " of " + format(p.promise.limit) +
+             (p.refuses()
+                  ? ": its KV cache refuses " + format_number(100.0 * p.refused) + " % of the requests as too long"
+                  : ": it takes " + format(p.reached));
     }
   }
   return {};

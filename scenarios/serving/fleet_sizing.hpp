@@ -4,8 +4,8 @@
 
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
-#include <headroom/model/serve/tail_objective.hpp>
 #include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/serving/promises.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
@@ -15,14 +15,6 @@
 
 namespace headroom {
 
-/// One promise and what became of it.
-struct KeptObjective {
-  std::string service_class;
-  TailObjective objective;
-  Seconds value{};  ///< infinite where too few requests were answered to tell
-  [[nodiscard]] bool kept() const noexcept { return value <= objective.limit; }
-};
-
 /// How many replicas, and what they do under the load.
 struct SizedFleet {
   std::int64_t replicas = 0;          ///< that keep the promises; the question's where it states them
@@ -30,17 +22,11 @@ struct SizedFleet {
   std::int64_t prefill_replicas = 0;  ///< 0: replicas do both
   std::int64_t gpus = 0;              ///< of all of them
   ServingMetrics metrics;             ///< with the spare replicas down
-  std::vector<KeptObjective> promises;
+  std::vector<KeptPromise> promises;
   Hertz saturation{};  ///< requests/s that these replicas answer at most
   Hertz knee{};        ///< the most at which the promises are kept; 0: at none that was tried
   [[nodiscard]] bool keeps() const noexcept;
 };
-
-/// What a time that belongs to an objective came to; NaN where nothing was counted.
-[[nodiscard]] Seconds time_of(const RequestMetrics& metrics, const TailObjective& objective) noexcept;
-
-/// The promises of all classes and what a simulation made of them.
-[[nodiscard]] std::vector<KeptObjective> judge_promises(const ServingTraffic& traffic, const ServingMetrics& metrics);
 
 /// Simulates the load at `factor` times its rate on a fleet. The first warm_up_of() are not counted.
 [[nodiscard]] ServingMetrics simulate_fleet(const ServeScenario& scenario,
