@@ -156,9 +156,9 @@ std::string fleet_json(const FleetPlan& plan) {
       json.member("class", plan.simulated->classes.at(p.service_class));
       json.member("promise", key_of(p.promise));
       json.member("limit_s", p.promise.limit.raw());
-      json.member("low_s", p.reached.low.raw());
-      json.member("mid_s", p.reached.mid.raw());
-      json.member("high_s", p.reached.high.raw());
+      json.member("low_s", p.interval.low.raw());
+      json.member("mid_s", p.interval.mid.raw());
+      json.member("high_s", p.interval.high.raw());
       json.member("kept", p.kept);
       json.end_object();
     }

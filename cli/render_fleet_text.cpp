@@ -81,7 +81,7 @@ std::string answer_table(const FleetPlan& plan) {
   const std::vector<std::string>& classes = plan.simulated->classes;
   for (const JudgedPromise& p : plan.simulated->promises) {
     const std::string of = classes.size() == 1 ? "" : " of " + classes.at(p.service_class);
-    table.row({key_of(p.promise) + of, interval_text(p.reached) + " of " + format(p.promise.limit) +
+    table.row({key_of(p.promise) + of, interval_text(p.interval) + " of " + format(p.promise.limit) +
                                            (p.kept ? " promised" : " promised: MISSED")});
   }
   table.row({"TTFT p50, p95, p99", summary(m.all.ttft)});

@@ -111,7 +111,7 @@ void promises(JsonWriter& json, const ServingSimulation& r) {
     json.member("class", std::string_view{r.classes[one.service_class]});
     json.member("promise", std::string_view{key_of(one.promise)});
     json.member("limit_s", one.promise.limit.raw());
-    interval(json, "reached_s", one.reached);
+    interval(json, "reached_s", one.interval);
     json.member("kept", one.kept);
     json.member("refused_share", one.refused);
     json.member("over_share", one.over());

@@ -109,8 +109,8 @@ std::string promise_table(const ServingSimulation& r) {
   table.left(2), table.left(3), table.left(4);
   for (const JudgedPromise& one : r.promises) {
     const bool open =
-        one.kept ? one.reached.high > one.promise.limit : one.reached.low <= one.promise.limit && !one.refuses();
-    table.row({promise_name(r, one), format(one.promise.limit), interval_cell(one.reached),
+        one.kept ? one.interval.high > one.promise.limit : one.interval.low <= one.promise.limit && !one.refuses();
+    table.row({promise_name(r, one), format(one.promise.limit), interval_cell(one.interval),
                std::string{one.kept ? "kept" : "missed"} + ", " + margin(one),
                !open      ? ""
                : one.kept ? "may be missed"
@@ -262,7 +262,7 @@ std::string simulation_verdict(const ServingSimulation& r) {
   std::string missed;
   for (const JudgedPromise& one : r.promises) {
     if (!one.kept) {
-      missed += (missed.empty() ? "" : "; ") + promise_name(r, one) + " is " + time_cell(one.reached.mid) + " of " +
+      missed += (missed.empty() ? "" : "; ") + promise_name(r, one) + " is " + time_cell(one.reached) + " of " +
                 format(one.promise.limit) + ", " + margin(one);
     }
   }

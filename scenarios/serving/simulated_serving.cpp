@@ -2,7 +2,6 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/serving_confidence.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
-#include <headroom/scenarios/serving/fleet_sizing.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 
 #include <algorithm>
@@ -39,21 +38,6 @@ void hold(IntervalSummary& interval, const TimeSummary& other) {
       interval.high.*member = other.*member;
     }
   }
-}
-
-/// What one request must keep to be good: of each time the limit of the highest quantile that is promised.
-ServiceObjective each_request(const std::vector<TailObjective>& promises) {
-  ServiceObjective objective;
-  const std::array<Seconds*, 3> limits{&objective.ttft, &objective.tpot, &objective.e2e};
-  std::array<double, 3> highest{-1.0, -1.0, -1.0};
-  for (const TailObjective& promise : promises) {
-    const auto i = static_cast<std::size_t>(promise.metric);
-    if (promise.quantile > highest[i]) {
-      highest[i] = promise.quantile;
-      *limits[i] = promise.limit;
-    }
-  }
-  return objective;
 }
 
 void check(const ServingTraffic& traffic) {
@@ -125,9 +109,9 @@ class Simulator {
     out_.offered = factor * scenario.traffic->rate();
     out_.load = scenario.traffic->load(factor);
     out_.warm_up = warm_up_of(static_cast<std::int64_t>(out_.load.requests.size()));
+    objectives_ = request_objectives(*scenario.traffic);
     for (const RequestClass& one : scenario.traffic->classes) {
       out_.classes.push_back(one.name);
-      objectives_.push_back(each_request(one.objectives));
     }
   }
 
@@ -238,21 +222,13 @@ class Simulator {
   }
 
   void add_promises() {
-    for (std::size_t i = 0; i < out_.classes.size(); ++i) {
-      const RequestMetrics& metrics = out_.metrics.classes.at(i);
-      for (const TailObjective& promise : s_.traffic->classes[i].objectives) {
-        JudgedPromise judged{i, promise, reached(i, promise)};
-        judged.refused = metrics.requests > 0 ? real(metrics.refused) / real(metrics.requests) : 0.0;
-        // Answers of one token have no time between tokens.
-        const bool none = std::isnan(judged.reached.mid.raw()) && metrics.finished > 0;
-        judged.kept = (none || judged.reached.mid <= promise.limit) && !judged.refuses();
-        out_.promises.push_back(judged);
-      }
+    for (const KeptPromise& one : judge(*s_.traffic, out_.metrics)) {
+      out_.promises.push_back({one, reached(one.service_class, one.promise)});
     }
   }
 
   [[nodiscard]] Interval<Seconds> reached(std::size_t of, const TailObjective& promise) const {
-    const Seconds mid = time_of(out_.metrics.classes.at(of), promise);
+    const Seconds mid = reached_time(out_.metrics.classes.at(of), promise);
     Interval<Seconds> interval{mid, mid, mid};
     if (promise.metric != LatencyMetric::e2e) {
       const ServingErrors& e =
@@ -260,7 +236,7 @@ class Simulator {
       interval = {e.low * mid, mid, e.high * mid};
     }
     for (const auto& [slower, metrics] : slower_[of]) {
-      const Seconds other = slower * time_of(metrics, promise);
+      const Seconds other = slower * reached_time(metrics, promise);
       interval.low = other < interval.low ? other : interval.low;
       interval.high = other > interval.high ? other : interval.high;
     }

@@ -10,6 +10,7 @@
 #include <headroom/model/serve/tail_objective.hpp>
 #include <headroom/scenarios/money/money.hpp>
 #include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/serving/promises.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
@@ -21,17 +22,11 @@
 
 namespace headroom {
 
-/// What is promised of a class beside what was simulated.
-struct JudgedPromise {
-  std::size_t service_class = 0;
-  TailObjective promise;
-  Interval<Seconds> reached;
-  double refused = 0.0;  ///< share of the class's requests, which count as never answered
-  bool kept = false;     ///< by the middle of the interval
-  /// More are refused than the promise leaves out, whatever the times of the others.
-  [[nodiscard]] bool refuses() const noexcept { return refused > 1.0 - promise.quantile; }
+/// A promise, judged by the middle of its interval.
+struct JudgedPromise : KeptPromise {
+  Interval<Seconds> interval;  ///< of what is reached
   /// What was reached over the limit, less 1: 0.2 is 20 % too slow.
-  [[nodiscard]] double over() const noexcept { return reached.mid / promise.limit - 1.0; }
+  [[nodiscard]] double over() const noexcept { return reached / promise.limit - 1.0; }
 };
 
 /// One time of all requests: what was simulated, and the ends of its interval for each number.
