@@ -31,6 +31,7 @@ struct FittedServingRun {
   const RunRow* row = nullptr;
   std::string stack;
   bool experts = false;
+  bool queue = false;  ///< answered by a simulated run
   std::size_t family = 0;
   double weight = 1.0;
   double before = 0.0, fitted = 0.0;
@@ -51,7 +52,8 @@ struct ServingFitOptions {
 };
 
 /// Rows of one source, SKU, network and metric are a family; a row weighs 1 / sqrt(rows of its family). Rows in doubt
-/// and rows that no model answers are left out. ConfigError where none is left.
+/// and rows that no model answers are left out. Rows of queues (serving_simulated.hpp) move what hosts add, never
+/// kernels; tails are told and move nothing. ConfigError where no row is left.
 [[nodiscard]] ServingFit fit_serving(std::span<const RunFile> files,
                                      const Sources& sources,
                                      const ServingFitOptions& options,

@@ -63,6 +63,7 @@ PublishedLoads read_published_loads(const ConfigValue& document, Diagnostics& di
   PublishedLoads loads;
   loads.seed = static_cast<std::uint64_t>(root.integer("seed"));
   loads.repeats = root.integer("repeats", {1, 100});
+  loads.requests = root.integer("requests");
   loads.waves = root.integer("waves", {1, 1000});
   for (ConfigTable& table : root.tables("lengths")) {
     KnownLengths known;
@@ -96,6 +97,10 @@ const PublishedLoads& published_loads() {
 
 bool ClientLoad::random() const noexcept {
   return kind == ClientKind::open || prompt.shape != LengthShape::fixed || output.shape != LengthShape::fixed;
+}
+
+std::int64_t ClientLoad::repeats(const PublishedLoads& loads) const noexcept {
+  return random() ? std::clamp<std::int64_t>(loads.requests / requests, 1, loads.repeats) : 1;
 }
 
 std::optional<ClientLoad> client_load(

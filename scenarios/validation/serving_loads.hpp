@@ -27,8 +27,9 @@ struct KnownLengths {
 
 struct PublishedLoads {
   std::uint64_t seed = 0;
-  std::int64_t repeats = 1;
-  std::int64_t waves = 10;  ///< requests of a closed loop for each client
+  std::int64_t repeats = 1;   ///< of a row's run, at most
+  std::int64_t requests = 1;  ///< that all of them together need not exceed
+  std::int64_t waves = 10;    ///< requests of a closed loop for each client
   std::vector<KnownLengths> lengths;
 };
 
@@ -47,6 +48,7 @@ struct ClientLoad {
   std::int64_t requests = 1;  ///< in all
   LengthLaw prompt, output;
   [[nodiscard]] bool random() const noexcept;  ///< whether two seeds differ
+  [[nodiscard]] std::int64_t repeats(const PublishedLoads& loads) const noexcept;
 };
 
 /// The load of a row with mean lengths; nullopt: `why` says what was not published.

@@ -253,7 +253,7 @@ RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
     return unsupported("no request of the run was answered, or none with a second token");
   }
   const ServingErrors& errors =
-      serving_confidence().of(q->placed.stack->id, q->quantity(), q->placed.arch->moe.has_value());
+      serving_confidence().of(q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value());
   return {RowStatus::ok,        {}, predicted, errors.low * predicted, errors.high * predicted, simulated_sheet(*q),
           simulated_fastest(*q)};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
+#include <headroom/model/serve/simulation/front_end.hpp>
 #include <headroom/model/serve/simulation/random_stream.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
 #include <headroom/scenarios/plan.hpp>
@@ -157,6 +158,9 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   }
   SimulatedQuestion q;
   q.placed = std::move(*placed);
+  if (run.dp && q.placed.layout.attention_groups() == 1) {
+    q.placed.replicas = std::min(q.placed.replicas, *run.dp);  // GPUs beyond the stated replicas idle
+  }
   q.load = *load;
   q.metric = known->metric;
   q.statistic = known->statistic;
@@ -175,23 +179,41 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   return q;
 }
 
-ClientReport simulated_report(const SimulatedQuestion& question,
-                              const ServingStack& stack,
-                              const IterationPhysics& physics,
-                              const PublishedLoads& loads) {
+std::string SimulatedQuestion::engine() const {
+  return std::to_string(reinterpret_cast<std::uintptr_t>(placed.replica.get())) + "/" + placed.stack->id + "/" +
+         std::to_string(limits.memory_fraction) + "/" + std::to_string(placed.limits.max_num_seqs) + "/" +
+         std::to_string(limits.max_num_seqs) + "/" + std::to_string(limits.max_num_tokens) + "/" +
+         std::to_string(limits.sequence_tokens) + "/" + std::to_string(longest(load.prompt) + longest(load.output));
+}
+
+SimulatedReplica simulated_engine(const SimulatedQuestion& question,
+                           const IterationStack& stack,
+                           const IterationPhysics& physics,
+                           const MixTerms& terms) {
   SimulatedHabits habits;
+  habits.terms = terms;
   habits.longest = longest(question.load.prompt) + longest(question.load.output);
-  const SimulatedReplica replica =
-      simulated_replica(*question.placed.replica, stack, physics, question.limits, question.memory, habits);
+  ServingStack with = *question.placed.stack;
+  with.time = stack;
+  return simulated_replica(*question.placed.replica, with, physics, question.limits, question.memory, habits);
+}
+
+ClientReport simulated_report(const SimulatedQuestion& question,
+                              const SimulatedReplica& replica,
+                              const IterationStack& stack,
+                              const PublishedLoads& loads) {
   ServingFleet fleet;
   fleet.pool = replica.pool(question.placed.replicas);
-  fleet.front_end = replica.front_end;
-  const std::int64_t repeats = question.load.random() ? loads.repeats : 1;
+  fleet.front_end = picoseconds(stack.request.raw());
+  const std::int64_t repeats = question.load.repeats(loads);
   const double share = 1.0 / real(repeats);
   ClientReport report;
   for (std::int64_t i = 0; i < repeats; ++i) {
     const RequestLoad load = requests_of(question.load, loads.seed + static_cast<std::uint64_t>(i));
-    const RequestMetrics all = serving_metrics(load, simulate(fleet, load)).all;
+    const FrontEnd front{load, picoseconds(stack.intake.raw())};
+    FleetResult result = simulate(fleet, front.behind());
+    front.show(result);
+    const RequestMetrics all = serving_metrics(load, result).all;
     add(report.ttft, all.ttft, share);
     add(report.tpot, all.tpot, share);
     add(report.e2e, all.e2e, share);
@@ -205,7 +227,12 @@ ClientReport simulated_report(const SimulatedQuestion& question,
 const ClientReport& SimulatedRuns::report(const SimulatedQuestion& question) {
   auto [at, fresh] = reports_.try_emplace(question.run);
   if (fresh) {
-    at->second = simulated_report(question, *question.placed.stack, iteration_physics(), published_loads());
+    const IterationStack& stack = question.placed.stack->time;
+    auto [engine, unknown] = engines_.try_emplace(question.engine());
+    if (unknown) {
+      engine->second = simulated_engine(question, stack, iteration_physics());
+    }
+    at->second = simulated_report(question, engine->second, stack, published_loads());
   }
   return at->second;
 }

@@ -3,8 +3,10 @@
 // tails of closed loops. Rows of steady loads have closed forms (serving_times.hpp).
 #pragma once
 
+#include <headroom/model/serve/make_tables.hpp>
 #include <headroom/model/serve/serving_confidence.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
+#include <headroom/model/serve/simulation/simulated_replica.hpp>
 #include <headroom/scenarios/validation/serving_loads.hpp>
 #include <headroom/scenarios/validation/serving_place.hpp>
 #include <headroom/scenarios/validation/serving_times.hpp>
@@ -42,6 +44,7 @@ struct SimulatedQuestion {
   std::string run;       ///< what runs: rows that agree in it share one
   double to_unit = 1.0;  ///< from seconds, or from a rate, to the row's unit
   [[nodiscard]] ServingQuantity quantity() const noexcept;
+  [[nodiscard]] std::string engine() const;  ///< rows that agree in it share one engine, whatever their rates
 };
 
 /// Whether a row's load and metric ask for a run rather than for a closed form.
@@ -54,10 +57,16 @@ struct SimulatedQuestion {
                                                                   ServingPlaces& places,
                                                                   RowPrediction& refusal);
 
+/// The engine of a run. `terms`: the replica's kernels where they were priced before, in the order that tables ask.
+[[nodiscard]] SimulatedReplica simulated_engine(const SimulatedQuestion& question,
+                                         const IterationStack& stack,
+                                         const IterationPhysics& physics,
+                                         const MixTerms& terms = {});
+
 /// The mean over repeats of the load. The same for the same input.
 [[nodiscard]] ClientReport simulated_report(const SimulatedQuestion& question,
-                                            const ServingStack& stack,
-                                            const IterationPhysics& physics,
+                                            const SimulatedReplica& replica,
+                                            const IterationStack& stack,
                                             const PublishedLoads& loads);
 
 /// Reports of runs, each simulated once, with the stacks as they are in the files.
@@ -67,6 +76,7 @@ class SimulatedRuns {
 
  private:
   std::map<std::string, ClientReport, std::less<>> reports_;
+  std::map<std::string, SimulatedReplica, std::less<>> engines_;
 };
 
 /// What the datasheet alone says of a lone request or a full engine, and what no run beats, in the row's unit.
