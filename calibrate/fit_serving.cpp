@@ -124,13 +124,16 @@ class Problem {
     }
     return found;
   }
-  /// A queue's row says what hosts add to many requests at once; kernels have rows of their own.
+  /// A queue's row says what hosts add to many requests at once; kernels have rows of their own. Where a server stands
+  /// before the engine, its intake: the engine's numbers have closed loops to tell them.
   [[nodiscard]] std::vector<std::size_t> behind_queue(const std::string& stack) const {
+    const bool served = std::any_of(knobs_.begin(), knobs_.end(),
+                                    [&](const ServingKnob& k) { return k.id == stack && k.key == "intake"; });
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < knobs_.size(); ++i) {
       const std::string& key = knobs_[i].key;
-      const bool host = key == "intake" || key == "sequence" || key == "layer" || key == "prompt_layer";
-      if (knobs_[i].id == stack && host) {
+      const bool host = key == "sequence" || key == "layer" || key == "prompt_layer";
+      if (knobs_[i].id == stack && (served ? key == "intake" : host)) {
         found.push_back(i);
       }
     }
@@ -164,40 +167,49 @@ FittedServingRun fitted_run(const RunRow& row,
 
 /// Everything that the fit reads of its rows.
 struct Gathered {
+  std::vector<std::string> only;  ///< as in the options
   std::vector<Run> runs;
   QueueRuns queues;
   std::map<std::string, std::size_t> families;
 };
 
-bool gather_queue(const RunRow& row, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
+/// Whether rows of a stack can move anything that is fitted.
+bool wanted(const Gathered& all, const std::string& stack) {
+  return all.only.empty() || std::any_of(all.only.begin(), all.only.end(), [&](const std::string& name) {
+           return name == stack || name.starts_with(stack + ".");
+         });
+}
+
+void gather_queue(const RunRow& row, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
   RowPrediction refusal;
   const std::optional<SimulatedQuestion> question =
       simulated_question(row.serving, row.metric, row.unit, model.places(), refusal);
-  if (!question) {
-    return false;
+  if (!question || !wanted(all, question->placed.stack->id)) {
+    return;
   }
   double before = 0.0;
   Run run;
   run.queue = static_cast<std::ptrdiff_t>(all.queues.add(*question, before));
   if (!std::isfinite(before) || before <= 0.0) {
-    return false;
+    return;
   }
   const bool tail = question->statistic == RunStatistic::p95 || question->statistic == RunStatistic::p99;
-  if (!tail) {
+  // A wait in an open loop hangs on how near the engine is to saturation: one percent of it may be half of the wait.
+  const bool edge = question->metric == ServingMetric::ttft && question->load.kind == ClientKind::open;
+  if (!tail && !edge) {
     run.behind = problem.behind_queue(question->placed.stack->id);
   }
   fit.runs.push_back(
       fitted_run(row, question->placed.stack->id, question->placed.arch->moe.has_value(), before, all.families));
   fit.runs.back().queue = true;
   all.runs.push_back(std::move(run));
-  return true;
 }
 
-bool gather_form(const RunRow& row, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
+void gather_form(const RunRow& row, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
   RowPrediction refusal;
   std::optional<ServingTimeQuestion> question = model.question(row.serving, row.metric, row.unit, refusal);
-  if (!question) {
-    return false;
+  if (!question || !wanted(all, question->stack->id)) {
+    return;
   }
   Run run{std::move(*question), {}, {}};
   const ServingTimeQuestion& q = run.question;
@@ -211,7 +223,6 @@ bool gather_form(const RunRow& row, ServingTimeModel& model, const Problem& prob
       q.stack->time, iteration_physics());
   fit.runs.push_back(fitted_run(row, q.stack->id, q.experts, before, all.families));
   all.runs.push_back(std::move(run));
-  return true;
 }
 
 void gather(
@@ -267,7 +278,7 @@ void errors_at(const Problem::Numbers& numbers,
   }
 }
 
-std::vector<FitCoordinate> coordinates_of(const std::vector<ServingKnob>& knobs) {
+std::vector<FitCoordinate> coordinates_of(const std::vector<ServingKnob>& knobs, const std::vector<std::string>& only) {
   std::vector<FitCoordinate> coordinates;
   for (const ServingKnob& k : knobs) {
     FitCoordinate c;
@@ -277,6 +288,8 @@ std::vector<FitCoordinate> coordinates_of(const std::vector<ServingKnob>& knobs)
     c.centre = std::log(k.centre);
     c.width = k.width;
     c.parent = k.parent;
+    c.fixed = !only.empty() && std::find(only.begin(), only.end(), k.id) == only.end() &&
+              std::find(only.begin(), only.end(), k.name()) == only.end();
     coordinates.push_back(c);
   }
   return coordinates;
@@ -325,6 +338,7 @@ ServingFit fit_serving(std::span<const RunFile> files,
   ServingTimeModel model{sources};
   const Problem problem{fit.knobs, model.stacks()};
   Gathered all_rows;
+  all_rows.only = options.only;
   tell("pricing the kernels of every row");
   gather(files, model, problem, fit, all_rows);
   const std::vector<Run>& runs = all_rows.runs;
@@ -342,7 +356,7 @@ ServingFit fit_serving(std::span<const RunFile> files,
   const SampleErrors errors = [&](std::span<const double> point, std::span<const std::size_t> which,
                                   std::span<double> out,
                                   std::size_t) { errors_at(problem.at(point), all_rows, fit.runs, which, out); };
-  HierarchicalFit solver{coordinates_of(fit.knobs), samples, errors, how};
+  HierarchicalFit solver{coordinates_of(fit.knobs, options.only), samples, errors, how};
   tell("fitting " + std::to_string(fit.knobs.size()) + " numbers on " + std::to_string(runs.size()) + " rows");
   fit.result = solver.fit();
   for (const double x : fit.result.point) {

@@ -25,6 +25,8 @@ void QueueRuns::predict(std::span<const std::size_t> which,
                         const StackOf& stack,
                         const IterationPhysics& physics,
                         std::span<double> out) const {
+  PublishedLoads once = published_loads();
+  once.repeats = 1;  // the same draws at every point: a fit compares points
   std::map<std::string, SimulatedReplica, std::less<>> engines;
   std::map<std::string, ClientReport, std::less<>> reports;
   for (std::size_t i = 0; i < which.size(); ++i) {
@@ -38,7 +40,7 @@ void QueueRuns::predict(std::span<const std::size_t> which,
         std::size_t next = 0;
         engine->second = simulated_engine(q, numbers, physics, [&](const IterationMix&) { return priced[next++]; });
       }
-      report->second = simulated_report(q, engine->second, numbers, published_loads());
+      report->second = simulated_report(q, engine->second, numbers, once);
     }
     out[i] = q.to_unit * report->second.of(q.metric, q.statistic);
   }

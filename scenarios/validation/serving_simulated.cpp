@@ -8,6 +8,7 @@
 #include <headroom/scenarios/validation/serving_simulated.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -56,6 +57,23 @@ std::int64_t longest(const LengthLaw& law) noexcept {
   }
 }
 
+/// Up to the next power of two, so that rows of nearly the same load share one engine and its tables.
+std::int64_t coarse(std::int64_t value) noexcept {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(1, value))));
+}
+
+/// Up to the next eighth of an octave, for the same reason.
+std::int64_t eighths(double value) noexcept {
+  const auto whole = static_cast<std::int64_t>(std::ceil(std::max(1.0, value)));
+  const std::int64_t step = std::max<std::int64_t>(1, coarse(whole + 1) / 16);
+  return (whole + step - 1) / step * step;
+}
+
+/// Tokens that tables of the question's engine reach.
+std::int64_t reach_of(const ClientLoad& load) noexcept {
+  return coarse(longest(load.prompt) + longest(load.output));
+}
+
 std::string text_of(const LengthLaw& law) {
   return std::to_string(static_cast<int>(law.shape)) + ":" + std::to_string(law.mean) + ":" + std::to_string(law.low) +
          ":" + std::to_string(law.cv) + ":" + std::to_string(law.most);
@@ -63,13 +81,9 @@ std::string text_of(const LengthLaw& law) {
 
 /// Everything that decides a run's requests and engines.
 std::string key_of(const SimulatedQuestion& q) {
-  const PlacedRow& p = q.placed;
-  return std::to_string(reinterpret_cast<std::uintptr_t>(p.replica.get())) + "/" + p.stack->id + "/" +
-         std::to_string(p.replicas) + "/" + std::to_string(q.limits.memory_fraction) + "/" +
-         std::to_string(q.limits.max_num_seqs) + "/" + std::to_string(q.limits.max_num_tokens) + "/" +
-         std::to_string(static_cast<int>(q.load.kind)) + "/" + std::to_string(q.load.rate) + "/" +
-         std::to_string(q.load.clients) + "/" + std::to_string(q.load.requests) + "/" + text_of(q.load.prompt) + "/" +
-         text_of(q.load.output);
+  return q.engine() + "/" + std::to_string(q.placed.replicas) + "/" + std::to_string(static_cast<int>(q.load.kind)) +
+         "/" + std::to_string(q.load.rate) + "/" + std::to_string(q.load.clients) + "/" +
+         std::to_string(q.load.requests) + "/" + text_of(q.load.prompt) + "/" + text_of(q.load.output);
 }
 
 void add(std::array<double, 4>& sums, const TimeSummary& times, double share) noexcept {
@@ -166,15 +180,14 @@ std::optional<SimulatedQuestion> simulated_question(const ServingConfiguration& 
   q.statistic = known->statistic;
   q.to_unit = is_time(q.metric) ? 1e3 : 1.0;
   q.limits = q.placed.limits;
-  const double length = q.load.prompt.mean + q.load.output.mean;
-  q.limits.sequence_tokens = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(length)));
+  q.limits.sequence_tokens = eighths(q.load.prompt.mean + q.load.output.mean);
   q.memory = serving_memory(q.placed.memory, q.limits);
   if (q.memory.capacity < 1) {
     refusal = unsupported(verdict_text(q.memory.verdict, q.memory.broke, q.memory.limit));
     return std::nullopt;
   }
   // Places beyond the requests stay empty, but tables would have to reach that far.
-  q.limits.max_num_seqs = std::clamp<std::int64_t>(q.load.requests, 1, q.limits.max_num_seqs);
+  q.limits.max_num_seqs = std::min(coarse(q.load.requests), q.limits.max_num_seqs);
   q.run = key_of(q);
   return q;
 }
@@ -183,16 +196,16 @@ std::string SimulatedQuestion::engine() const {
   return std::to_string(reinterpret_cast<std::uintptr_t>(placed.replica.get())) + "/" + placed.stack->id + "/" +
          std::to_string(limits.memory_fraction) + "/" + std::to_string(placed.limits.max_num_seqs) + "/" +
          std::to_string(limits.max_num_seqs) + "/" + std::to_string(limits.max_num_tokens) + "/" +
-         std::to_string(limits.sequence_tokens) + "/" + std::to_string(longest(load.prompt) + longest(load.output));
+         std::to_string(limits.sequence_tokens) + "/" + std::to_string(reach_of(load));
 }
 
 SimulatedReplica simulated_engine(const SimulatedQuestion& question,
-                           const IterationStack& stack,
-                           const IterationPhysics& physics,
-                           const MixTerms& terms) {
+                                  const IterationStack& stack,
+                                  const IterationPhysics& physics,
+                                  const MixTerms& terms) {
   SimulatedHabits habits;
   habits.terms = terms;
-  habits.longest = longest(question.load.prompt) + longest(question.load.output);
+  habits.longest = reach_of(question.load);
   ServingStack with = *question.placed.stack;
   with.time = stack;
   return simulated_replica(*question.placed.replica, with, physics, question.limits, question.memory, habits);
