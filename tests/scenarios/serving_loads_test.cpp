@@ -44,8 +44,10 @@ RowPrediction predicted(const ServingConfiguration& c, std::string_view metric) 
 
 PublishedLoads loads_of(const std::string& lengths, Diagnostics& diagnostics) {
   return read_published_loads(
-      parse_toml("schema = 1\nid = \"serve-loads\"\nseed = 1\nrepeats = 2\nrequests = 500\nwaves = 4\nsource = \"a test\"\n" + lengths,
-                 "loads.toml"),
+      parse_toml(
+          "schema = 1\nid = \"serve-loads\"\nseed = 1\nrepeats = 2\nrequests = 500\nwaves = 4\nsource = \"a test\"\n" +
+              lengths,
+          "loads.toml"),
       diagnostics);
 }
 
@@ -148,7 +150,7 @@ TEST_CASE("runs of rows: below saturation the offered rate, above it the engine'
   ServingConfiguration c = run("online");
   c.request_rate = 1.0;
   const double calm = predicted(c, "ttft_ms_mean").predicted;
-  CHECK(predicted(c, "requests_per_s").predicted == near(1.0, 0.06));
+  CHECK(predicted(c, "requests_per_s").predicted == near(1.0, 0.1));  // 1,000 Poisson arrivals: three deviations
   c.request_rate = 1e4;
   const double flooded = predicted(c, "requests_per_s").predicted;
   CHECK(flooded < 1000.0);
@@ -211,11 +213,11 @@ TEST_CASE("published loads: every problem of the file with its place") {
       return d.message.find(part) != std::string::npos && d.at.line == line;
     });
   };
-  CHECK(told("two mean lengths", 9));
   CHECK(told("two mean lengths", 10));
-  CHECK(told("gauss", 11));
-  CHECK(told("output_spread", 15));
-  CHECK(told("spread", 17));
+  CHECK(told("two mean lengths", 11));
+  CHECK(told("gauss", 12));
+  CHECK(told("output_spread", 16));
+  CHECK(told("spread", 18));
 }
 
 TEST_CASE("the loads that ship: each set can be drawn from") {
