@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/fit_serving.hpp>
+#include <headroom/calibrate/fit_serving_queues.hpp>
 #include <headroom/core/embedded.hpp>
 
 #include <algorithm>
@@ -75,6 +76,7 @@ struct Run {
   ServingTimeQuestion question;
   std::vector<IterationTerms> kernels;
   std::vector<std::size_t> behind;
+  std::ptrdiff_t queue = -1;  ///< number among the simulated runs; -1: a closed form
 };
 
 /// Predicts from kernels priced once: the iterations of a closed form do not depend on the numbers.
@@ -122,6 +124,21 @@ class Problem {
     }
     return found;
   }
+  /// A queue's row says what hosts add to many requests at once; kernels have rows of their own. Where a server stands
+  /// before the engine, its intake: the engine's numbers have closed loops to tell them.
+  [[nodiscard]] std::vector<std::size_t> behind_queue(const std::string& stack) const {
+    const bool served = std::any_of(knobs_.begin(), knobs_.end(),
+                                    [&](const ServingKnob& k) { return k.id == stack && k.key == "intake"; });
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < knobs_.size(); ++i) {
+      const std::string& key = knobs_[i].key;
+      const bool host = key == "sequence" || key == "layer" || key == "prompt_layer";
+      if (knobs_[i].id == stack && (served ? key == "intake" : host)) {
+        found.push_back(i);
+      }
+    }
+    return found;
+  }
 
  private:
   std::vector<ServingKnob> knobs_;
@@ -132,60 +149,136 @@ std::string family_of(const RunRow& row) {
   return row.source + "/" + row.serving.gpu + "/" + row.serving.model + "/" + row.metric + "/" + row.engine;
 }
 
-void gather(std::span<const RunFile> files,
-            ServingTimeModel& model,
-            const Problem& problem,
-            ServingFit& fit,
-            std::vector<Run>& runs) {
+/// What a fit takes from a row, but for its question.
+FittedServingRun fitted_run(const RunRow& row,
+                            const std::string& stack,
+                            bool experts,
+                            double before,
+                            std::map<std::string, std::size_t>& families) {
+  FittedServingRun fitted;
+  fitted.row = &row;
+  fitted.stack = stack;
+  fitted.experts = experts;
+  fitted.family = families.try_emplace(family_of(row), families.size()).first->second;
+  fitted.before = std::log(before / row.measured);
+  fitted.left_out = std::numeric_limits<double>::quiet_NaN();
+  return fitted;
+}
+
+/// Everything that the fit reads of its rows.
+struct Gathered {
+  std::vector<std::string> only;  ///< as in the options
+  std::vector<Run> runs;
+  QueueRuns queues;
   std::map<std::string, std::size_t> families;
-  std::vector<double> sizes;
+};
+
+/// Whether rows of a stack can move anything that is fitted.
+bool wanted(const Gathered& all, const std::string& stack) {
+  return all.only.empty() || std::any_of(all.only.begin(), all.only.end(), [&](const std::string& name) {
+           return name == stack || name.starts_with(stack + ".");
+         });
+}
+
+void gather_queue(const RunRow& row, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
+  RowPrediction refusal;
+  const std::optional<SimulatedQuestion> question =
+      simulated_question(row.serving, row.metric, row.unit, model.places(), refusal);
+  if (!question || !wanted(all, question->placed.stack->id)) {
+    return;
+  }
+  double before = 0.0;
+  Run run;
+  run.queue = static_cast<std::ptrdiff_t>(all.queues.add(*question, before));
+  if (!std::isfinite(before) || before <= 0.0) {
+    return;
+  }
+  const bool tail = question->statistic == RunStatistic::p95 || question->statistic == RunStatistic::p99;
+  // A wait in an open loop hangs on how near the engine is to saturation: one percent of it may be half of the wait.
+  const bool edge = question->metric == ServingMetric::ttft && question->load.kind == ClientKind::open;
+  if (!tail && !edge) {
+    run.behind = problem.behind_queue(question->placed.stack->id);
+  }
+  fit.runs.push_back(
+      fitted_run(row, question->placed.stack->id, question->placed.arch->moe.has_value(), before, all.families));
+  fit.runs.back().queue = true;
+  all.runs.push_back(std::move(run));
+}
+
+void gather_form(const RunRow& row, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
+  RowPrediction refusal;
+  std::optional<ServingTimeQuestion> question = model.question(row.serving, row.metric, row.unit, refusal);
+  if (!question || !wanted(all, question->stack->id)) {
+    return;
+  }
+  Run run{std::move(*question), {}, {}};
+  const ServingTimeQuestion& q = run.question;
+  run.behind = problem.behind(q.stack->id, q.metric == ServingMetric::ttft && q.kind == ServingLoad::closed);
+  const double before = predict_time(
+      q,
+      [&](const IterationMix& mix) {
+        run.kernels.push_back(q.replica->terms(mix));
+        return run.kernels.back();
+      },
+      q.stack->time, iteration_physics());
+  fit.runs.push_back(fitted_run(row, q.stack->id, q.experts, before, all.families));
+  all.runs.push_back(std::move(run));
+}
+
+void gather(
+    std::span<const RunFile> files, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
   for (const RunFile& file : files) {
     if (file.form != RowForm::serving) {
       continue;
     }
     for (const RunRow& row : file.rows) {
-      RowPrediction refusal;
       if (row.doubted || !row.serving.broken.empty()) {
         continue;
       }
-      std::optional<ServingTimeQuestion> question = model.question(row.serving, row.metric, row.unit, refusal);
-      if (!question) {
-        continue;
+      if (asks_for_run(row.serving, row.metric)) {
+        gather_queue(row, model, problem, fit, all);
+      } else {
+        gather_form(row, model, problem, fit, all);
       }
-      Run run{std::move(*question),
-              {},
-              problem.behind(question->stack->id,
-                             question->metric == ServingMetric::ttft && question->kind == ServingLoad::closed)};
-      const IterationPhysics& physics = iteration_physics();
-      const double before = predict_time(
-          run.question,
-          [&](const IterationMix& mix) {
-            run.kernels.push_back(run.question.replica->terms(mix));
-            return run.kernels.back();
-          },
-          run.question.stack->time, physics);
-      const auto [at, fresh] = families.try_emplace(family_of(row), sizes.size());
-      if (fresh) {
-        sizes.push_back(0.0);
-      }
-      sizes[at->second] += 1.0;
-      FittedServingRun fitted;
-      fitted.row = &row;
-      fitted.stack = run.question.stack->id;
-      fitted.experts = run.question.experts;
-      fitted.family = at->second;
-      fitted.before = std::log(before / row.measured);
-      fitted.left_out = std::numeric_limits<double>::quiet_NaN();
-      fit.runs.push_back(fitted);
-      runs.push_back(std::move(run));
     }
+  }
+  std::vector<double> sizes(all.families.size());
+  for (const FittedServingRun& run : fit.runs) {
+    sizes[run.family] += 1.0;
   }
   for (FittedServingRun& run : fit.runs) {
     run.weight = 1.0 / std::sqrt(sizes[run.family]);
   }
 }
 
-std::vector<FitCoordinate> coordinates_of(const std::vector<ServingKnob>& knobs) {
+/// Log errors of some runs at a point.
+void errors_at(const Problem::Numbers& numbers,
+               const Gathered& all,
+               const std::vector<FittedServingRun>& fitted,
+               std::span<const std::size_t> which,
+               std::span<double> out) {
+  std::vector<std::size_t> queues;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    const Run& run = all.runs[which[i]];
+    if (run.queue >= 0) {
+      queues.push_back(static_cast<std::size_t>(run.queue));
+      places.push_back(i);
+      continue;
+    }
+    out[i] = std::log(predicted(run, numbers.stacks.find(run.question.stack->id)->second, numbers.physics) /
+                      fitted[which[i]].row->measured);
+  }
+  std::vector<double> values(queues.size());
+  all.queues.predict(
+      queues, [&](std::string_view id) -> const IterationStack& { return numbers.stacks.find(id)->second; },
+      numbers.physics, values);
+  for (std::size_t i = 0; i < queues.size(); ++i) {
+    out[places[i]] = std::log(values[i] / fitted[which[places[i]]].row->measured);
+  }
+}
+
+std::vector<FitCoordinate> coordinates_of(const std::vector<ServingKnob>& knobs, const std::vector<std::string>& only) {
   std::vector<FitCoordinate> coordinates;
   for (const ServingKnob& k : knobs) {
     FitCoordinate c;
@@ -195,6 +288,8 @@ std::vector<FitCoordinate> coordinates_of(const std::vector<ServingKnob>& knobs)
     c.centre = std::log(k.centre);
     c.width = k.width;
     c.parent = k.parent;
+    c.fixed = !only.empty() && std::find(only.begin(), only.end(), k.id) == only.end() &&
+              std::find(only.begin(), only.end(), k.name()) == only.end();
     coordinates.push_back(c);
   }
   return coordinates;
@@ -242,9 +337,11 @@ ServingFit fit_serving(std::span<const RunFile> files,
   fit.knobs = serving_knobs();
   ServingTimeModel model{sources};
   const Problem problem{fit.knobs, model.stacks()};
-  std::vector<Run> runs;
+  Gathered all_rows;
+  all_rows.only = options.only;
   tell("pricing the kernels of every row");
-  gather(files, model, problem, fit, runs);
+  gather(files, model, problem, fit, all_rows);
+  const std::vector<Run>& runs = all_rows.runs;
   if (runs.empty()) {
     throw ConfigError{"no row of these files is a serving row that the model answers"};
   }
@@ -257,15 +354,9 @@ ServingFit fit_serving(std::span<const RunFile> files,
   how.noise = options.noise;
   how.level = 0.0;
   const SampleErrors errors = [&](std::span<const double> point, std::span<const std::size_t> which,
-                                  std::span<double> out, std::size_t) {
-    const Problem::Numbers numbers = problem.at(point);
-    for (std::size_t i = 0; i < which.size(); ++i) {
-      const Run& run = runs[which[i]];
-      out[i] = std::log(predicted(run, numbers.stacks.find(run.question.stack->id)->second, numbers.physics) /
-                        fit.runs[which[i]].row->measured);
-    }
-  };
-  HierarchicalFit solver{coordinates_of(fit.knobs), samples, errors, how};
+                                  std::span<double> out,
+                                  std::size_t) { errors_at(problem.at(point), all_rows, fit.runs, which, out); };
+  HierarchicalFit solver{coordinates_of(fit.knobs, options.only), samples, errors, how};
   tell("fitting " + std::to_string(fit.knobs.size()) + " numbers on " + std::to_string(runs.size()) + " rows");
   fit.result = solver.fit();
   for (const double x : fit.result.point) {

@@ -24,9 +24,9 @@ std::string file_of(const ServingKnob& knob) {
 }
 
 ServingQuantity quantity_of(std::string_view metric) noexcept {
-  return metric.starts_with("ttft")   ? ServingQuantity::ttft
-         : metric.starts_with("tpot") ? ServingQuantity::tpot
-                                      : ServingQuantity::rate;
+  return metric.starts_with("ttft") || metric.starts_with("e2e") ? ServingQuantity::ttft
+         : metric.starts_with("tpot")                            ? ServingQuantity::tpot
+                                                                 : ServingQuantity::rate;
 }
 
 struct Gathered {
@@ -87,7 +87,8 @@ std::string serving_value_text(const ServingKnob& knob, double value) {
 ServingConfidence confidence_of_serving_fit(const ServingFit& fit) {
   std::map<std::pair<std::string, std::pair<ServingQuantity, bool>>, Gathered> groups;
   for (const FittedServingRun& run : fit.runs) {
-    const ServingQuantity quantity = quantity_of(run.row->metric);
+    const ServingQuantity steady = quantity_of(run.row->metric);
+    const ServingQuantity quantity = run.queue ? in_queue(steady) : steady;
     for (const std::string& stack : {run.stack, std::string{"any"}}) {
       Gathered& g = groups[{stack, {quantity, run.experts}}];
       g.ratios.push_back(-run.fitted);

@@ -74,6 +74,7 @@ std::string groups_text(const ServingFit& fit) {
 Outcome fit_serving_times(const Arguments& arguments, const std::vector<RunFile>& files) {
   ServingFitOptions options;
   options.leave_one_out = !arguments.has("--no-left-out");
+  options.only = arguments.many("--only");
   const Sources sources = Sources::standard();
   const ServingFit fit =
       fit_serving(files, sources, options, [](std::string_view what) { std::cerr << "headroom: " << what << "\n"; });

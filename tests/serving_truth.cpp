@@ -3,6 +3,7 @@
 // intervals, and the bound that no row beats. Prints a table; exit 1 when a bar that is held here is missed.
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/validation/serving_simulated.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <algorithm>
@@ -183,14 +184,12 @@ bool check_ranking(const std::vector<Scored>& rows) {
   return holds;
 }
 
-/// The classes of past errors are of loads that closed forms answer; requests sent all at once, as a burst or in a
-/// stated number, are a queue's.
+/// Of loads that closed forms answer; queues have intervals of their own (serving_queues.cpp).
 bool check_intervals(const std::vector<Scored>& rows) {
   double all = 0.0;
   double inside = 0.0;
   for (const Scored& r : rows) {
-    if (!r.ok() || r.row->metric == "max_concurrent_sequences" || r.scenario("burst") ||
-        !r.column("options.requests").empty()) {
+    if (!r.ok() || r.row->metric == "max_concurrent_sequences" || asks_for_run(r.row->serving, r.row->metric)) {
       continue;
     }
     const RowPrediction& p = r.answer->prediction;

@@ -31,6 +31,7 @@ constexpr std::array stack_numbers{
     StackNumber{"prompt_layer", nullptr, &IterationStack::prompt_layer},
     StackNumber{"expert_layer", nullptr, &IterationStack::expert_layer},
     StackNumber{"request",      nullptr, &IterationStack::request},
+    StackNumber{"intake",       nullptr, &IterationStack::intake},
     StackNumber{"products",     &IterationStack::products},
     StackNumber{"experts",      &IterationStack::experts},
     StackNumber{"vector",       &IterationStack::vector},

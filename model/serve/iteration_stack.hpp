@@ -25,6 +25,9 @@ struct IterationStack {
   double vector = 0.0;        ///< time of decode attention on the vector units over their fp32 peak; 0: tensor cores
   bool windows = true;        ///< a sliding window bounds cache and attention
   Seconds request{};          ///< between a request's arrival and its first iteration, and back to the client
+  /// Of the front end's one process, a request: parsed, tokenised, handed on. Requests pass one after the other, and
+  /// answers queue behind them (simulation/front_end.hpp).
+  Seconds intake{};
   double steps = 0.5;         ///< iterations that a prompt waits for before its own
   double burst = 1.0;         ///< time of the prompts that start together over that of full iterations of them
   double interference = 1.0;  ///< share of other requests' prompts that a decoding one meets

@@ -31,8 +31,12 @@ Axis knots(std::int64_t last, std::int64_t first = 1) {
 
 class TableWriter {
  public:
-  TableWriter(const Replica& replica, const IterationStack& stack, const IterationPhysics& physics, double clock)
-      : replica_{replica}, stack_{stack}, physics_{physics}, clock_{clock} {}
+  TableWriter(const Replica& replica,
+              const IterationStack& stack,
+              const IterationPhysics& physics,
+              double clock,
+              const MixTerms& kernels)
+      : replica_{replica}, stack_{stack}, physics_{physics}, clock_{clock}, kernels_{kernels} {}
 
   IterationTables::Parts write(const TableReach& reach) const {
     IterationTables::Parts p;
@@ -84,7 +88,7 @@ class TableWriter {
     return mix;
   }
   [[nodiscard]] IterationTerms terms(const IterationMix& mix) const noexcept {
-    IterationTerms t = engine_terms(replica_, mix, replica_.terms(mix), stack_, physics_);
+    IterationTerms t = engine_terms(replica_, mix, kernels_(mix), stack_, physics_);
     if (mix.chunks > 0.0) {
       t[IterationTerm::products] /= clock_;
       t[IterationTerm::experts] /= clock_;
@@ -106,6 +110,7 @@ class TableWriter {
   const IterationStack& stack_;
   const IterationPhysics& physics_;
   double clock_;
+  const MixTerms& kernels_;
 };
 
 std::int64_t whole(double value) noexcept {
@@ -119,7 +124,17 @@ IterationTables make_iteration_tables(const Replica& replica,
                                       const IterationPhysics& physics,
                                       const TableReach& reach,
                                       double clock) {
-  return IterationTables{TableWriter{replica, stack, physics, clock}.write(reach)};
+  return make_iteration_tables(replica, stack, physics, reach, clock,
+                               [&](const IterationMix& mix) { return replica.terms(mix); });
+}
+
+IterationTables make_iteration_tables(const Replica& replica,
+                                      const IterationStack& stack,
+                                      const IterationPhysics& physics,
+                                      const TableReach& reach,
+                                      double clock,
+                                      const MixTerms& terms) {
+  return IterationTables{TableWriter{replica, stack, physics, clock, terms}.write(reach)};
 }
 
 double table_seconds(const IterationTables& tables, const IterationMix& mix) noexcept {

@@ -7,6 +7,7 @@
 #include <headroom/model/serve/steady_state.hpp>
 
 #include <cstdint>
+#include <functional>
 
 namespace headroom {
 
@@ -25,6 +26,15 @@ struct TableReach {
                                                     const IterationPhysics& physics,
                                                     const TableReach& reach = {},
                                                     double clock = 1.0);
+
+/// The same with the kernels' terms of the caller's, who may have priced them before.
+using MixTerms = std::function<IterationTerms(const IterationMix&)>;
+[[nodiscard]] IterationTables make_iteration_tables(const Replica& replica,
+                                                    const IterationStack& stack,
+                                                    const IterationPhysics& physics,
+                                                    const TableReach& reach,
+                                                    double clock,
+                                                    const MixTerms& terms);
 
 /// An iteration of a closed form by tables: chunks are alike, numbers are rounded to whole ones.
 [[nodiscard]] double table_seconds(const IterationTables& tables, const IterationMix& mix) noexcept;

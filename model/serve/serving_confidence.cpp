@@ -37,7 +37,8 @@ std::string percent(double factor) {
 }  // namespace
 
 std::string ServingErrors::text() const {
-  constexpr std::array<std::string_view, 3> plural{"TTFTs", "TPOTs", "rates"};
+  constexpr std::array<std::string_view, 6> plural{"TTFTs",           "TPOTs",           "rates",
+                                                   "TTFTs of queues", "TPOTs of queues", "rates of queues"};
   return "80 % of " + std::to_string(rows) + " measured " + std::string{plural[static_cast<std::size_t>(quantity)]} +
          (experts ? " of models with experts" : " of dense models") + (stack == any_stack ? "" : " by " + stack) +
          " lie within " + percent(low) + " to " + percent(high) + " % of what the model says";
@@ -62,7 +63,8 @@ ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnosti
   for (ConfigTable& table : root.tables("class")) {
     classes.push_back(read_class(table));
   }
-  for (const ServingQuantity quantity : {ServingQuantity::ttft, ServingQuantity::tpot, ServingQuantity::rate}) {
+  for (std::size_t i = 0; i < serving_quantity_names.size(); ++i) {
+    const auto quantity = static_cast<ServingQuantity>(i);
     for (const bool experts : {false, true}) {
       const bool there = std::any_of(classes.begin(), classes.end(), [&](const ServingErrors& e) {
         return e.stack == any_stack && e.quantity == quantity && e.experts == experts;

@@ -12,9 +12,20 @@
 
 namespace headroom {
 
-/// What is predicted: a first token's wait, the time between tokens, or a rate of requests or tokens.
-enum class ServingQuantity : std::uint8_t { ttft, tpot, rate };
-inline constexpr std::array<std::string_view, 3> serving_quantity_names{"ttft", "tpot", "rate"};
+/// What is predicted: a first token's wait, the time between tokens, or a rate of requests or tokens; of steady loads,
+/// or of queues, tails included.
+enum class ServingQuantity : std::uint8_t { ttft, tpot, rate, queue_ttft, queue_tpot, queue_rate };
+inline constexpr std::array<std::string_view, 6> serving_quantity_names{"ttft",       "tpot",       "rate",
+                                                                        "queue-ttft", "queue-tpot", "queue-rate"};
+/// The same in a queue.
+[[nodiscard]] constexpr ServingQuantity in_queue(ServingQuantity quantity) noexcept {
+  switch (quantity) {
+    case ServingQuantity::ttft: return ServingQuantity::queue_ttft;
+    case ServingQuantity::tpot: return ServingQuantity::queue_tpot;
+    case ServingQuantity::rate: return ServingQuantity::queue_rate;
+    default: return quantity;
+  }
+}
 
 /// Errors of one class: 80 % of its runs measured between low and high times what the model says.
 struct ServingErrors {
@@ -40,7 +51,7 @@ class ServingConfidence {
   std::vector<ServingErrors> classes_;
 };
 
-/// Every quantity with and without experts must have a class of stack "any"; problems go to `diagnostics`.
+/// Every quantity, with and without experts, must have a class of stack "any"; problems go to `diagnostics`.
 [[nodiscard]] ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnostics& diagnostics);
 /// The embedded file (model/stacks/step/serve-confidence.toml), user folders first; parsed once.
 [[nodiscard]] const ServingConfidence& serving_confidence();

@@ -222,6 +222,9 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
       return rejected(bad);
     }
   }
+  if (asks_for_run(run, metric)) {
+    return predict_run(run, metric, unit);
+  }
   RowPrediction refusal;
   const std::optional<ServingTimeQuestion> q = times_.question(run, metric, unit, refusal);
   if (!q) {
@@ -235,6 +238,24 @@ RowPrediction ServingRowModel::predict_times(const ServingConfiguration& run,
   const double predicted = predict_time(*q, kernels, q->stack->time, iteration_physics());
   return {RowStatus::ok,   {}, predicted, errors.low * predicted, errors.high * predicted, sheet_time(*q),
           fastest_time(*q)};
+}
+
+RowPrediction ServingRowModel::predict_run(const ServingConfiguration& run,
+                                           std::string_view metric,
+                                           std::string_view unit) {
+  RowPrediction refusal;
+  const std::optional<SimulatedQuestion> q = simulated_question(run, metric, unit, times_.places(), refusal);
+  if (!q) {
+    return refusal;
+  }
+  const double predicted = q->to_unit * runs_.report(*q).of(q->metric, q->statistic);
+  if (!std::isfinite(predicted) || predicted <= 0.0) {
+    return unsupported("no request of the run was answered, or none with a second token");
+  }
+  const ServingErrors& errors =
+      serving_confidence().of(q->placed.stack->id, in_queue(q->quantity()), q->placed.arch->moe.has_value());
+  return {RowStatus::ok,        {}, predicted, errors.low * predicted, errors.high * predicted, simulated_sheet(*q),
+          simulated_fastest(*q)};
 }
 
 RowPrediction ServingRowModel::predict(const ServingConfiguration& run,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a measured serving row's configuration to a prediction: what the KV pool holds, and times and rates under loads
-// that closed forms answer (serving_times.hpp).
+// that closed forms answer (serving_times.hpp) or that have to be run (serving_simulated.hpp).
 #pragma once
 
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/validation/row_cells.hpp>
 #include <headroom/scenarios/validation/run_row.hpp>
+#include <headroom/scenarios/validation/serving_simulated.hpp>
 #include <headroom/scenarios/validation/serving_times.hpp>
 
 #include <array>
@@ -41,10 +42,14 @@ class ServingRowModel {
   [[nodiscard]] RowPrediction predict_times(const ServingConfiguration& run,
                                             std::string_view metric,
                                             std::string_view unit);
+  [[nodiscard]] RowPrediction predict_run(const ServingConfiguration& run,
+                                          std::string_view metric,
+                                          std::string_view unit);
 
   const Sources& sources_;
   RowDevices devices_;
   ServingTimeModel times_;
+  SimulatedRuns runs_;
   std::array<std::optional<ServingStack>, engine_names.size()> stacks_;
 };
 

@@ -9,13 +9,12 @@
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/validation/row_cells.hpp>
 #include <headroom/scenarios/validation/run_row.hpp>
+#include <headroom/scenarios/validation/serving_place.hpp>
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -49,7 +48,7 @@ using KernelTerms = std::function<IterationTerms(const IterationMix&)>;
 [[nodiscard]] double sheet_time(const ServingTimeQuestion& question);
 [[nodiscard]] double fastest_time(const ServingTimeQuestion& question);
 
-/// Keeps what rows share: replicas, stacks, presets.
+/// Rows that closed forms answer.
 class ServingTimeModel {
  public:
   explicit ServingTimeModel(const Sources& sources);
@@ -58,21 +57,11 @@ class ServingTimeModel {
                                                             std::string_view metric,
                                                             std::string_view unit,
                                                             RowPrediction& refusal);
-  [[nodiscard]] const std::vector<ServingStack>& stacks() const noexcept { return stacks_; }
+  [[nodiscard]] const std::vector<ServingStack>& stacks() const noexcept { return places_.stacks(); }
+  [[nodiscard]] ServingPlaces& places() noexcept { return places_; }
 
  private:
-  struct Placed;
-  const Architecture* architecture(const ServingConfiguration& run, bool windows);
-  /// The SKU's reference node; for cards whose reference box lacks peer access none, which gives it to them.
-  [[nodiscard]] const Node* usual_node(const Device& device) const;
-
-  const Sources& sources_;
-  RowDevices devices_;
-  std::vector<ServingStack> stacks_;
-  std::map<std::string, std::shared_ptr<const Architecture>, std::less<>> architectures_;
-  std::map<std::string, std::shared_ptr<const Replica>, std::less<>> replicas_;
-  std::map<std::string, std::shared_ptr<const LeastIteration>, std::less<>> least_;
-  std::map<std::string, std::string, std::less<>> refused_;  ///< why a replica could not be made
+  ServingPlaces places_;
 };
 
 }  // namespace headroom

@@ -453,7 +453,8 @@ TEST_CASE("a broken stack tells every problem at once") {
   try {
     diagnostics.throw_if_any();
   } catch (const ConfigError& error) {
-    CHECK(error.diagnostics().size() == 9);  // engine, of, value, block_tokens, wide, framework, basis, source, spread
+    // engine, of, value, block_tokens, scheduler, wide, framework, basis, source, spread
+    CHECK(error.diagnostics().size() == 10);
   }
 }
 

@@ -267,7 +267,8 @@ TEST_CASE("a file of classes: wrong factors, unknown quantities and keys, and mi
 
 TEST_CASE("the classes that ship: every question has one, around what the model says") {
   for (const ServingStack& stack : serving_stacks()) {
-    for (const ServingQuantity quantity : {ServingQuantity::ttft, ServingQuantity::tpot, ServingQuantity::rate}) {
+    for (std::size_t i = 0; i < serving_quantity_names.size(); ++i) {
+      const auto quantity = static_cast<ServingQuantity>(i);
       for (const bool experts : {false, true}) {
         const ServingErrors& e = serving_confidence().of(stack.id, quantity, experts);
         CHECK(e.quantity == quantity);

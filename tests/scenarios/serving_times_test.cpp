@@ -169,7 +169,7 @@ TEST_CASE("measured rows: what no run beats lies on the good side of the predict
   }
 }
 
-TEST_CASE("measured rows that no closed form answers are unsupported, each with the reason") {
+TEST_CASE("measured rows that nothing answers are unsupported, each with the reason") {
   const auto why = [](const ServingConfiguration& c, std::string_view metric = "tpot_ms_mean") {
     const RowPrediction p = predicted(c, metric);
     CHECK(p.status == RowStatus::unsupported);
@@ -186,11 +186,15 @@ TEST_CASE("measured rows that no closed form answers are unsupported, each with 
   CHECK(why(c) == "not published: isl");
   c = run();
   c.options["scenario"] = "online";
-  CHECK(why(c) == "a load of scenario 'online' has no closed form: a run to simulate");
+  CHECK(why(c) == "not published: request_rate");
+  c.request_rate = 4.0;
+  CHECK(why(c) == "not published: options.requests, how many were sent");
   c.options["scenario"] = "offline";
-  CHECK(why(c) == "metric 'tpot_ms_mean' of requests that were all sent at once is a queue's: simulate it");
+  CHECK(why(c) == "not published: options.requests, how many were sent");
+  c.options["scenario"] = "server";
+  CHECK(why(c) == "a load of scenario 'server' has no closed form: a run to simulate");
   c = run();
-  CHECK(why(c, "tpot_ms_p99") == "metric 'tpot_ms_p99' in 'ms' is not predicted for serving yet");
+  CHECK(why(c, "tpot_ms_p75") == "metric 'tpot_ms_p75' in 'ms' is not predicted for serving yet");
   c.options["speculative"] = "eagle3";
   CHECK(why(c) == "speculative decoding without a published acceptance");
   c = run();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/model/serve/iteration_tables.hpp>
+#include <headroom/model/serve/make_tables.hpp>
 #include <headroom/model/serve/memory.hpp>
 #include <headroom/model/serve/replica.hpp>
 #include <headroom/model/serve/serving_stack.hpp>
@@ -32,6 +33,7 @@ struct SimulatedHabits {
   std::optional<bool> chunked_prefill;  ///< nullopt: as the scheduler's default
   std::int64_t longest = 0;             ///< tokens that a sequence may grow to, for the tables; 0: the limits' length
   double clock = 1.0;                   ///< of what multiplies, under a power cap
+  MixTerms terms;                       ///< the replica's kernels where they were priced before; empty: priced here
 };
 
 /// `memory` is serving_memory()'s answer to `limits`, whose sequence_tokens should be a typical length: sliding windows

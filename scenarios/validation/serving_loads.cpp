@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/embedded.hpp>
+#include <headroom/model/serve/simulation/request_load.hpp>
+#include <headroom/scenarios/validation/serving_loads.hpp>
+#include <headroom/scenarios/validation/serving_place.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace headroom {
+namespace embedded {
+EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 4> shapes{"fixed", "uniform", "lognormal", "exponential"};
+
+std::array<double, 2> read_bounds(ConfigTable& table, std::string_view key) {
+  const std::vector<std::int64_t> read = table.integers(key);
+  if (read.size() != 2 || read[0] < 1 || read[0] > read[1]) {
+    table.problem(key, "takes two mean lengths in tokens, the lower one first, as [240, 310]");
+    return {1.0, 1.0};
+  }
+  return {static_cast<double>(read[0]), static_cast<double>(read[1])};
+}
+
+LengthLaw read_law(ConfigTable& table, const std::string& of) {
+  LengthLaw law;
+  law.mean = table.maybe_number(of + "_mean", {1.0, 1e6}).value_or(0.0);
+  law.shape = static_cast<LengthShape>(table.choice(of + "_shape", shapes));
+  const double spread = table.number(of + "_spread", {0.0, 10.0});
+  law.low = std::min(spread, 1.0);
+  law.cv = spread;
+  law.most = table.integer(of + "_most");
+  return law;
+}
+
+/// The set's law around a row's mean; equal lengths where there is no set.
+LengthLaw around(const LengthLaw* law, double mean) {
+  LengthLaw around = law == nullptr ? LengthLaw{} : *law;
+  around.mean = law != nullptr && law->mean > 0.0 ? law->mean : mean;
+  return around;
+}
+
+std::optional<std::int64_t> count(const ServingConfiguration& run, std::string_view key) {
+  const std::optional<double> number = row_number(run, key);
+  return number && *number >= 1.0 && *number <= 1e6 ? std::optional{static_cast<std::int64_t>(*number)} : std::nullopt;
+}
+
+}  // namespace
+
+bool KnownLengths::holds(double isl, double osl) const noexcept {
+  return prompt_bounds[0] <= isl && isl <= prompt_bounds[1] && output_bounds[0] <= osl && osl <= output_bounds[1];
+}
+
+PublishedLoads read_published_loads(const ConfigValue& document, Diagnostics& diagnostics) {
+  ConfigTable root{document, "", diagnostics};
+  require_schema(root);
+  static_cast<void>(root.text("id"));
+  static_cast<void>(root.text("source"));
+  PublishedLoads loads;
+  loads.seed = static_cast<std::uint64_t>(root.integer("seed"));
+  loads.repeats = root.integer("repeats", {1, 100});
+  loads.requests = root.integer("requests");
+  loads.waves = root.integer("waves", {1, 1000});
+  for (ConfigTable& table : root.tables("lengths")) {
+    KnownLengths known;
+    known.id = table.text("id");
+    known.prompt_bounds = read_bounds(table, "prompt");
+    known.output_bounds = read_bounds(table, "output");
+    known.prompt = read_law(table, "prompt");
+    known.output = read_law(table, "output");
+    static_cast<void>(table.text("source"));
+    table.finish();
+    loads.lengths.push_back(std::move(known));
+  }
+  root.finish();
+  return loads;
+}
+
+const PublishedLoads& published_loads() {
+  static const PublishedLoads loads = [] {
+    const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+    const std::optional<DataStore::Entry> entry = store.find("stacks/step", "serve-loads");
+    if (!entry) {
+      throw ConfigError{"there is no serve-loads.toml among the parameters of the step"};
+    }
+    Diagnostics diagnostics;
+    PublishedLoads read = read_published_loads(store.tree("stacks/step", *entry), diagnostics);
+    diagnostics.throw_if_any();
+    return read;
+  }();
+  return loads;
+}
+
+bool ClientLoad::random() const noexcept {
+  return kind == ClientKind::open || prompt.shape != LengthShape::fixed || output.shape != LengthShape::fixed;
+}
+
+std::int64_t ClientLoad::repeats(const PublishedLoads& loads) const noexcept {
+  return random() ? std::clamp<std::int64_t>(loads.requests / requests, 1, loads.repeats) : 1;
+}
+
+std::optional<ClientLoad> client_load(
+    const ServingConfiguration& run, double isl, double osl, const PublishedLoads& loads, std::string& why) {
+  ClientLoad load;
+  const std::string scenario = row_option(run, "scenario");
+  const std::optional<std::int64_t> requests = count(run, "requests");
+  if (scenario == "online") {
+    load.kind = ClientKind::open;
+    if (!run.request_rate || !std::isfinite(*run.request_rate) || *run.request_rate <= 0.0) {
+      why = "not published: request_rate";
+      return std::nullopt;
+    }
+    load.rate = *run.request_rate;
+  } else if (scenario == "burst" || scenario == "offline") {
+    load.kind = ClientKind::burst;
+  } else {
+    load.kind = ClientKind::closed;
+    if (!run.concurrency && (scenario != "interactive" || run.request_rate)) {
+      why = "not published: concurrency";
+      return std::nullopt;
+    }
+    load.clients = std::max<std::int64_t>(1, std::llround(run.concurrency.value_or(1.0)));
+  }
+  if (!requests && load.kind != ClientKind::closed) {
+    why = "not published: options.requests, how many were sent";
+    return std::nullopt;
+  }
+  load.requests = requests.value_or(load.clients * loads.waves);
+  const auto known = std::find_if(loads.lengths.begin(), loads.lengths.end(),
+                                  [&](const KnownLengths& k) { return k.holds(isl, osl); });
+  load.prompt = around(known == loads.lengths.end() ? nullptr : &known->prompt, isl);
+  load.output = around(known == loads.lengths.end() ? nullptr : &known->output, osl);
+  for (const std::string& problem : problems(load.prompt, "prompt")) {
+    why = problem;
+    return std::nullopt;
+  }
+  for (const std::string& problem : problems(load.output, "output")) {
+    why = problem;
+    return std::nullopt;
+  }
+  return load;
+}
+
+RequestLoad requests_of(const ClientLoad& load, std::uint64_t seed) {
+  TrafficClass traffic;
+  traffic.prompt = load.prompt;
+  traffic.output = load.output;
+  if (load.kind == ClientKind::closed) {
+    return closed_load(traffic, load.clients, load.requests, seed);
+  }
+  traffic.arrivals.rate = Hertz{load.kind == ClientKind::open ? load.rate : std::numeric_limits<double>::infinity()};
+  return open_load({&traffic, 1}, load.requests, seed);
+}
+
+}  // namespace headroom

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/serve_reader.hpp>
+#include <headroom/scenarios/validation/serving_place.hpp>
+#include <headroom/scenarios/validation/serving_row.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <system_error>
+#include <utility>
+
+namespace headroom {
+
+std::string row_option(const ServingConfiguration& run, std::string_view key) {
+  const auto found = run.options.find(key);
+  return found == run.options.end() ? std::string{} : found->second;
+}
+
+std::optional<double> row_number(const ServingConfiguration& run, std::string_view key) {
+  const std::string text = row_option(run, key);
+  double value = 0.0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool good = status == std::errc{} && end == text.data() + text.size() && value > 0.0 && value < 1e12;
+  return good ? std::optional{value} : std::nullopt;
+}
+
+namespace {
+
+std::optional<Precision> precision_named(std::string_view name) {
+  const auto* found = std::find(precision_names.begin(), precision_names.end(), name == "fp4" ? "nvfp4" : name);
+  return found == precision_names.end() ? std::nullopt
+                                        : std::optional{static_cast<Precision>(found - precision_names.begin())};
+}
+
+/// Activations of products: as published; else those of the weights where they multiply as they are stored, 16 bit of
+/// the formats that are unpacked.
+Precision activations_of(const ServingConfiguration& run, Precision weights) {
+  if (const auto stated = precision_named(run.act_dtype)) {
+    return *stated;
+  }
+  switch (weights) {
+    case Precision::int4:
+    case Precision::int8: return Precision::bf16;
+    case Precision::mxfp4: return Precision::bf16;
+    default: return weights;
+  }
+}
+
+/// As an engine runs it that lets every layer look at everything.
+Architecture without_windows(Architecture arch) {
+  arch.window = 0;
+  for (LayerVariant& variant : arch.variants) {
+    variant.block.window = 0;
+  }
+  return arch;
+}
+
+}  // namespace
+
+ServingPlaces::ServingPlaces(const Sources& sources)
+    : sources_{sources}, devices_{sources.catalog}, stacks_{serving_stacks()} {}
+
+const Architecture* ServingPlaces::architecture(const ServingConfiguration& run, bool windows) {
+  std::string key = run.model + (windows ? "" : "/whole") + "/" + std::to_string(run.params_b.value_or(0.0));
+  for (const std::optional<std::int64_t>& cell : {run.layers, run.hidden, run.heads, run.kv_heads, run.head_dim,
+                                                  run.ffn_hidden, run.vocab, run.experts, run.top_k, run.moe_ffn}) {
+    key += "/" + std::to_string(cell.value_or(0));
+  }
+  auto [at, fresh] = architectures_.try_emplace(key);
+  if (fresh) {
+    if (!run.model.empty() && sources_.models.knows(run.model)) {
+      Architecture preset = sources_.models.find(run.model);
+      const bool agrees = run.layers.value_or(preset.layers) == preset.layers &&
+                          run.hidden.value_or(preset.hidden) == preset.hidden &&
+                          run.heads.value_or(preset.heads) == preset.heads;
+      if (agrees) {
+        at->second = std::make_shared<Architecture>(windows ? std::move(preset) : without_windows(std::move(preset)));
+      }
+    }
+    if (!at->second && run.layers && run.hidden && run.heads && run.kv_heads && run.vocab &&
+        (run.ffn_hidden || run.moe_ffn)) {
+      at->second = std::make_shared<Architecture>(architecture_of(run));
+    }
+  }
+  return at->second.get();
+}
+
+const Node* ServingPlaces::usual_node(const Device& device) const {
+  const Node* node = sources_.catalog.reference_node(device);
+  const bool staged = node != nullptr && node->topology == LinkTopology::pcie && !node->peer_access;
+  return staged ? nullptr : node;
+}
+
+const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
+                                                     const Device& device,
+                                                     const ServingStack& stack,
+                                                     const ServingLayout& layout,
+                                                     const ReplicaFormats& formats) {
+  // The network by its place among those kept: networks of columns have no id.
+  const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" +
+                          stack.time.curves + "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
+                          std::to_string(layout.ep) + "/" + std::string{name_of(formats.weights)} + "/" +
+                          std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)};
+  auto [at, fresh] = kernels_.try_emplace(key);
+  if (fresh) {
+    try {
+      const EngineKernels curves{stack.time.curves, {Routing::power_law, iteration_physics().routing}};
+      at->second.replica = std::make_shared<Replica>(arch, device, usual_node(device), curves, layout, formats);
+      at->second.least = std::make_shared<LeastIteration>(arch, device, layout, formats);
+    } catch (const ConfigError& error) {
+      at->second.refused = error.what();
+    }
+  }
+  return at->second;
+}
+
+std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, RowPrediction& refusal) {
+  const auto refuse = [&](const std::string& why) {
+    refusal = unsupported(why);
+    return std::nullopt;
+  };
+  if (!row_option(run, "speculative").empty() && row_option(run, "speculative") != "0") {
+    return refuse("speculative decoding without a published acceptance");
+  }
+  const std::string missing = blank_cells({{!run.gpu.empty(), "gpu"},
+                                           {run.tp.has_value(), "tp"},
+                                           {!run.weight_dtype.empty(), "weight_dtype"},
+                                           {run.osl.has_value(), "osl"}});
+  if (!missing.empty()) {
+    return refuse("not published: " + missing);
+  }
+  PlacedRow p;
+  p.stack = stack_of_release(stacks_, run.engine, run.engine_version);
+  if (p.stack == nullptr) {
+    return refuse("engine " + quoted(run.engine) + " is of no stack");
+  }
+  p.arch = architecture(run, p.stack->time.windows);
+  if (p.arch == nullptr) {
+    return refuse("the network is neither a preset nor whole in the columns");
+  }
+  const auto prompt = p.stack->prompts.find(p.arch->id);
+  if (!run.isl && prompt == p.stack->prompts.end()) {
+    return refuse("not published: isl");
+  }
+  p.isl = run.isl ? *run.isl : prompt->second;
+  p.osl = *run.osl;
+  const std::optional<Precision> weights = precision_named(run.weight_dtype);
+  const std::optional<Precision> cache =
+      weights && run.kv_dtype.empty() ? default_kv_cache(p.stack->engine, *weights) : precision_named(run.kv_dtype);
+  if (!weights || !cache) {
+    return refuse("format " + quoted(weights ? run.kv_dtype : run.weight_dtype) + " is not known");
+  }
+  const RowDevices::Answer& found = devices_.find(run.gpu);
+  if (found.device == nullptr) {
+    return refuse(found.why);
+  }
+  const Device& device = *found.device;
+  const std::string attention_dp = row_option(run, "attention_dp");
+  const bool groups = !attention_dp.empty() && attention_dp != "0";
+  if (groups && !run.ep && (run.gpus.value_or(1) > 1 || run.dp.value_or(1) > 1)) {
+    return refuse("not published: ep of an attention-DP layout");
+  }
+  p.layout = {filled(run.tp), run.pp.value_or(1), run.ep.value_or(1)};
+  const std::int64_t gpus = run.gpus.value_or(p.layout.gpus());
+  if (const LayoutProblem broken = check(*p.arch, p.layout, gpus); broken.verdict != Verdict::feasible) {
+    return refuse(verdict_text(broken.verdict, real(broken.broke), real(broken.limit)));
+  }
+  p.replicas = gpus / p.layout.gpus();
+  const Kernels& kernels_here =
+      kernels(*p.arch, device, *p.stack, p.layout, {*weights, activations_of(run, *weights), *cache});
+  if (!kernels_here.refused.empty()) {
+    return refuse(kernels_here.refused);
+  }
+  p.replica = kernels_here.replica;
+  p.least = kernels_here.least;
+  p.memory = compile_serving_memory(*p.arch, device, p.stack->memory, p.layout, *weights, *cache);
+  p.limits.memory_fraction = row_number(run, "memory_fraction").value_or(p.stack->default_fraction(p.layout.tp));
+  p.limits.max_num_seqs = run.max_batch.value_or(p.stack->default_max_num_seqs(device));
+  p.limits.max_num_tokens = static_cast<std::int64_t>(
+      row_number(run, "max_num_tokens").value_or(real(p.stack->default_max_num_tokens(device))));
+  return p;
+}
+
+}  // namespace headroom

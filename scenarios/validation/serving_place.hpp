@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a measured serving row's configuration to a replica: which network on which device, by which engine, within
+// which limits. The load is serving_times.hpp's and serving_simulated.hpp's.
+#pragma once
+
+#include <headroom/model/serve/least_iteration.hpp>
+#include <headroom/model/serve/memory.hpp>
+#include <headroom/model/serve/replica.hpp>
+#include <headroom/model/serve/serving_stack.hpp>
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/validation/row_cells.hpp>
+#include <headroom/scenarios/validation/run_row.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// An option of a row; empty when it is absent.
+[[nodiscard]] std::string row_option(const ServingConfiguration& run, std::string_view key);
+/// An option's number; nullopt when it is absent or no positive number.
+[[nodiscard]] std::optional<double> row_number(const ServingConfiguration& run, std::string_view key);
+
+/// What a row runs on.
+struct PlacedRow {
+  std::shared_ptr<const Replica> replica;
+  std::shared_ptr<const LeastIteration> least;
+  const ServingStack* stack = nullptr;
+  const Architecture* arch = nullptr;
+  ServingLayout layout;
+  std::int64_t replicas = 1;
+  double isl = 1.0, osl = 1.0;  ///< mean tokens
+  CompiledServingMemory memory;
+  ServingLimits limits;  ///< but for sequence_tokens, which is the load's
+};
+
+/// Keeps what rows share: replicas, stacks, presets.
+class ServingPlaces {
+ public:
+  explicit ServingPlaces(const Sources& sources);
+  /// nullopt: `refusal` says why.
+  [[nodiscard]] std::optional<PlacedRow> place(const ServingConfiguration& run, RowPrediction& refusal);
+  [[nodiscard]] const std::vector<ServingStack>& stacks() const noexcept { return stacks_; }
+
+ private:
+  struct Kernels {
+    std::shared_ptr<const Replica> replica;
+    std::shared_ptr<const LeastIteration> least;
+    std::string refused;  ///< why there is none
+  };
+  const Architecture* architecture(const ServingConfiguration& run, bool windows);
+  /// The SKU's reference node; for cards whose reference box lacks peer access none, which gives it to them.
+  [[nodiscard]] const Node* usual_node(const Device& device) const;
+  const Kernels& kernels(const Architecture& arch,
+                         const Device& device,
+                         const ServingStack& stack,
+                         const ServingLayout& layout,
+                         const ReplicaFormats& formats);
+
+  const Sources& sources_;
+  RowDevices devices_;
+  std::vector<ServingStack> stacks_;
+  std::map<std::string, std::shared_ptr<const Architecture>, std::less<>> architectures_;
+  std::map<std::string, Kernels, std::less<>> kernels_;
+};
+
+}  // namespace headroom

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a measured row of a queue to the requests of its run, and what the run says.
+#include <headroom/scenarios/validation/serving_loads.hpp>
+#include <headroom/scenarios/validation/serving_row.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../near.hpp"
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace headroom;
+using test::near;
+
+namespace {
+
+const Sources& sources() {
+  static const Sources standard = Sources::standard();
+  return standard;
+}
+
+ServingConfiguration run(std::string_view scenario) {
+  ServingConfiguration c;
+  c.model = "Llama-3.1-8B";
+  c.gpu = "H100-SXM5-80GB";
+  c.weight_dtype = c.act_dtype = c.kv_dtype = "bf16";
+  c.engine = "vLLM";
+  c.engine_version = "0.9.0";
+  c.gpus = c.tp = 1;
+  c.isl = 1000;
+  c.osl = 100;
+  c.options["scenario"] = scenario;
+  c.options["requests"] = "200";
+  return c;
+}
+
+RowPrediction predicted(const ServingConfiguration& c, std::string_view metric) {
+  static ServingRowModel model{sources()};
+  return model.predict(c, metric, metric.find("_ms_") != std::string_view::npos ? "ms" : "1/s");
+}
+
+PublishedLoads loads_of(const std::string& lengths, Diagnostics& diagnostics) {
+  return read_published_loads(
+      parse_toml(
+          "schema = 1\nid = \"serve-loads\"\nseed = 1\nrepeats = 2\nrequests = 500\nwaves = 4\nsource = \"a test\"\n" +
+              lengths,
+          "loads.toml"),
+      diagnostics);
+}
+
+const std::string chat =
+    "[[lengths]]\nid = \"chat\"\nprompt = [200, 300]\noutput = [100, 150]\noutput_mean = 120\n"
+    "prompt_shape = \"lognormal\"\nprompt_spread = 0.5\nprompt_most = 4000\noutput_shape = \"uniform\"\n"
+    "output_spread = 0.25\noutput_most = 200\nsource = \"a test\"\n";
+
+}  // namespace
+
+TEST_CASE("a row's load: who sends, how many, how long") {
+  Diagnostics diagnostics;
+  const PublishedLoads loads = loads_of(chat, diagnostics);
+  REQUIRE(diagnostics.empty());
+  std::string why;
+  ServingConfiguration c = run("online");
+  c.request_rate = 8.0;
+  std::optional<ClientLoad> load = client_load(c, 1000, 100, loads, why);
+  REQUIRE(load);
+  CHECK(load->kind == ClientKind::open);
+  CHECK(load->rate == 8.0);
+  CHECK(load->requests == 200);
+  CHECK(load->prompt.shape == LengthShape::fixed);  // of no known set
+  CHECK(load->prompt.mean == 1000.0);
+  CHECK(load->output.mean == 100.0);
+
+  load = client_load(run("burst"), 250, 140, loads, why);
+  REQUIRE(load);
+  CHECK(load->kind == ClientKind::burst);
+  CHECK(load->prompt.shape == LengthShape::lognormal);
+  CHECK(load->prompt.cv == 0.5);
+  CHECK(load->prompt.mean == 250.0);
+  CHECK(load->output.shape == LengthShape::uniform);
+  CHECK(load->output.low == 0.25);
+  CHECK(load->output.mean == 120.0);  // the set's own
+  CHECK(load->output.most == 200);
+  CHECK(client_load(run("burst"), 250, 151, loads, why)->prompt.shape == LengthShape::fixed);  // half a set is none
+
+  c = run("closed");
+  c.concurrency = 3.0;
+  c.options.erase("requests");
+  load = client_load(c, 10, 10, loads, why);
+  REQUIRE(load);
+  CHECK(load->kind == ClientKind::closed);
+  CHECK(load->clients == 3);
+  CHECK(load->requests == 12);
+  CHECK(why.empty());
+}
+
+TEST_CASE("requests of a load: the row's rate and number, all at once, or one for each client") {
+  Diagnostics diagnostics;
+  const PublishedLoads loads = loads_of(chat, diagnostics);
+  ClientLoad load;
+  load.requests = 4000;
+  load.kind = ClientKind::open;
+  load.rate = 20.0;
+  load.prompt.mean = 64.0;
+  const RequestLoad open = requests_of(load, 5);
+  REQUIRE(open.requests.size() == 4000);
+  CHECK(open.concurrency == 0);
+  // 4,000 exponential gaps: their mean within 3 / sqrt(4000)
+  CHECK(seconds_of(open.requests.back().arrival) == near(200.0, 0.05));
+  CHECK(open.requests[7].prompt_tokens == 64);
+  load.kind = ClientKind::burst;
+  CHECK(requests_of(load, 5).requests.back().arrival == Picoseconds{0});
+  load.kind = ClientKind::closed;
+  load.clients = 7;
+  CHECK(requests_of(load, 5).concurrency == 7);
+  CHECK_FALSE(load.random());
+  load.prompt = loads.lengths.front().prompt;
+  load.prompt.mean = 250.0;
+  CHECK(load.random());
+  CHECK(load.repeats(loads) == 1);  // 4,000 requests are enough
+  load.requests = 20;
+  CHECK(load.repeats(loads) == 2);
+  load.requests = 4000;
+  double sum = 0.0;
+  for (const Request& request : requests_of(load, 5).requests) {
+    sum += request.prompt_tokens;
+  }
+  CHECK(sum / 4000.0 == near(250.0, 0.03));
+}
+
+TEST_CASE("a queue's row is told what is not published") {
+  ServingConfiguration c = run("online");
+  CHECK(predicted(c, "ttft_ms_p50").why == "not published: request_rate");
+  c.request_rate = 2.0;
+  CHECK(predicted(c, "ttft_ms_p50").status == RowStatus::ok);
+  c.options.erase("requests");
+  CHECK(predicted(c, "ttft_ms_p50").why == "not published: options.requests, how many were sent");
+  c = run("closed");
+  CHECK(predicted(c, "ttft_ms_p99").why == "not published: concurrency");
+  c = run("interactive");
+  CHECK(predicted(c, "ttft_ms_p99").status == RowStatus::ok);
+  c.options["speculative"] = "1";
+  CHECK(predicted(c, "ttft_ms_p99").why == "speculative decoding without a published acceptance");
+}
+
+TEST_CASE("runs of rows: below saturation the offered rate, above it the engine's, and waits that grow") {
+  ServingConfiguration c = run("online");
+  c.request_rate = 1.0;
+  const double calm = predicted(c, "ttft_ms_mean").predicted;
+  CHECK(predicted(c, "requests_per_s").predicted == near(1.0, 0.1));  // 1,000 Poisson arrivals: three deviations
+  c.request_rate = 1e4;
+  const double flooded = predicted(c, "requests_per_s").predicted;
+  CHECK(flooded < 1000.0);
+  CHECK(predicted(c, "ttft_ms_mean").predicted > 5.0 * calm);
+  // all at once is the same flood
+  CHECK(predicted(run("burst"), "requests_per_s").predicted == near(flooded, 0.05));
+  CHECK(predicted(run("offline"), "requests_per_s").predicted == predicted(run("burst"), "requests_per_s").predicted);
+  CHECK(predicted(run("burst"), "output_tokens_per_s").predicted ==
+        near(100.0 * predicted(run("burst"), "requests_per_s").predicted));
+  CHECK(predicted(run("burst"), "total_tokens_per_s").predicted ==
+        near(1100.0 * predicted(run("burst"), "requests_per_s").predicted));
+  const double p50 = predicted(run("burst"), "ttft_ms_p50").predicted;
+  CHECK(p50 < predicted(run("burst"), "ttft_ms_p95").predicted);
+  CHECK(predicted(run("burst"), "ttft_ms_p95").predicted < predicted(run("burst"), "ttft_ms_p99").predicted);
+  c = run("burst");
+  c.options["requests"] = "800";
+  CHECK(predicted(c, "ttft_ms_p50").predicted > 2.0 * p50);
+}
+
+TEST_CASE("runs of rows: GPUs beyond the stated replicas idle") {
+  ServingConfiguration c = run("burst");
+  const double one = predicted(c, "requests_per_s").predicted;
+  c.gpus = 4;
+  CHECK(predicted(c, "requests_per_s").predicted > 2.0 * one);
+  c.dp = 1;
+  CHECK(predicted(c, "requests_per_s").predicted == one);
+}
+
+TEST_CASE("runs of rows: the same again in another model, and no better than the hardware") {
+  for (const std::string_view scenario : {"online", "burst", "closed"}) {
+    ServingConfiguration c = run(scenario);
+    c.isl = 219.0;
+    c.osl = 200.0;  // of a set with many lengths
+    c.request_rate = 5.0;
+    c.concurrency = 4.0;
+    for (const std::string_view metric : {"ttft_ms_p99", "tpot_ms_p99", "e2e_ms_mean"}) {
+      CAPTURE(scenario);
+      CAPTURE(metric);
+      const RowPrediction p = predicted(c, metric);
+      REQUIRE(p.status == RowStatus::ok);
+      CHECK(p.predicted > p.fastest);
+      CHECK(p.low < p.predicted);
+      CHECK(p.predicted < p.high);
+      ServingRowModel fresh{sources()};
+      CHECK(fresh.predict(c, metric, "ms").predicted == p.predicted);
+    }
+  }
+}
+
+TEST_CASE("published loads: every problem of the file with its place") {
+  Diagnostics diagnostics;
+  static_cast<void>(
+      loads_of("[[lengths]]\nid = \"chat\"\nprompt = [300, 200]\noutput = [100]\nprompt_shape = \"gauss\"\n"
+               "prompt_spread = 0.5\nprompt_most = 4000\noutput_shape = \"uniform\"\n"
+               "output_spread = -1\noutput_most = 200\nspread = 3\nsource = \"a test\"\n",
+               diagnostics));
+  const auto told = [&](std::string_view part, int line) {
+    const std::vector<Diagnostic> found = diagnostics.sorted();
+    return std::any_of(found.begin(), found.end(), [&](const Diagnostic& d) {
+      return d.message.find(part) != std::string::npos && d.at.line == line;
+    });
+  };
+  CHECK(told("two mean lengths", 10));
+  CHECK(told("two mean lengths", 11));
+  CHECK(told("gauss", 12));
+  CHECK(told("output_spread", 16));
+  CHECK(told("spread", 18));
+}
+
+TEST_CASE("the loads that ship: each set can be drawn from") {
+  const PublishedLoads& loads = published_loads();
+  REQUIRE_FALSE(loads.lengths.empty());
+  for (const KnownLengths& known : loads.lengths) {
+    CAPTURE(known.id);
+    for (const double isl : known.prompt_bounds) {
+      for (const double osl : known.output_bounds) {
+        const auto first = std::find_if(loads.lengths.begin(), loads.lengths.end(),
+                                        [&](const KnownLengths& k) { return k.holds(isl, osl); });
+        REQUIRE(first != loads.lengths.end());
+        LengthLaw law = first->prompt;
+        law.mean = law.mean > 0.0 ? law.mean : isl;
+        CHECK(problems(law, "prompt").empty());
+        law = first->output;
+        law.mean = law.mean > 0.0 ? law.mean : osl;
+        CHECK(problems(law, "output").empty());
+      }
+    }
+  }
+}
