@@ -168,10 +168,11 @@ void FleetSizer::draw_requests() {
   const FleetResult result = simulate(unit_, few);
   ++simulations_;
   const double stay = find_alone(few, result);
-  // A fleet fills within a few stays of a request, twice as long as alone; those counted last must meet as many as the
-  // others (Little). None of it depends on the objectives, so that a tighter one is judged by the same requests.
-  const double inside = traffic_.rate.raw() * 2.0 * stay;
-  warm_up_ = static_cast<std::int64_t>(std::max(0.05 * real(counted_), 3.0 * inside));
+  // A fleet fills within a few stays of a request, and a stay is three times one alone when it is well used; those
+  // counted last must meet as many as the others (Little). None of it depends on the objectives, so that a tighter one
+  // is judged by the same requests.
+  const double inside = traffic_.rate.raw() * 3.0 * stay;
+  warm_up_ = static_cast<std::int64_t>(std::max(0.05 * real(counted_), 5.0 * inside));
   load_ = open_load(demand_.classes, warm_up_ + counted_ + static_cast<std::int64_t>(inside), demand_.seed);
   measured_ = load_;
   measured_.requests.resize(static_cast<std::size_t>(warm_up_ + counted_));

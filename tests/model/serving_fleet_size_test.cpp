@@ -148,6 +148,20 @@ TEST_CASE("prefill and decode pools grow together, and the same seed gives the s
   CHECK(again.trial.reached[0].raw() == size.trial.reached[0].raw());
 }
 
+TEST_CASE("a fleet that holds more requests than are counted is looked at when it is full, not while it fills") {
+  const test::ScreenTables tables;
+  const ServingFleet unit = test::screen_fleet(tables.large, vllm_v1, 1);
+  FleetDemand demand = conversations(400.0, {{Metric::ttft, 0.5, Seconds{1.0}}, {Metric::tpot, 0.5, Seconds{1.0}}});
+  demand.requests = 2'000;
+  const FleetTrial few = FleetSizer{unit, demand}.attempt(35);
+  demand.requests = 60'000;
+  const FleetTrial many = FleetSizer{unit, demand}.attempt(35);
+  CHECK(few.metrics.all.requests == 2'000);
+  CHECK(many.metrics.all.requests == 60'000);
+  CHECK(few.reached[0].raw() == near(many.reached[0].raw(), 0.06));
+  CHECK(few.reached[1].raw() == near(many.reached[1].raw(), 0.04));
+}
+
 TEST_CASE("classes have promises of their own") {
   const test::ScreenTables tables;
   const ServingFleet unit = test::screen_fleet(tables.large, vllm_v1, 1);
