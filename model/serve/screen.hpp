@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fleet under open load in closed form: what the simulation finds, approximately, in microseconds. For searches; the
-// simulation confirms.
+// A fleet under open load in closed form: what the simulation finds, approximately, in about a tenth of a millisecond.
+// For searches; the simulation confirms.
 #pragma once
 
 #include <headroom/core/quantity.hpp>

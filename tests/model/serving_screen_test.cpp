@@ -159,6 +159,70 @@ TEST_CASE("the screen finds what the simulation finds: saturation, first tokens,
   CHECK(typical(bursty.tpot, 0.5) < 0.10);
 }
 
+TEST_CASE("who finds all places taken waits as long as in the simulation") {
+  // Iterations of 10 ms whatever they hold: sixteen places are sixteen servers of 1.01 s.
+  const IterationTables tables = test::simple_tables({.step = 10'000'000'000});
+  for (const std::int64_t replicas : {1, 2}) {
+    for (const double load : {0.8, 0.9}) {
+      CAPTURE(replicas);
+      CAPTURE(load);
+      ServingFleet fleet;
+      fleet.pool.tables = &tables;
+      fleet.pool.engine.max_num_seqs = 16;
+      fleet.pool.engine.blocks = 1 << 20;
+      fleet.pool.replicas = replicas;
+      TrafficClass traffic;
+      traffic.output.mean = 101.0;
+      traffic.arrivals.rate = Hertz{load * static_cast<double>(replicas) * 16.0 / 1.01};
+      const RequestLoad requests = open_load({&traffic, 1}, 100'000, 1);
+      const RequestMetrics found = serving_metrics(requests, simulate(fleet, requests), {}, 5000).all;
+      const ServingScreen s = screen(fleet, screen_traffic({&traffic, 1}));
+      CHECK(s.ttft.mean() == near(found.ttft.mean.raw(), 0.10));
+      CHECK(s.ttft.quantile(0.95) == near(found.ttft.p95.raw(), 0.15));
+    }
+  }
+}
+
+TEST_CASE("prefixes in the cache, lanes, drafts, small budgets, routing by chance: as in the simulation") {
+  const test::ScreenTables tables;
+  const ServingFleet plain = test::screen_fleet(tables.large, vllm_v1, 1);
+  TrafficClass conversation;
+  conversation.prompt = {.shape = LengthShape::lognormal, .mean = 1155.0, .cv = 1.0, .most = 16'000};
+  conversation.output = {.shape = LengthShape::lognormal, .mean = 211.0, .cv = 0.8, .most = 4'000};
+  const auto agree = [](const char* what, const ServingFleet& fleet, TrafficClass traffic) {
+    CAPTURE(what);
+    const std::int64_t count = 20'000 * fleet.pool.replicas;
+    const double most = saturation(fleet, {&traffic, 1}, 8'000 * fleet.pool.replicas, 1).raw();
+    CHECK(screened_saturation(fleet, screen_traffic({&traffic, 1})).raw() == near(most, 0.02));
+    traffic.arrivals.rate = Hertz{0.5 * most};
+    const RequestLoad requests = open_load({&traffic, 1}, count, 3);
+    const RequestMetrics found = serving_metrics(requests, simulate(fleet, requests), {}, count / 20).all;
+    const ServingScreen s = screen(fleet, screen_traffic({&traffic, 1}));
+    CHECK(s.ttft.mean() == near(found.ttft.mean.raw(), 0.06));
+    CHECK(s.ttft.quantile(0.95) == near(found.ttft.p95.raw(), 0.08));
+    CHECK(s.tpot.mean() == near(found.tpot.mean.raw(), 0.03));
+    CHECK(s.tpot.quantile(0.95) == near(found.tpot.p95.raw(), 0.10));
+  };
+  TrafficClass cached = conversation;
+  cached.cached_share = 0.6;
+  agree("cached", plain, cached);
+  ServingFleet other = plain;
+  other.pool.lanes = 2;
+  agree("lanes", other, conversation);
+  other = plain;
+  other.pool.engine.speculation = {3, 0.7, 1};
+  agree("drafts", other, conversation);
+  for (const std::int64_t budget : {512, 2048}) {
+    other = plain;
+    other.pool.engine.max_num_tokens = budget;
+    agree("budget", other, conversation);
+  }
+  other = plain;
+  other.pool.replicas = 4;
+  other.routing = RequestRouting::random;
+  agree("by chance", other, conversation);
+}
+
 TEST_CASE("prefill and decode pools apart: first tokens of the one, tokens of the other") {
   const test::ScreenTables tables;
   for (const std::int64_t prefills : {1, 2}) {
