@@ -91,7 +91,7 @@ class ServingReader {
 
   /// GPUs that are stated are the fleet: as many replicas as they make, the spare ones among them.
   void take_stated_gpus(FleetQuestion& fleet) {
-    if (gpus_open_ || fleet.prefill) {
+    if (gpus_open_ || fleet.prefill || fleet.failures) {
       return;
     }
     const std::int64_t replicas = serve_.work.gpus / serve_.work.layout.gpus();

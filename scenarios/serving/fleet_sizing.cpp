@@ -22,7 +22,6 @@ class Sizing {
   SizedFleet run(std::int64_t start) {
     const FleetQuestion& fleet = *scenario_.fleet;
     SizedFleet sized;
-    sized.spare = fleet.spare;
     if (fleet.prefill) {
       // With decodes that never wait the promises of first tokens are the prefill pool's alone.
       prefill_ = fleet.prefill->replicas.value_or(1);
@@ -32,6 +31,7 @@ class Sizing {
     replicas_ = start;
     replicas_ = fleet.replicas.value_or(least(replicas_, start));
     sized.replicas = replicas_;
+    sized.spare = fleet.spare_of(replicas_, served_.simulated.gpus);
     sized.prefill_replicas = prefill_;
     sized.gpus = (sized.replicas + sized.spare) * served_.simulated.gpus +
                  (served_.prefill ? prefill_ * served_.prefill->gpus : 0);

@@ -10,6 +10,7 @@
 #include <headroom/model/serve/simulation/request_load.hpp>
 #include <headroom/model/serve/tail_objective.hpp>
 #include <headroom/scenarios/request_trace.hpp>
+#include <headroom/scenarios/serving/availability.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -72,11 +73,16 @@ struct AutoscaleQuestion {
 };
 
 struct FleetQuestion {
-  std::optional<std::int64_t> replicas;  ///< blank: the fewest that keep the promises
-  std::int64_t spare = 0;                ///< replicas that may be down with the promises still kept
+  std::optional<std::int64_t> replicas;   ///< blank: the fewest that keep the promises
+  std::int64_t spare = 0;                 ///< replicas that may be down with the promises still kept
+  std::optional<FleetFailures> failures;  ///< from which the spare ones follow instead
   RequestRouting routing = RequestRouting::least_outstanding;
   std::optional<DisaggregatedPrefill> prefill;
   std::optional<AutoscaleQuestion> autoscaling;
+  /// On top of `needed` replicas of so many GPUs.
+  [[nodiscard]] std::int64_t spare_of(std::int64_t needed, std::int64_t gpus) const noexcept {
+    return failures ? spare_for(needed, failures->up(gpus), failures->availability) : spare;
+  }
 };
 
 /// Reads [traffic] with its classes and [slo]; `isl` and `osl` of [serving] stand for lengths that [traffic] leaves

@@ -275,6 +275,37 @@ std::optional<ServingTraffic> read_traffic(ConfigTable& root,
   return TrafficReader{root, isl, osl, assumptions}.run();
 }
 
+namespace {
+
+std::optional<FleetFailures> read_failures(ConfigTable& fleet) {
+  std::optional<ConfigTable> table = fleet.maybe_table("failures");
+  if (!table) {
+    return std::nullopt;
+  }
+  FleetFailures failures;
+  failures.mtbf_per_gpu = table->maybe_quantity<Seconds>("mtbf_per_gpu");
+  failures.preemptions_every = table->maybe_quantity<Seconds>("preemptions_every");
+  failures.back = table->quantity<Seconds>("back");
+  failures.availability = table->number("availability", {0.5, 0.9999999});
+  if (!table->has("mtbf_per_gpu") && !table->has("preemptions_every")) {
+    table->problem("mtbf_per_gpu",
+                   "[fleet.failures] says of nothing how often it happens; state mtbf_per_gpu, "
+                   "preemptions_every of a replica, or both");
+  }
+  if (fleet.has("spare")) {
+    fleet.problem("spare", "'spare' beside [fleet.failures], from which the spare replicas follow; leave one out");
+  }
+  // A replica that is down more than half of the time is no replica.
+  if (const double up = failures.up(1); up < 0.5) {
+    table->problem("back", "replicas would be up for " + format_number(100.0 * up, 2) +
+                               " % of the time: 'back' is longer than the time between failures");
+  }
+  table->finish();
+  return failures;
+}
+
+}  // namespace
+
 FleetQuestion read_fleet(ConfigTable& root, std::vector<std::string>& assumptions) {
   FleetQuestion fleet;
   std::optional<ConfigTable> table = root.maybe_table("fleet");
@@ -285,6 +316,7 @@ FleetQuestion read_fleet(ConfigTable& root, std::vector<std::string>& assumption
   fleet.replicas = table->maybe_integer("replicas", {1, 1'000'000});
   fleet.spare = table->maybe_integer("spare", {0, 1'000'000}).value_or(0);
   fleet.routing = static_cast<RequestRouting>(table->maybe_choice("routing", routing_names).value_or(1));
+  fleet.failures = read_failures(*table);
   if (std::optional<ConfigTable> prefill = table->maybe_table("prefill")) {
     DisaggregatedPrefill p;
     p.replicas = prefill->maybe_integer("replicas", {1, 1'000'000});

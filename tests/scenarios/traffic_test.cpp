@@ -157,3 +157,20 @@ TEST_CASE("a plan under a fixed load refuses requests that come when they come, 
                        ConfigError);
   CHECK(make_plan(scenario, false, PlanPart::memory).feasible());
 }
+
+TEST_CASE("spare replicas follow from failures: ten that are up 99 % of the time want two more for 99.9 %") {
+  // All ten: 0.99^10. Of eleven at least ten: 0.99^11 + 11 x 0.01 x 0.99^10.
+  CHECK(enough_up(10, 10, 0.99) == doctest::Approx(0.904382).epsilon(1e-6));
+  CHECK(enough_up(10, 11, 0.99) == doctest::Approx(0.895338 + 0.099482).epsilon(1e-5));
+  CHECK(spare_for(10, 0.99, 0.90) == 0);
+  CHECK(spare_for(10, 0.99, 0.99) == 1);
+  CHECK(spare_for(10, 0.99, 0.999) == 2);
+  CHECK(spare_for(10, 1.0, 0.999) == 0);
+  // 4 GPUs that fail every 4,000 h each and a replica preempted every 1,000 h: every 500 h, back in 5.
+  const FleetFailures failures{Seconds{4000.0 * 3600.0}, Seconds{1000.0 * 3600.0}, Seconds{5.0 * 3600.0}, 0.999};
+  CHECK(failures.up(4) == doctest::Approx(500.0 / 505.0).epsilon(1e-12));
+  const std::string wrong = refusal({"traffic.rate=1 req/s", "serving.isl=100", "serving.osl=10", "fleet.spare=1",
+                                     "fleet.failures.back=1 h", "fleet.failures.availability=0.99"});
+  CHECK(says(wrong, "'spare' beside [fleet.failures]"));
+  CHECK(says(wrong, "says of nothing how often it happens"));
+}
