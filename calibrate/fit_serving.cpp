@@ -125,15 +125,13 @@ class Problem {
     return found;
   }
   /// A queue's row says what hosts add to many requests at once; kernels have rows of their own. Where a server stands
-  /// before the engine, its intake: the engine's numbers have closed loops to tell them.
+  /// before the engine its rows move nothing: the engine's numbers have closed loops to tell them.
   [[nodiscard]] std::vector<std::size_t> behind_queue(const std::string& stack) const {
-    const bool served = std::any_of(knobs_.begin(), knobs_.end(),
-                                    [&](const ServingKnob& k) { return k.id == stack && k.key == "intake"; });
     std::vector<std::size_t> found;
-    for (std::size_t i = 0; i < knobs_.size(); ++i) {
+    const bool served = stacks_.find(stack)->second.intake.raw() > 0.0;
+    for (std::size_t i = 0; !served && i < knobs_.size(); ++i) {
       const std::string& key = knobs_[i].key;
-      const bool host = key == "sequence" || key == "layer" || key == "prompt_layer";
-      if (knobs_[i].id == stack && (served ? key == "intake" : host)) {
+      if (knobs_[i].id == stack && (key == "sequence" || key == "layer" || key == "prompt_layer")) {
         found.push_back(i);
       }
     }

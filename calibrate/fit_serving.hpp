@@ -47,15 +47,15 @@ struct ServingFit {
 
 struct ServingFitOptions {
   bool leave_one_out = true;
-  std::vector<std::string> only;  ///< stacks and numbers ("vllm.intake") that are fitted, all others held
+  std::vector<std::string> only;  ///< stacks and numbers ("vllm.sequence") that are fitted, all others held
   double noise = 0.05;            ///< log error of one row, against which priors are weighed
   double scale = 0.10;            ///< log error beyond which a row counts linearly
 };
 
 /// Rows of one source, SKU, network and metric are a family; a row weighs 1 / sqrt(rows of its family). Rows in doubt
-/// and rows that no model answers are left out. Rows of queues (serving_simulated.hpp) move the front end's `intake`
-/// where a server stands before the engine and the host's own numbers where none does, never kernels; tails
-/// and the waits of open loops move nothing. ConfigError where no row is left.
+/// and rows that no model answers are left out. Rows of queues
+/// (serving_simulated.hpp) move the host's numbers of engines without a server before them, never kernels; tails and
+/// the waits of open loops move nothing. ConfigError where no row is left.
 [[nodiscard]] ServingFit fit_serving(std::span<const RunFile> files,
                                      const Sources& sources,
                                      const ServingFitOptions& options,

@@ -29,7 +29,7 @@ constexpr std::array options{
     Option{"--no-left-out", OptionKind::flag, "",
            "with a training software or serving: do not fit again without each source"},
     Option{"--only", OptionKind::many, "NAME",
-           "with serving: a stack or a number (vllm.intake) to fit, all others held"},
+           "with serving: a stack or a number (vllm.sequence) to fit, all others held"},
     Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"},
     Option{"--base", OptionKind::one, "ID", "folders of samples instead of files: the SKU that an overlay extends"},
     Option{"--id", OptionKind::one, "NAME", "with --base: id of the overlay; default the base's own"},
