@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/serving_confidence.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
@@ -272,6 +273,13 @@ class Simulator {
     if (s_.fleet->autoscaling) {
       out_.notes.emplace_back(
           "[fleet.autoscale]: replicas are held as they are here; 'headroom plan' follows the load");
+    }
+    const Seconds arrivals{seconds_of(out_.load.requests.back().arrival)};
+    if (const auto& day = s_.traffic->day; day && arrivals < day->period) {
+      out_.notes.push_back("traffic.over_time: the " + format(arrivals) +
+                           " that were simulated are the begin of a period of " + format(day->period) +
+                           "; all of it takes " + format_count(std::ceil(out_.offered * day->period)) +
+                           " requests (--requests)");
     }
     if (out_.metrics.all.refused > 0) {
       out_.notes.push_back(std::to_string(out_.metrics.all.refused) +

@@ -205,6 +205,17 @@ TEST_CASE("the saturation rate does not hang on how many requests are simulated"
   CHECK(few == doctest::Approx(many).epsilon(0.03));
 }
 
+TEST_CASE("a simulation that ends before the day does says so") {
+  const auto told = [](const char* period) {
+    const ServingSimulation s = simulated(
+        {R"(traffic.over_time={shape="diurnal", peak_over_mean=1.5, period=")" + std::string{period} + R"("})"});
+    return std::any_of(s.notes.begin(), s.notes.end(),
+                       [](const std::string& note) { return note.find("traffic.over_time") != std::string::npos; });
+  };
+  CHECK(told("24 h"));  // 4,000 requests at 20 a second are 200 s
+  CHECK_FALSE(told("60 s"));
+}
+
 TEST_CASE("dollars are those of all GPUs over what is served") {
   const ServingSimulation s = simulated({});
   REQUIRE(s.costs);
