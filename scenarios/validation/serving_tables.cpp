@@ -104,9 +104,10 @@ std::string claim_table(const Validation& serving, const std::vector<Claim>& cla
     return {};
   }
   std::string text =
-      "\n### Other predictors\nWhat their authors, or users who say so in public, report, in %: on data of their own, "
-      "so on no row of ours, and no two on the same. They were not run here. Ours is the like figure on all "
-      "rows that we answer, whatever the load.\n\n" +
+      "\n### Other predictors\nWhat their authors, or users who say so in public, report, in %. Read, not run here: "
+      "each "
+      "stands on data of its own, where nothing else is said on no row of ours, and no two on the same. Ours is the "
+      "like figure on all such rows that we answer.\n\n" +
       table_header({"predictor", "of", "claims", "on", "where it says so", "ours"});
   for (const Claim& claim : claims) {
     text +=
