@@ -2,50 +2,15 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/validation/accuracy_page.hpp>
+#include <headroom/scenarios/validation/accuracy_tables.hpp>
+#include <headroom/scenarios/validation/serving_tables.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <initializer_list>
 #include <map>
 
 namespace headroom {
 namespace {
-
-std::string percent(double fraction) {
-  constexpr double rounding = 1e-12;  // of a group whose one row fits its own constant
-  return !std::isfinite(fraction) ? "-" : format_number(std::abs(fraction) < rounding ? 0.0 : 100.0 * fraction);
-}
-
-/// "where gpus>=64" is "gpus>=64" in a table whose first column says which rows.
-std::string shown(const std::string& group) {
-  constexpr std::string_view where = "where ";
-  return group.starts_with(where) ? group.substr(where.size()) : group;
-}
-
-std::string signed_percent(double fraction) {
-  return (std::isfinite(fraction) && fraction > 0.0 ? "+" : "") + percent(fraction);
-}
-
-/// A line of a table. A bar in a cell would end it.
-std::string line(const std::vector<std::string>& cells) {
-  std::string text = "|";
-  for (const std::string& cell : cells) {
-    text += ' ';
-    for (const char letter : cell) {
-      text += letter == '|' ? "\\|" : std::string(1, letter);
-    }
-    text += " |";
-  }
-  return text + '\n';
-}
-
-std::string header(const std::vector<std::string>& names) {
-  std::string rule = "|";
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    rule += "---|";
-  }
-  return line(names) + rule + '\n';
-}
 
 /// The rows of one kind, scored apart from the others.
 struct Part {
@@ -80,7 +45,7 @@ bool is_memory(const ScoredRow& row) {
   return row.run != nullptr && !is_time(row);
 }
 bool is_serving(const ScoredRow& row) {
-  return row.run == nullptr;
+  return row.serving != nullptr;
 }
 
 /// The median error of the time, as times and rates mix; of the value where there is no time.
@@ -101,25 +66,25 @@ std::string error_header(const Part& part, std::string_view first) {
   if (part.left_out) {
     names.emplace_back("left out");
   }
-  return header(names);
+  return table_header(names);
 }
 
 std::string error_line(const Part& part, const GroupScore& g, const std::string& name) {
   std::vector<std::string> cells{name,
                                  std::to_string(g.supported) + " of " + std::to_string(g.n - g.rejected),
-                                 percent(g.model.mape),
-                                 percent(g.model.median_ape),
-                                 percent(g.model.p90_ape),
-                                 signed_percent(bias_of(part, g.group)),
-                                 percent(g.within_interval),
-                                 percent(g.constant.mape),
-                                 percent(g.roofline.mape)};
+                                 percent_text(g.model.mape),
+                                 percent_text(g.model.median_ape),
+                                 percent_text(g.model.p90_ape),
+                                 signed_percent_text(bias_of(part, g.group)),
+                                 percent_text(g.within_interval),
+                                 percent_text(g.constant.mape),
+                                 percent_text(g.roofline.mape)};
   if (part.left_out) {
     const bool some = g.left_out_rows > 0 && g.left_out_rows < g.supported;
-    cells.push_back(percent(g.left_out_mape) +
+    cells.push_back(percent_text(g.left_out_mape) +
                     (some ? " (" + std::to_string(g.left_out_rows) + " rows)" : std::string{}));
   }
-  return line(cells);
+  return table_line(cells);
 }
 
 /// Groups of one kind; those without a scored row are named below the table.
@@ -153,23 +118,6 @@ std::string error_table(const Part& part, std::string_view title, std::string_vi
   return text + (unscored.empty() ? "" : "\nNot answered, with the rows that no doubt rejects: " + unscored + ".\n");
 }
 
-std::string bars_table(const Part& time, const AccuracyReference& reference) {
-  std::string text = "\n## Bars\nOf time and throughput; `--budget` with `scenarios/accuracy/bars.toml`.\n\n" +
-                     header({"rows", "figure", "bar", "reached", ""});
-  std::size_t held = 0;
-  const std::vector<BarCheck> checks = check_bars(time.validation, reference.bars);
-  for (const BarCheck& check : checks) {
-    const bool any = std::isfinite(check.reached);
-    held += check.holds ? 1 : 0;
-    text += line({shown(check.group) + (check.metric.empty() ? "" : ", " + check.metric), std::string{check.what},
-                  (check.at_least ? "at least " : "at most ") + check.text(check.limit), check.text(check.reached),
-                  check.holds ? "holds"
-                  : any       ? "**missed**"
-                              : "no rows"});
-  }
-  return text + "\n" + std::to_string(held) + " of " + std::to_string(checks.size()) + " hold.\n";
-}
-
 /// Owners with their parameters, in the order of the scopes.
 std::string parameter_table(const std::vector<ParameterRow>& parameters) {
   if (parameters.empty()) {
@@ -183,7 +131,7 @@ std::string parameter_table(const std::vector<ParameterRow>& parameters) {
                      std::to_string(parameter_budget[1]) + " a stack, " + std::to_string(parameter_budget[2]) +
                      " a SKU beyond its kernel curves. Here: " + std::to_string(parameters.size()) + " of " +
                      std::to_string(owners.size()) + " owners.\n\n" +
-                     header({"whose", "fitted", "budget", "", "values", "on"});
+                     table_header({"whose", "fitted", "budget", "", "values", "on"});
   for (const auto& [owner, list] : owners) {
     const auto scope = static_cast<std::size_t>(owner.first);
     std::string values;
@@ -198,9 +146,9 @@ std::string parameter_table(const std::vector<ParameterRow>& parameters) {
     for (const std::string& part : on) {
       rows += (rows.empty() ? "" : "; ") + part;
     }
-    text += line({std::string{parameter_scope_names[scope]} + (owner.second.empty() ? "" : " " + owner.second),
-                  std::to_string(list.size()), std::to_string(parameter_budget[scope]),
-                  list.size() <= parameter_budget[scope] ? "kept" : "**exceeded**", values, rows});
+    text += table_line({std::string{parameter_scope_names[scope]} + (owner.second.empty() ? "" : " " + owner.second),
+                        std::to_string(list.size()), std::to_string(parameter_budget[scope]),
+                        list.size() <= parameter_budget[scope] ? "kept" : "**exceeded**", values, rows});
   }
   return text;
 }
@@ -214,11 +162,11 @@ std::string sweep_table(const Sweeps& sweeps) {
       "batch under four strategies or more. Regret: measured time of the strategy predicted fastest over the least "
       "measured, less 1, in %. Tau: Kendall's over pairs that measure more than 5 % apart, all pairs and the median "
       "sweep.\n\n" +
-      header({"sweeps of", "sweeps", "strategies", "regret, median", "p90", "pairs", "tau", "tau, median"});
-  const auto correlation = [](double tau) { return std::isfinite(tau) ? format_number(tau, 2) : std::string{"-"}; };
+      table_header({"sweeps of", "sweeps", "strategies", "regret, median", "p90", "pairs", "tau", "tau, median"});
   for (const SweepScore& s : sweeps.groups) {
-    text += line({s.group, std::to_string(s.sweeps), std::to_string(s.strategies), percent(s.regret_median),
-                  percent(s.regret_p90), std::to_string(s.pairs), correlation(s.tau), correlation(s.tau_median)});
+    text += table_line({s.group, std::to_string(s.sweeps), std::to_string(s.strategies), percent_text(s.regret_median),
+                        percent_text(s.regret_p90), std::to_string(s.pairs), correlation_text(s.tau),
+                        correlation_text(s.tau_median)});
   }
   return text;
 }
@@ -235,18 +183,19 @@ std::string rival_table(const std::vector<const Part*>& parts, const std::vector
       continue;
     }
     const auto figures = [](double mape, std::optional<double> median, std::optional<double> p90) {
-      return percent(mape) + (median ? ", median " + percent(*median) : "") + (p90 ? ", p90 " + percent(*p90) : "");
+      return percent_text(mape) + (median ? ", median " + percent_text(*median) : "") +
+             (p90 ? ", p90 " + percent_text(*p90) : "");
     };
-    lines += line({shown(rival.where.name), rival.metric, rival.tool, figures(rival.mape, rival.median, rival.p90),
-                   std::to_string(rival.rows),
-                   figures(ours->model.mape, rival.median ? std::optional{ours->model.median_ape} : std::nullopt,
-                           rival.p90 ? std::optional{ours->model.p90_ape} : std::nullopt),
-                   std::to_string(ours->supported), rival.source});
+    lines += table_line({shown_group(rival.where.name), rival.metric, rival.tool,
+                         figures(rival.mape, rival.median, rival.p90), std::to_string(rival.rows),
+                         figures(ours->model.mape, rival.median ? std::optional{ours->model.median_ape} : std::nullopt,
+                                 rival.p90 ? std::optional{ours->model.p90_ape} : std::nullopt),
+                         std::to_string(ours->supported), rival.source});
   }
   return lines.empty() ? lines
                        : "\n## Other predictors\nOn the same published rows: of theirs we have the part that was not "
                          "set aside.\n\n" +
-                             header({"rows", "metric", "predictor", "MAPE", "on", "ours", "on", "how"}) + lines;
+                             table_header({"rows", "metric", "predictor", "MAPE", "on", "ours", "on", "how"}) + lines;
 }
 
 std::string worst_table(const AccuracyInputs& inputs) {
@@ -258,16 +207,16 @@ std::string worst_table(const AccuracyInputs& inputs) {
       "one term of the step that explains it best: left out, or counted twice, whichever brings the prediction "
       "nearest. "
       "That is arithmetic, not proof.\n\n" +
-      header({"row", "source", "on", "software", "predicted / measured time", "term", "with that change"});
+      table_header({"row", "source", "on", "software", "predicted / measured time", "term", "with that change"});
   for (const WorstRow& worst : inputs.worst) {
     const ScoredRow& row = inputs.validation.rows.at(worst.row);
     const RunConfiguration& run = *row.run;
-    text += line({row.id, row.source, std::to_string(run.gpus.value_or(0)) + " " + run.gpu, run.framework,
-                  format_number(worst.time),
-                  !worst.term ? std::string{"none alone"}
-                              : std::string{term_names[static_cast<std::size_t>(*worst.term)]} +
-                                    (worst.twice ? " twice" : " left out"),
-                  worst.term ? format_number(worst.changed) : std::string{"-"}});
+    text += table_line({row.id, row.source, std::to_string(run.gpus.value_or(0)) + " " + run.gpu, run.framework,
+                        format_number(worst.time),
+                        !worst.term ? std::string{"none alone"}
+                                    : std::string{term_names[static_cast<std::size_t>(*worst.term)]} +
+                                          (worst.twice ? " twice" : " left out"),
+                        worst.term ? format_number(worst.changed) : std::string{"-"}});
   }
   return text;
 }
@@ -284,32 +233,6 @@ std::string time_section(const Part& time) {
     text += error_table(time, kind.title, kind.prefix);
   }
   return text;
-}
-
-std::string serving_section(const Part& serving) {
-  std::string lines;
-  for (const GroupScore& g : serving.validation.groups) {
-    const bool named = g.group == "all" || g.group.starts_with("engine=") || g.group.starts_with("gpu=");
-    if (g.metric != "max_concurrent_sequences" || g.supported == 0 || !named) {
-      continue;
-    }
-    std::size_t within = 0;
-    for (const ScoredRow& row : serving.validation.rows) {
-      const bool member = std::find(row.groups.begin(), row.groups.end(), g.group) != row.groups.end();
-      within += member && row.metric == g.metric && row.prediction.status == RowStatus::ok &&
-                        std::abs(row.prediction.predicted - row.measured) <= 1.0
-                    ? 1
-                    : 0;
-    }
-    lines += line({g.group, std::to_string(g.supported) + " of " + std::to_string(g.n - g.rejected),
-                   percent(g.model.mape), percent(g.model.median_ape), percent(g.model.p90_ape),
-                   percent(g.constant.mape), percent(g.roofline.mape), std::to_string(within)});
-  }
-  return lines.empty()
-             ? lines
-             : "\n## Serving capacity\n`max_concurrent_sequences`: what the KV pools hold.\n\n" +
-                   header({"rows", "scored", "MAPE", "median", "p90", "constant", "datasheet", "within 1 sequence"}) +
-                   lines;
 }
 
 }  // namespace
@@ -330,7 +253,8 @@ std::string accuracy_page(const AccuracyInputs& inputs, const AccuracyReference&
       std::string{inputs.left_out.empty() ? "" : " *Left out*: MAPE when the row's source was not fitted on."} +
       " A group of few rows is an anecdote.\n";
   if (!time.validation.rows.empty()) {
-    text += bars_table(time, reference);
+    text += "\n## Bars\nOf time and throughput; `--budget` with `scenarios/accuracy/bars.toml`.\n\n" +
+            bars_table(time.validation, reference.bars);
   }
   text += parameter_table(inputs.parameters);
   if (!time.validation.rows.empty()) {
@@ -342,7 +266,7 @@ std::string accuracy_page(const AccuracyInputs& inputs, const AccuracyReference&
   if (const std::string table = error_table(memory, "By source", "source="); !table.empty()) {
     text += "\n## Training memory\n`memory_gib_per_gpu`.\n" + table + error_table(memory, "By software", "framework=");
   }
-  return text + serving_section(serving);
+  return text + serving_tables(serving.validation, reference);
 }
 
 }  // namespace headroom

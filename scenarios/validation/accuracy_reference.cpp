@@ -17,6 +17,10 @@ AccuracyReference read_embedded() {
     const ConfigValue document = parse_toml(file.text, name);
     if (file.id == "bars") {
       reference.bars = read_budget(document, name);
+    } else if (file.id == "serving-bars") {
+      reference.serving_bars = read_budget(document, name);
+    } else if (file.id == "serving-claims") {
+      reference.claims = read_claims(document, diagnostics);
     } else {
       reference.rivals = read_rivals(document, diagnostics);
     }
@@ -37,13 +41,20 @@ std::vector<RowGroup> AccuracyReference::groups() const {
     }
     groups.push_back(group);
   };
-  for (const BudgetBar& bar : bars) {
-    if (bar.where) {
-      add(*bar.where);
+  for (const std::vector<BudgetBar>* list : {&bars, &serving_bars}) {
+    for (const BudgetBar& bar : *list) {
+      if (bar.where) {
+        add(*bar.where);
+      }
     }
   }
   for (const Rival& rival : rivals) {
     add(rival.where);
+  }
+  for (const Claim& claim : claims) {
+    if (claim.where) {
+      add(*claim.where);
+    }
   }
   return groups;
 }
@@ -75,6 +86,31 @@ std::vector<Rival> read_rivals(const ConfigValue& root, Diagnostics& diagnostics
   }
   table.finish();
   return rivals;
+}
+
+std::vector<Claim> read_claims(const ConfigValue& root, Diagnostics& diagnostics) {
+  ConfigTable table{root, "", diagnostics};
+  require_schema(table);
+  std::vector<Claim> claims;
+  for (ConfigTable& entry : table.tables("claim")) {
+    Claim claim;
+    claim.tool = entry.text("tool");
+    claim.quantity = entry.text("quantity");
+    claim.claim = entry.text("claim");
+    claim.data = entry.text("data");
+    claim.source = entry.text("source");
+    claim.metric = entry.maybe_text("metric").value_or("");
+    if (entry.has("where")) {
+      claim.where = parse_group(entry.texts("where"));
+    }
+    if (claim.where.has_value() == claim.metric.empty()) {
+      entry.problem("metric", "our like error is a metric of rows that where picks: state both, or neither");
+    }
+    entry.finish();
+    claims.push_back(std::move(claim));
+  }
+  table.finish();
+  return claims;
 }
 
 }  // namespace headroom

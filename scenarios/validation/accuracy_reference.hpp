@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the accuracy page holds our errors against: bars, and other predictors on the same rows (scenarios/accuracy).
+// What the accuracy page holds our errors against: bars, other predictors on the same rows, and what predictors of
+// serving claim on rows of their own (scenarios/accuracy).
 #pragma once
 
 #include <headroom/scenarios/validation/budget.hpp>
@@ -22,10 +23,23 @@ struct Rival {
   std::string source;
 };
 
+/// What another predictor says of its error, in its own words: on its own data, so on no row of ours.
+struct Claim {
+  std::string tool;
+  std::string quantity;  ///< "time to first token"
+  std::string claim;     ///< "MAPE 18.0 after tuning, 26.4 before": in %
+  std::string data;      ///< that the claim stands on
+  std::string source;
+  std::optional<RowGroup> where;  ///< our rows whose error is the like one; none where we have no such row
+  std::string metric;             ///< of those
+};
+
 struct AccuracyReference {
-  std::vector<BudgetBar> bars;
+  std::vector<BudgetBar> bars;          ///< of training
+  std::vector<BudgetBar> serving_bars;  ///< of serving
   std::vector<Rival> rivals;
-  /// The groups that both name by conditions: a validation has to score them for the page to show them.
+  std::vector<Claim> claims;
+  /// The groups that they name by conditions: a validation has to score them for the page to show them.
   [[nodiscard]] std::vector<RowGroup> groups() const;
 };
 
@@ -34,5 +48,6 @@ struct AccuracyReference {
 
 /// Every problem goes to `diagnostics`.
 [[nodiscard]] std::vector<Rival> read_rivals(const ConfigValue& root, Diagnostics& diagnostics);
+[[nodiscard]] std::vector<Claim> read_claims(const ConfigValue& root, Diagnostics& diagnostics);
 
 }  // namespace headroom

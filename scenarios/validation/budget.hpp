@@ -13,12 +13,15 @@
 
 namespace headroom {
 
-/// Shares, not percent. `within`, `coverage` and `tau` are to be reached, the others not to be passed.
+/// Shares, not percent. `within`, `coverage`, `tau` and `layout_tau` are to be reached, the others not to be passed.
 struct BudgetBar {
+  std::string name;  ///< of the rows, for people; blank: the group's
   std::string group, metric;
   std::optional<double> coverage, mape, median, p90, within;
+  std::optional<double> within_most;              ///< of an interval that claims a share, not a bound
   std::optional<double> left_out;                 ///< MAPE of rows whose source was left out of the fit
   std::optional<double> regret, regret_p90, tau;  ///< of sweeps of strategies: median, 90 % quantile, Kendall's tau
+  std::optional<double> layout_tau;               ///< mean of Kendall's tau over questions of several layouts
   std::optional<RowGroup> where;                  ///< the group, where the bar states conditions instead
   std::string file;
   Position at;
@@ -36,6 +39,7 @@ struct BarCheck {
   double reached = 0.0;  ///< NaN: the group has no rows
   bool holds = false;
   bool at_least = false;
+  std::string name{};  ///< the bar's
   /// "7.1 %", or "0.62" of a correlation; "-" for NaN.
   [[nodiscard]] std::string text(double value) const;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 namespace headroom {
 namespace {
@@ -17,8 +18,11 @@ std::optional<double> number_of(std::string_view text) {
 
 bool passes(const RowFilter& filter, const RunFile& file, const RunRow& row) {
   const std::string value = cell(file, row, filter.column).value_or("");
+  const auto holds = [&](const std::string& text) {
+    return std::find(filter.values.begin(), filter.values.end(), text) != filter.values.end();
+  };
   const auto listed = [&] {
-    return std::find(filter.values.begin(), filter.values.end(), value) != filter.values.end();
+    return holds(value) || (filter.column == "file" && holds(std::filesystem::path{value}.filename().string()));
   };
   switch (filter.op) {
     case RowFilter::Op::equal: return listed();
@@ -52,6 +56,10 @@ std::string unknown_column(std::span<const RunFile> files, std::string_view colu
 
 bool passes_all(std::span<const RowFilter> filters, const RunFile& file, const RunRow& row) {
   return std::all_of(filters.begin(), filters.end(), [&](const RowFilter& f) { return passes(f, file, row); });
+}
+
+bool belongs(const RowGroup& group, const RunFile& file, const RunRow& row) {
+  return passes_all(group.where, file, row) && (group.except.empty() || !passes_all(group.except, file, row));
 }
 
 RowFilter parse_filter(std::string_view expression, std::string_view option) {
@@ -89,11 +97,15 @@ RowFilter parse_filter(std::string_view expression, std::string_view option) {
                     " is no condition; write column=a|b, column!=a, column<=8 or column>=8"};
 }
 
-RowGroup parse_group(std::span<const std::string> expressions) {
+RowGroup parse_group(std::span<const std::string> expressions, std::span<const std::string> except) {
   RowGroup group;
   for (const std::string& expression : expressions) {
     group.name += (group.name.empty() ? "where " : " and ") + expression;
     group.where.push_back(parse_filter(expression, "where:"));
+  }
+  for (const std::string& expression : except) {
+    group.name += (group.except.empty() ? " except " : " and ") + expression;
+    group.except.push_back(parse_filter(expression, "except:"));
   }
   return group;
 }

@@ -12,7 +12,7 @@
 
 namespace headroom {
 
-/// A condition "column=a|b", "!=", "<=", ">="; columns may be "options.KEY".
+/// A condition "column=a|b", "!=", "<=", ">="; columns may be "options.KEY"; "file" is the path or the name alone.
 struct RowFilter {
   enum class Op : std::uint8_t { equal, unequal, at_most, at_least };
   std::string column;
@@ -27,12 +27,15 @@ struct RowFilter {
 [[nodiscard]] bool passes(const RowFilter& filter, const RunFile& file, const RunRow& row);
 [[nodiscard]] bool passes_all(std::span<const RowFilter> filters, const RunFile& file, const RunRow& row);
 
-/// Rows that pass all of a group's conditions belong to it, beside those that every row names.
+/// Rows that pass all of `where` belong to it, less those that pass all of `except` where that states anything; beside
+/// the groups that every row names.
 struct RowGroup {
   std::string name;
   std::vector<RowFilter> where;
+  std::vector<RowFilter> except{};
 };
-/// "where gpus>=65 and arch=dense" of the expressions; ConfigError for one that is none.
-[[nodiscard]] RowGroup parse_group(std::span<const std::string> expressions);
+[[nodiscard]] bool belongs(const RowGroup& group, const RunFile& file, const RunRow& row);
+/// "where gpus>=65 and arch=dense except zero=3" of the expressions; ConfigError for one that is none.
+[[nodiscard]] RowGroup parse_group(std::span<const std::string> expressions, std::span<const std::string> except = {});
 
 }  // namespace headroom

@@ -21,8 +21,9 @@ struct ScoredRow {
   RowPrediction prediction;
   std::vector<std::string> groups;  ///< "all", "file=...", "source=...", ...
   double weight = 1.0;
-  std::string source{};                           ///< publication, to name groups
-  std::shared_ptr<const RunConfiguration> run{};  ///< of training rows: what the model saw
+  std::string source{};                                   ///< publication, to name groups
+  std::shared_ptr<const RunConfiguration> run{};          ///< of training rows: what the model saw
+  std::shared_ptr<const ServingConfiguration> serving{};  ///< the same of serving rows
   /// What a fit that never saw the row's source predicts, in the row's unit; NaN where there was none.
   double left_out = std::numeric_limits<double>::quiet_NaN();
   [[nodiscard]] double error() const noexcept { return prediction.predicted / measured - 1.0; }

@@ -23,6 +23,11 @@ std::string_view class_of(const RunConfiguration& run) {
   return method != run.options.end() ? "adapters and tuning" : run.arch == "moe" ? "experts" : "dense";
 }
 
+/// Dense and expert networks err apart; blank where no row says what the network is.
+std::string_view family_of(const ServingConfiguration& run) {
+  return run.experts.value_or(0) > 1 ? "experts" : run.layers ? "dense" : "";
+}
+
 std::vector<std::string> groups_of(const RunFile& file, const RunRow& row, std::span<const RowGroup> own) {
   std::vector<std::string> groups{"all", "file=" + file.file};
   const auto add = [&](std::string_view name, const std::string& value) {
@@ -41,8 +46,13 @@ std::vector<std::string> groups_of(const RunFile& file, const RunRow& row, std::
     add("class", std::string{class_of(row.run)});
     add("size", row.run.gpus ? std::string{size_bucket(*row.run.gpus)} : std::string{});
   }
+  if (file.form == RowForm::serving) {
+    const auto load = row.serving.options.find("scenario");
+    add("load", load == row.serving.options.end() ? "" : load->second);
+    add("family", std::string{family_of(row.serving)});
+  }
   for (const RowGroup& group : own) {
-    if (passes_all(group.where, file, row)) {
+    if (belongs(group, file, row)) {
       groups.push_back(group.name);
     }
   }
@@ -220,6 +230,8 @@ Validation validate(std::span<const RunFile> files, const ValidationScope& scope
       scored.source = row.source;
       if (file.form == RowForm::training) {
         scored.run = std::make_shared<const RunConfiguration>(row.run);
+      } else if (file.form == RowForm::serving) {
+        scored.serving = std::make_shared<const ServingConfiguration>(row.serving);
       }
       rows.push_back(std::move(scored));
       std::string key;
@@ -240,6 +252,7 @@ Validation score_rows(std::vector<ScoredRow> rows) {
   result.rows = std::move(rows);
   result.groups = score_groups(result.rows);
   result.sweeps = find_sweeps(result.rows);
+  result.layouts = rank_layouts(result.rows);
   return result;
 }
 

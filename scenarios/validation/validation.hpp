@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/model/estimate.hpp>
+#include <headroom/scenarios/validation/layout_ranking.hpp>
 #include <headroom/scenarios/validation/row_filter.hpp>
 #include <headroom/scenarios/validation/scored_row.hpp>
 #include <headroom/scenarios/validation/sweeps.hpp>
@@ -41,6 +42,7 @@ struct Validation {
   std::vector<ScoredRow> rows;
   std::vector<GroupScore> groups;
   Sweeps sweeps;
+  std::vector<LayoutScore> layouts;
 };
 
 /// Which rows, how they weigh, and groups of the caller's own.

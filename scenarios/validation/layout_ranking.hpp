@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Does the serving model rank layouts as the measurements do? Published rows of one network, SKU, engine, format and
+// load that were measured under several layouts.
+#pragma once
+
+#include <headroom/scenarios/validation/scored_row.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// Questions of "all", of a metric, an engine or a source.
+struct LayoutScore {
+  std::string group;
+  std::size_t questions = 0;
+  std::size_t layouts = 0;  ///< of all questions together
+  double tau = 0.0;         ///< Kendall's, the mean over the questions
+  double tau_median = 0.0;
+};
+
+/// Of the serving rows that were predicted, times and rates apart. A question has three layouts or more: GPUs, tp, pp,
+/// ep, dp and attention-DP; all else that a row states of its load is the question's. "all" first; empty without any.
+[[nodiscard]] std::vector<LayoutScore> rank_layouts(std::span<const ScoredRow> rows);
+
+}  // namespace headroom
