@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
-#include <headroom/model/serve/simulation/saturation.hpp>
 #include <headroom/scenarios/serving/fleet_sizing.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 
@@ -37,7 +36,7 @@ class Sizing {
                  (served_.prefill ? prefill_ * served_.prefill->gpus : 0);
     sized.metrics = at(1.0);
     sized.promises = judge(*scenario_.traffic, sized.metrics);
-    sized.saturation = saturated();
+    sized.saturation = fleet_saturation(*scenario_.traffic, serving_fleet(scenario_, served_, replicas_, prefill_));
     sized.knee = knee(sized.saturation);
     // Equal answers that start together end together, and saturate a queue that never empties a little lower.
     sized.saturation = std::max(sized.saturation, sized.knee);
@@ -75,16 +74,6 @@ class Sizing {
     }
     size = enough > 0 ? enough : most_replicas;
     return size;
-  }
-
-  [[nodiscard]] Hertz saturated() const {
-    const ServingTraffic& traffic = *scenario_.traffic;
-    const ServingFleet fleet = serving_fleet(scenario_, served_, replicas_, prefill_);
-    RequestLoad load = traffic.load();
-    for (Request& request : load.requests) {
-      request.arrival = Picoseconds{0};
-    }
-    return finish_rate(simulate(fleet, load));
   }
 
   /// The highest share of the saturation at which promises are kept, to a hundredth of it.

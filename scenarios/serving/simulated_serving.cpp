@@ -201,25 +201,12 @@ class Simulator {
 
   void add_rates(const ServingFleet& fleet) {
     const ServingErrors& rate = errors(ServingQuantity::rate);
-    const Hertz most = saturated(fleet);
+    const Hertz most = fleet_saturation(*s_.traffic, fleet);
     out_.saturation = {rate.low * most, most, rate.high * most};
     const Hertz mid{out_.metrics.all.finished_per_s};
     // Below saturation the load says how much is served; a fleet that is slower than thought may not reach it.
     out_.served = {std::min(mid, out_.saturation.low), mid,
                    out_.overloaded() ? std::max(mid, std::min(out_.offered, out_.saturation.high)) : mid};
-  }
-
-  /// The rate of the same traffic all at once, of as many requests as keep every place taken for most of the run.
-  [[nodiscard]] Hertz saturated(const ServingFleet& fleet) const {
-    ServingTraffic traffic = *s_.traffic;
-    const std::int64_t places = out_.replicas * out_.replica.simulated.engine.max_num_seqs;
-    traffic.requests = std::clamp(saturating_requests_of_a_place * places, traffic.requests,
-                                  std::max(traffic.requests, most_saturating_requests));
-    RequestLoad load = traffic.load();
-    for (Request& request : load.requests) {
-      request.arrival = Picoseconds{0};
-    }
-    return finish_rate(simulate(fleet, load));
   }
 
   void add_promises() {
@@ -299,6 +286,23 @@ class Simulator {
 };
 
 }  // namespace
+
+Hertz fleet_saturation(const ServingTraffic& asked, const ServingFleet& fleet) {
+  ServingFleet one = fleet;
+  double times = 1.0;
+  if (!fleet.prefill) {  // equal replicas, whose queues never empty, do not meet
+    one.pool.replicas = 1;
+    times = real(fleet.pool.replicas);
+  }
+  ServingTraffic traffic = asked;
+  const std::int64_t places = one.pool.replicas * one.pool.engine.max_num_seqs;
+  traffic.requests = std::clamp<std::int64_t>(saturating_requests_of_a_place * places, 1'000, most_saturating_requests);
+  RequestLoad load = traffic.load();
+  for (Request& request : load.requests) {
+    request.arrival = Picoseconds{0};
+  }
+  return times * finish_rate(simulate(one, load));
+}
 
 bool ServingSimulation::good() const noexcept {
   return !overloaded() &&

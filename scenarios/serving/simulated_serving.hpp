@@ -73,6 +73,10 @@ struct ServingSimulation {
   return requests / 10;
 }
 
+/// Requests per second that a fleet answers while its queues never empty: the same traffic all at once, as many
+/// requests as keep every place taken for most of the run.
+[[nodiscard]] Hertz fleet_saturation(const ServingTraffic& traffic, const ServingFleet& fleet);
+
 /// "ttft_p95": how a promise is stated.
 [[nodiscard]] std::string key_of(const TailObjective& promise);
 
