@@ -49,7 +49,7 @@ void sized_members(JsonWriter& json, const SizedFleet& fleet) {
   json.member("good_share", m.all.good_share);
   json.member("output_tokens_per_s", m.all.output_tokens_per_s);
   json.member("input_tokens_per_s", m.all.input_tokens_per_s);
-  json.member("overloaded", m.overloaded);
+  json.member("overloaded", fleet.overloaded());
   json.member("saturation_req_per_s", fleet.saturation.raw());
   json.member("knee_req_per_s", fleet.knee.raw());
   json.member("busy", m.pool.busy);

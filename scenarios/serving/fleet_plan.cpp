@@ -92,7 +92,7 @@ std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
 /// Requests per second that are answered over the day: those that come, or what the fleet saturates at.
 double answered_rate(const FleetOption& option) {
   const double asked = option.mean_rate.raw();
-  return option.sized && option.sized->metrics.overloaded ? std::min(asked, option.sized->saturation.raw()) : asked;
+  return option.sized ? std::min(asked, option.sized->saturation.raw()) : asked;
 }
 
 /// Dollars of a machine by the hour and by the tokens that it answers.
@@ -229,7 +229,8 @@ std::int64_t enough_replicas(ServeScenario s, const ServedReplica& served) {
     return 0;
   }
   const std::int64_t start = screened_replicas(s, served, screened_traffic(*s.traffic));
-  return size_fleet(s, served, start).replicas;
+  const SizedFleet sized = size_fleet(s, served, start);
+  return sized.keeps() ? sized.replicas : 0;
 }
 
 /// Simulates an option and corrects what the screen said of it; false: no number of replicas keeps the promises.

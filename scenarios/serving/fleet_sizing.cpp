@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 
 namespace headroom {
 namespace {
@@ -16,7 +16,11 @@ constexpr std::int64_t most_replicas = 20'000;
 /// One fleet of a question, asked at several sizes.
 class Sizing {
  public:
-  Sizing(const ServeScenario& scenario, const ServedReplica& served) : scenario_{scenario}, served_{served} {}
+  Sizing(const ServeScenario& scenario, const ServedReplica& served) : scenario_{scenario}, served_{served} {
+    if (!scenario.fleet->prefill) {
+      one_ = fleet_saturation(*scenario.traffic, serving_fleet(scenario, served, 1));
+    }
+  }
 
   SizedFleet run(std::int64_t start) {
     const FleetQuestion& fleet = *scenario_.fleet;
@@ -36,10 +40,9 @@ class Sizing {
                  (served_.prefill ? prefill_ * served_.prefill->gpus : 0);
     sized.metrics = at(1.0);
     sized.promises = judge(*scenario_.traffic, sized.metrics);
-    sized.saturation = fleet_saturation(*scenario_.traffic, serving_fleet(scenario_, served_, replicas_, prefill_));
+    sized.rate = scenario_.traffic->rate();
+    sized.saturation = saturation();
     sized.knee = knee(sized.saturation);
-    // Equal answers that start together end together, and saturate a queue that never empties a little lower.
-    sized.saturation = std::max(sized.saturation, sized.knee);
     return sized;
   }
 
@@ -47,7 +50,20 @@ class Sizing {
   [[nodiscard]] ServingMetrics at(double factor) const {
     return simulate_fleet(scenario_, served_, replicas_, prefill_, factor);
   }
-  [[nodiscard]] bool keeps() const { return keeps_all(*scenario_.traffic, at(1.0)); }
+  /// Equal replicas whose queues never empty do not meet.
+  [[nodiscard]] Hertz saturation() const {
+    return one_ ? real(replicas_) * *one_
+                : fleet_saturation(*scenario_.traffic, serving_fleet(scenario_, served_, replicas_, prefill_));
+  }
+  /// A run is finite: of a fleet that falls behind, early requests may still keep what is promised. So a fleet no
+  /// faster than its load keeps nothing.
+  [[nodiscard]] bool keeps(double factor = 1.0) const {
+    if (factor * scenario_.traffic->rate() >= saturation()) {
+      return false;
+    }
+    const std::vector<KeptPromise> judged = judge(*scenario_.traffic, at(factor));
+    return std::all_of(judged.begin(), judged.end(), [](const KeptPromise& one) { return one.kept; });
+  }
 
   /// The least `size`, one of the two members, that keeps the promises: strides that double from `start` on, then
   /// bisection.
@@ -79,16 +95,17 @@ class Sizing {
   /// The highest share of the saturation at which promises are kept, to a hundredth of it.
   [[nodiscard]] Hertz knee(Hertz saturation) const {
     const double most = saturation / scenario_.traffic->rate();
-    double good = 0.0, bad = 1.05 * most;
+    double good = 0.0, bad = most;
     for (int i = 0; i < 7 && most > 0.0; ++i) {
-      const double factor = i == 0 ? std::min(1.0, most) : 0.5 * (good + bad);
-      (keeps_all(*scenario_.traffic, at(factor)) ? good : bad) = factor;
+      const double factor = i == 0 && most > 1.0 ? 1.0 : 0.5 * (good + bad);
+      (keeps(factor) ? good : bad) = factor;
     }
     return good * scenario_.traffic->rate();
   }
 
   const ServeScenario& scenario_;
   const ServedReplica& served_;
+  std::optional<Hertz> one_;  ///< saturation of one replica that does both phases
   std::int64_t replicas_ = 1, prefill_ = 0;
 };
 
@@ -116,8 +133,7 @@ RequestLoad one_by_one(RequestLoad load) {
 }  // namespace
 
 bool SizedFleet::keeps() const noexcept {
-  return !metrics.overloaded &&
-         std::all_of(promises.begin(), promises.end(), [](const KeptPromise& p) { return p.kept; });
+  return !overloaded() && std::all_of(promises.begin(), promises.end(), [](const KeptPromise& p) { return p.kept; });
 }
 
 ServingMetrics simulate_fleet(const ServeScenario& scenario,

@@ -23,8 +23,10 @@ struct SizedFleet {
   std::int64_t gpus = 0;              ///< of all of them
   ServingMetrics metrics;             ///< with the spare replicas down
   std::vector<KeptPromise> promises;
+  Hertz rate{};        ///< that was asked
   Hertz saturation{};  ///< requests/s that these replicas answer at most
   Hertz knee{};        ///< the most at which the promises are kept; 0: at none that was tried
+  [[nodiscard]] bool overloaded() const noexcept { return rate >= saturation; }
   [[nodiscard]] bool keeps() const noexcept;
 };
 

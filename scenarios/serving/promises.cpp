@@ -50,12 +50,6 @@ std::vector<KeptPromise> judge(const ServingTraffic& traffic, const ServingMetri
   return judged;
 }
 
-bool keeps_all(const ServingTraffic& traffic, const ServingMetrics& metrics) {
-  const std::vector<KeptPromise> judged = judge(traffic, metrics);
-  return !metrics.overloaded &&
-         std::all_of(judged.begin(), judged.end(), [](const KeptPromise& one) { return one.kept; });
-}
-
 std::vector<ServiceObjective> request_objectives(const ServingTraffic& traffic) {
   std::vector<ServiceObjective> objectives;
   for (const RequestClass& c : traffic.classes) {

@@ -27,8 +27,6 @@ struct KeptPromise {
 
 /// The promises of all classes. `metrics` of the same classes.
 [[nodiscard]] std::vector<KeptPromise> judge(const ServingTraffic& traffic, const ServingMetrics& metrics);
-/// Not overloaded, and every promise kept.
-[[nodiscard]] bool keeps_all(const ServingTraffic& traffic, const ServingMetrics& metrics);
 
 /// What one request must keep to be good, by class: of each time the limit of the highest quantile that is promised.
 [[nodiscard]] std::vector<ServiceObjective> request_objectives(const ServingTraffic& traffic);

@@ -133,6 +133,7 @@ class RowReader {
         break;
       }
     }
+    row.serving.disaggregated = notes.find("DISAGG") != std::string::npos;
     row.run.options = parse_options(text("options"));
     row.serving.options = row.run.options;
     row.cells = csv_.fields();

@@ -38,7 +38,8 @@ struct ServingConfiguration {
   std::optional<double> request_rate;           ///< infinite: all at once
   std::optional<double> params_b;
   std::map<std::string, std::string, std::less<>> options;
-  std::string broken;  ///< a cell that is no number where one belongs
+  bool disaggregated = false;  ///< notes hold DISAGG: the columns are those of the decode pool
+  std::string broken;          ///< a cell that is no number where one belongs
 };
 
 struct RunRow {

@@ -125,6 +125,9 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   if (!row_option(run, "speculative").empty() && row_option(run, "speculative") != "0") {
     return refuse("speculative decoding without a published acceptance");
   }
+  if (run.disaggregated) {
+    return refuse("disaggregated pools, of which the columns hold the decoding one");
+  }
   const std::string missing = blank_cells({{!run.gpu.empty(), "gpu"},
                                            {run.tp.has_value(), "tp"},
                                            {!run.weight_dtype.empty(), "weight_dtype"},
