@@ -135,7 +135,8 @@ std::string fleet_json(const FleetPlan& plan) {
     const ServingTraffic& traffic = *serving(best).traffic;
     json.member("name", best.scenario->name);
     json.member("model", serving(best).architecture.id);
-    json.member("rate_req_per_s", traffic.rate().raw());
+    json.member("rate_req_per_s", best.mean_rate.raw());
+    json.member("peak_req_per_s", traffic.rate().raw());
     json.member("prompt_tokens_mean", traffic.lengths().prompt);
     json.member("output_tokens_mean", traffic.lengths().output);
     json.member("interval_source", plan.interval_source);

@@ -38,8 +38,11 @@ std::string heading(const FleetPlan& plan) {
   const ServeScenario& s = serving(plan.options.front());
   const ServingTraffic& traffic = *s.traffic;
   const ServingTraffic::Lengths lengths = traffic.lengths();
-  std::string text = s.architecture.name + ", " + rate_text(traffic.rate()) + ", " + format_number(lengths.prompt) +
-                     " tokens in, " + format_number(lengths.output) + " out on average, at most " +
+  const Hertz mean = plan.options.front().mean_rate;
+  const std::string rate =
+      traffic.day ? rate_text(mean) + " on average, " + rate_text(traffic.rate()) + " at the peak" : rate_text(mean);
+  std::string text = s.architecture.name + ", " + rate + ", " + format_number(lengths.prompt) + " tokens in, " +
+                     format_number(lengths.output) + " out on average, at most " +
                      format_count(static_cast<double>(lengths.longest)) + " together";
   text += traffic.traced ? " (" + traffic.traced->file + ")" : "";
   for (const RequestClass& c : traffic.classes) {
@@ -82,7 +85,9 @@ std::string answer_table(const FleetPlan& plan) {
   for (const JudgedPromise& p : plan.simulated->promises) {
     const std::string of = classes.size() == 1 ? "" : " of " + classes.at(p.service_class);
     table.row({key_of(p.promise) + of, interval_text(p.interval) + " of " + format(p.promise.limit) +
-                                           (p.kept ? " promised" : " promised: MISSED")});
+                                           (!p.kept                             ? " promised: MISSED"
+                                            : p.interval.high > p.promise.limit ? " promised; missed at the slow end"
+                                                                                : " promised")});
   }
   table.row({"TTFT p50, p95, p99", summary(m.all.ttft)});
   table.row({"TPOT p50, p95, p99", summary(m.all.tpot)});
@@ -128,7 +133,13 @@ std::string autoscaling_table(const FleetPlan& plan) {
   };
   row("fixed, for the peak", a.fixed);
   row("following the load", a.scaled);
-  const double freed = a.fixed.gpu_hours - a.scaled.gpu_hours;
+  // Of the hours of the fixed fleet those that the load leaves; more than it has at the peak frees nothing.
+  double freed = 0.0;
+  for (const std::int64_t units : a.scaled.units) {
+    freed +=
+        1.0 - std::min(1.0, static_cast<double>(units) / static_cast<double>(std::max<std::int64_t>(1, a.fixed.most)));
+  }
+  freed *= a.scaled.units.empty() ? 0.0 : a.fixed.gpu_hours / static_cast<double>(a.scaled.units.size());
   return table.text() + (freed > 0.0
                              ? "  " + format_number(freed) +
                                    " GPU-hours of the fixed fleet are free for other work, such as training at night\n"
@@ -227,8 +238,11 @@ std::string fleet_text(const FleetPlan& plan) {
           (best.gpus == 1 ? " GPU, " : " GPUs, ") + std::to_string(replicas) +
           (replicas == 1 ? " replica of " : " replicas of ") + option_text(best) + "\n";
   if (!plan.feasible()) {
-    text += best.enough > 0 ? std::to_string(best.enough) + " such replicas would keep it\n"
-                            : "no number of such replicas keeps it\n";
+    const std::int64_t spare = serving(best).fleet->spare_of(best.enough, best.served->simulated.gpus);
+    text += best.enough > 0
+                ? std::to_string(best.enough) + " such replicas" +
+                      (spare > 0 ? " and " + std::to_string(spare) + " spare" : std::string{}) + " would keep it\n"
+                : "no number of such replicas keeps it\n";
   }
   text += answer_table(plan);
   if (plan.combinations > 1) {

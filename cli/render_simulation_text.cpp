@@ -250,11 +250,6 @@ std::vector<BatchBin> batch_bins(const std::vector<std::int64_t>& iterations_by_
 }
 
 std::string simulation_verdict(const ServingSimulation& r) {
-  if (r.overloaded() && r.saturation.mid >= r.offered) {
-    return "falls behind: " + rate_text(Hertz{r.metrics.saturated_per_s}) + " answered while " + rate_text(r.offered) +
-           " come, though it saturates at " + rate_text(r.saturation.mid) +
-           "; simulate more requests to see whether it catches up";
-  }
   if (r.overloaded()) {
     return "overloaded: saturates at " + rate_text(r.saturation.mid) + ", " + rate_text(r.offered) +
            " come; queues grow for as long as they do";

@@ -17,7 +17,8 @@ namespace headroom {
 namespace {
 
 constexpr std::uint64_t most_combinations = 20'000;
-constexpr std::int64_t most_replicas = 20'000;
+/// Beyond so many replicas a fleet is simulated as equal cells, each with a router and its share of the requests.
+constexpr std::int64_t most_of_a_cell = 48;
 
 const ServeScenario& serving(const FleetOption& option) {
   return std::get<ServeScenario>(option.scenario->question);
@@ -28,10 +29,20 @@ std::string first_line(const ConfigError& error) {
   return error.diagnostics().empty() ? std::string{error.what()} : error.diagnostics().front().message;
 }
 
+/// Of all requests together, as the screen takes them: of several classes the loosest limit of each time and quantile.
 std::vector<TailObjective> all_objectives(const ServingTraffic& traffic) {
   std::vector<TailObjective> all;
   for (const RequestClass& c : traffic.classes) {
-    all.insert(all.end(), c.objectives.begin(), c.objectives.end());
+    for (const TailObjective& one : c.objectives) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const TailObjective& other) {
+        return other.metric == one.metric && other.quantile == one.quantile;
+      });
+      if (same == all.end()) {
+        all.push_back(one);
+      } else {
+        same->limit = std::max(same->limit, one.limit);
+      }
+    }
   }
   return all;
 }
@@ -65,28 +76,50 @@ ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
   return screen_traffic(std::vector<TrafficClass>{all});
 }
 
-/// The least number of replicas that closed forms find enough, all requests taken together; most_replicas where none
-/// is. `slow` times longer iterations are the same as requests that come `slow` times as fast with promises as many
-/// times shorter: time has no other scale.
-std::int64_t screened_replicas(const ServeScenario& s,
-                               const ServedReplica& served,
-                               ScreenTraffic traffic,
-                               double slow = 1.0) {
+/// One replica, and one that prefills for it where prompts are apart, whatever the question states.
+ServingFleet unit_of(const ServeScenario& s, const ServedReplica& served) {
+  ServingFleet unit = serving_fleet(s, served, 1, 1);
+  if (unit.prefill) {
+    unit.prefill->replicas = 1;
+  }
+  return unit;
+}
+
+/// The least number of replicas that closed forms find enough, all requests taken together; nullopt where none is.
+/// `slow` times longer iterations are the same as requests that come `slow` times as fast with promises as many times
+/// shorter: time has no other scale.
+std::optional<std::int64_t> screened_replicas(const ServeScenario& s,
+                                              const ServedReplica& served,
+                                              ScreenTraffic traffic,
+                                              double slow = 1.0) {
   traffic.rate = slow * traffic.rate;
   std::vector<TailObjective> objectives = all_objectives(*s.traffic);
   for (TailObjective& one : objectives) {
     one.limit = one.limit / slow;
   }
-  const ScreenedSize size = screened_size(serving_fleet(s, served, 1, 1), traffic, objectives, most_replicas);
-  return size.units > 0 ? size.units : most_replicas;
+  const ScreenedSize size = screened_size(unit_of(s, served), traffic, objectives, most_replicas);
+  return size.units > 0 ? std::optional{size.units} : std::nullopt;
+}
+
+/// The fewest that are not overloaded, by closed forms.
+std::int64_t busy_replicas(const ServeScenario& s, const ServedReplica& served, const ScreenTraffic& traffic) {
+  const double least = std::floor(traffic.rate / screened_saturation(unit_of(s, served), traffic)) + 1.0;
+  if (!(least <= real(most_replicas))) {
+    throw ConfigError{"takes more than " + std::to_string(most_replicas) + " replicas"};
+  }
+  return static_cast<std::int64_t>(least);
+}
+
+/// Of the replicas that prefill alone, by the screen as many as the others where they are not stated.
+std::int64_t prefill_gpus(const FleetOption& option, std::int64_t replicas) {
+  return option.served->prefill
+             ? serving(option).fleet->prefill->replicas.value_or(replicas) * option.served->prefill->gpus
+             : 0;
 }
 
 std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
-  const FleetQuestion& fleet = *serving(option).fleet;
-  const std::int64_t prefill =
-      option.served->prefill ? fleet.prefill->replicas.value_or(replicas) * option.served->prefill->gpus : 0;
   const std::int64_t gpus = option.served->simulated.gpus;
-  return (replicas + fleet.spare_of(replicas, gpus)) * gpus + prefill;
+  return (replicas + serving(option).fleet->spare_of(replicas, gpus)) * gpus + prefill_gpus(option, replicas);
 }
 
 /// Requests per second that are answered over the day: those that come, or what the fleet saturates at.
@@ -102,9 +135,11 @@ void add_money(FleetOption& option) {
   if (!money.price) {
     return;
   }
-  const double gpus_of_one = real(option.served->simulated.gpus);
+  // Slower replicas want more of both pools; the spare ones stay.
+  const double spare = real(s.fleet->spare_of(std::llround(option.replicas.mid), option.served->simulated.gpus) *
+                            option.served->simulated.gpus);
   const auto machine = [&](double replicas) {
-    return (real(option.gpus) + (replicas - option.replicas.mid) * gpus_of_one) * *money.price;
+    return (spare + (real(option.gpus) - spare) * replicas / option.replicas.mid) * *money.price;
   };
   option.per_hour = machine(option.replicas.mid) * hour;
   const double rate = answered_rate(option);
@@ -114,7 +149,6 @@ void add_money(FleetOption& option) {
     return Interval<Dollars>{at(option.replicas.low), at(option.replicas.mid), at(option.replicas.high)};
   };
   option.per_million_output_of_all = each(1.0, lengths.output);
-  option.per_million_output = option.per_million_output_of_all;
   option.per_million_input = each(option.prompt_share, lengths.prompt);
   option.per_million_output = each(1.0 - option.prompt_share, lengths.output);
 }
@@ -158,12 +192,16 @@ class OptionMaker {
     }
     option.served = std::make_shared<const ServedReplica>(served_replica(s));
     const ScreenTraffic traffic = screened_traffic(*s.traffic);
-    option.screened_replicas = s.fleet->replicas.value_or(screened_replicas(s, *option.served, traffic));
-    const std::int64_t replicas = option.screened_replicas;
+    const std::optional<std::int64_t> found =
+        s.fleet->replicas ? s.fleet->replicas : screened_replicas(s, *option.served, traffic);
+    option.beyond_screen = !found;
+    const std::int64_t replicas = found ? *found : busy_replicas(s, *option.served, traffic);
+    option.screened_replicas = replicas;
     option.screened = screen(serving_fleet(s, *option.served, replicas, replicas), traffic);
     option.replicas = replicas_interval(s, *option.served, traffic, replicas);
     option.gpus = gpus_of(option, replicas);
-    option.prompt_share = prompt_share(s, option.screened);
+    option.prompt_share = option.served->prefill ? real(prefill_gpus(option, replicas)) / real(option.gpus)
+                                                 : prompt_share(s, option.screened);
     add_money(option);
     return option;
   }
@@ -179,7 +217,10 @@ class OptionMaker {
     }
     const ServingErrors& errors =
         serving_confidence().of(s.engine.id, ServingQuantity::rate, s.architecture.moe.has_value());
-    const auto needed = [&](double rate) { return real(screened_replicas(s, served, traffic, 1.0 / rate)); };
+    const auto needed = [&](double rate) {
+      const std::optional<std::int64_t> found = screened_replicas(s, served, traffic, 1.0 / rate);
+      return found ? real(*found) : std::ceil(real(replicas) / rate);
+    };
     return {std::min(real(replicas), needed(errors.high)), real(replicas),
             std::max(real(replicas), needed(errors.low))};
   }
@@ -220,6 +261,50 @@ bool keeps(const FleetOption& option) {
   return option.sized && option.sized->keeps();
 }
 
+/// One of equal cells of a fleet: a share of the requests and of the replicas, whose number they divide.
+ServeScenario cell_of(ServeScenario s, std::int64_t cells) {
+  FleetQuestion fleet = *s.fleet;
+  const auto share = [&](std::optional<std::int64_t>& replicas) {
+    replicas = replicas ? std::optional{*replicas / cells} : std::nullopt;
+  };
+  share(fleet.replicas);
+  if (fleet.prefill) {
+    share(fleet.prefill->replicas);
+  }
+  fleet.spare = 0;
+  fleet.failures.reset();
+  s.fleet = std::make_shared<const FleetQuestion>(fleet);
+  s.traffic = std::make_shared<const ServingTraffic>(s.traffic->part(1.0 / real(cells)));
+  return s;
+}
+
+/// Cells of at most `most_of_a_cell` replicas that divide what is stated; 1 where no number does.
+std::int64_t cells_of(const FleetQuestion& fleet, std::int64_t replicas) {
+  std::int64_t cells = (replicas + most_of_a_cell - 1) / most_of_a_cell;
+  const std::int64_t most = fleet.replicas.value_or(cells);
+  const auto divides = [&](const std::optional<std::int64_t>& stated) { return !stated || *stated % cells == 0; };
+  while (cells <= most &&
+         !(divides(fleet.replicas) && divides(fleet.prefill ? fleet.prefill->replicas : std::nullopt))) {
+    ++cells;
+  }
+  return cells <= most ? cells : 1;
+}
+
+/// Sized by its cells.
+SizedFleet sized_by_cells(const ServeScenario& s, const ServedReplica& served, std::int64_t start, std::int64_t cells) {
+  SizedFleet sized = size_fleet(cell_of(s, cells), served, (start + cells - 1) / cells);
+  const double times = real(cells);
+  sized.replicas *= cells;
+  sized.prefill_replicas *= cells;
+  sized.rate = times * sized.rate;
+  sized.saturation = times * sized.saturation;
+  sized.knee = times * sized.knee;
+  sized.spare = s.fleet->spare_of(sized.replicas, served.simulated.gpus);
+  sized.gpus = (sized.replicas + sized.spare) * served.simulated.gpus +
+               (served.prefill ? sized.prefill_replicas * served.prefill->gpus : 0);
+  return sized;
+}
+
 /// Replicas that would keep the promises where the stated ones do not; 0: none would.
 std::int64_t enough_replicas(ServeScenario s, const ServedReplica& served) {
   FleetQuestion open = *s.fleet;
@@ -228,8 +313,10 @@ std::int64_t enough_replicas(ServeScenario s, const ServedReplica& served) {
   if (!out_of_reach(s, served).empty()) {
     return 0;
   }
-  const std::int64_t start = screened_replicas(s, served, screened_traffic(*s.traffic));
-  const SizedFleet sized = size_fleet(s, served, start);
+  const ScreenTraffic traffic = screened_traffic(*s.traffic);
+  const std::optional<std::int64_t> found = screened_replicas(s, served, traffic);
+  const std::int64_t start = found ? *found : busy_replicas(s, served, traffic);
+  const SizedFleet sized = sized_by_cells(s, served, start, cells_of(open, start));
   return sized.keeps() ? sized.replicas : 0;
 }
 
@@ -242,14 +329,26 @@ bool confirm(FleetOption& option, std::string& why) {
       return false;
     }
   }
-  option.sized = size_fleet(s, *option.served, std::min<std::int64_t>(option.screened_replicas, most_replicas));
+  option.cells = cells_of(*s.fleet, option.screened_replicas);
+  option.sized = sized_by_cells(s, *option.served, option.screened_replicas, option.cells);
   if (s.fleet->replicas && !option.sized->keeps()) {
     option.enough = enough_replicas(s, *option.served);
   }
   const double shift = real(option.sized->replicas) / std::max(1.0, option.replicas.mid);
   option.replicas = {std::max(1.0, std::floor(shift * option.replicas.low)), real(option.sized->replicas),
                      std::max(real(option.sized->replicas), std::ceil(shift * option.replicas.high))};
+  if (s.traffic->classes.size() > 1 && !s.fleet->replicas) {
+    // The screen knows no classes: as many more as replicas are slower.
+    const ServingErrors& errors =
+        serving_confidence().of(s.engine.id, ServingQuantity::rate, s.architecture.moe.has_value());
+    const double mid = option.replicas.mid;
+    option.replicas = {std::max(1.0, std::floor(mid / errors.high)), mid, std::ceil(mid / errors.low)};
+  }
   option.gpus = option.sized->gpus;
+  if (option.served->prefill) {
+    option.prompt_share = real(option.sized->prefill_replicas * option.served->prefill->gpus) /
+                          real(std::max<std::int64_t>(1, option.gpus));
+  }
   add_money(option);
   return true;
 }
@@ -341,18 +440,16 @@ PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
   return energy_of(power, s.work.clock, option.scenario->energy, work);
 }
 
-/// The question with the replicas that it was sized to.
+/// The question, or one of its cells, with the replicas that it was sized to.
 ServeScenario as_sized(const FleetOption& option) {
   ServeScenario s = serving(option);
   FleetQuestion fleet = *s.fleet;
   fleet.replicas = option.sized->replicas;
-  fleet.spare = 0;
-  fleet.failures.reset();
   if (fleet.prefill) {
     fleet.prefill->replicas = option.sized->prefill_replicas;
   }
   s.fleet = std::make_shared<const FleetQuestion>(fleet);
-  return s;
+  return cell_of(s, option.cells);
 }
 
 /// Replicas that follow the day's rate against those of its peak; empty where nothing is asked.
@@ -369,7 +466,7 @@ std::optional<Autoscaling> follow_load(const FleetOption& best) {
   policy.least = asked->least;
   policy.most = most_replicas;
   const std::int64_t gpus = best.served->simulated.gpus + (best.served->prefill ? best.served->prefill->gpus : 0);
-  return autoscale(serving_fleet(s, *best.served, 1, 1), gpus, screened_traffic(*s.traffic), all_objectives(*s.traffic),
+  return autoscale(unit_of(s, *best.served), gpus, screened_traffic(*s.traffic), all_objectives(*s.traffic),
                    *s.traffic->day, policy);
 }
 
@@ -401,9 +498,14 @@ void settle(FleetPlan& plan) {
     }
   }
   plan.notes = best.scenario->assumptions;
+  if (best.cells > 1) {
+    plan.notes.push_back("simulated as " + std::to_string(best.cells) + " equal cells of " +
+                         std::to_string(best.sized->replicas / best.cells) +
+                         " replicas, each with a router and its share of the requests");
+  }
   if (s.traffic->day) {
-    plan.notes.push_back("the fleet is sized for the peak of " + format_number(s.traffic->rate().raw()) +
-                         " req/s, and paid for while " + format_number(best.mean_rate.raw()) + " come on average");
+    plan.notes.push_back("the fleet is sized for the peak as if it held on, and paid for all day");
+    plan.notes.push_back("energy is that of replicas as busy as at the peak all day: no more than that");
     plan.autoscaling = follow_load(best);
   } else if (s.fleet->autoscaling) {
     plan.notes.push_back(
@@ -412,6 +514,17 @@ void settle(FleetPlan& plan) {
   }
   if (s.fleet->failures && best.sized) {
     plan.notes.push_back(failures_text(*s.fleet->failures, *best.sized, best.served->simulated.gpus));
+  }
+  if (best.sized) {
+    const ServingTraffic cell = s.traffic->part(1.0 / real(best.cells));
+    const Seconds window = real(cell.requests) / cell.rate();
+    const Seconds answer = best.sized->metrics.all.e2e.mean;
+    constexpr double turns = 10.0;
+    if (window < turns * answer) {
+      plan.notes.push_back("the " + std::to_string(cell.requests) + " simulated requests come within " +
+                           format(window) + ", an answer takes " + format(answer) +
+                           ": a fleet that is hardly full looks better than it is; raise traffic.requests");
+    }
   }
   if (best.sized && best.sized->keeps() && s.traffic->rate() > 0.95 * best.sized->saturation) {
     plan.notes.push_back(
@@ -444,6 +557,27 @@ void settle(FleetPlan& plan) {
   }
 }
 
+/// The first combination that can be read; of none the problems of the first, all at once.
+Scenario first_readable(const OptionMaker& maker, const std::vector<FleetAxis>& axes) {
+  std::optional<ConfigError> wrong;
+  for (std::uint64_t i = 0; i < combinations(axes); ++i) {
+    try {
+      return maker.read(combination(axes, i));
+    } catch (const ConfigError& error) {
+      wrong = wrong ? wrong : std::optional{error};
+    }
+  }
+  throw wrong.value_or(ConfigError{"no combination of [search]"});
+}
+
+std::string why_out_of_reach(const FleetOption& option) {
+  try {
+    return out_of_reach(serving(option), *option.served);
+  } catch (const ConfigError& error) {
+    return first_line(error);
+  }
+}
+
 }  // namespace
 
 bool FleetPlan::feasible() const noexcept {
@@ -464,7 +598,7 @@ FleetPlan plan_fleet(const ConfigValue& root,
                       std::to_string(most_combinations) + "; list fewer values"};
   }
   const OptionMaker maker{root, file, sources};
-  const Scenario first = maker.read(combination(axes, 0));  // what is wrong with the document itself, all at once
+  const Scenario first = first_readable(maker, axes);
   const std::optional<DisaggregatedPrefill>& apart = std::get<ServeScenario>(first.question).fleet->prefill;
   // Prompts apart are held against replicas that do both, unless the number of replicas is the question's.
   const bool both = apart && !apart->replicas && !std::get<ServeScenario>(first.question).fleet->replicas;
@@ -484,16 +618,9 @@ FleetPlan plan_fleet(const ConfigValue& root,
   for (std::size_t i = 0; i < all; ++i) {
     if (!made[i]) {
       plan.dropped.push_back({combination(axes, i % each), why[i], false});
-    } else if (made[i]->screened_replicas >= most_replicas) {
-      std::string reason;
-      try {
-        reason = out_of_reach(serving(*made[i]), *made[i]->served);
-      } catch (const ConfigError& error) {
-        reason = first_line(error);
-      }
-      plan.dropped.push_back(
-          {made[i]->changes,
-           reason.empty() ? "the closed forms find no number of replicas that keeps the promises" : reason, true});
+    } else if (const std::string reason = made[i]->beyond_screen ? why_out_of_reach(*made[i]) : std::string{};
+               !reason.empty()) {
+      plan.dropped.push_back({made[i]->changes, reason, true});
     } else {
       plan.options.push_back(std::move(*made[i]));
     }

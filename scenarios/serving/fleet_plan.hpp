@@ -27,7 +27,9 @@ struct FleetOption {
   std::vector<std::string> changes;  ///< assignments that make it of the question: "strategy.tp=4"
   std::shared_ptr<const Scenario> scenario;
   std::shared_ptr<const ServedReplica> served;
-  std::int64_t screened_replicas = 0;  ///< by the closed forms
+  std::int64_t screened_replicas = 0;  ///< by the closed forms; the fewest that are not overloaded where they find none
+  bool beyond_screen = false;          ///< they found none that keeps the promises
+  std::int64_t cells = 1;              ///< that it was simulated as, each with a router and its share of the requests
   ServingScreen screened;              ///< with so many
   std::int64_t gpus = 0;               ///< the sized fleet's, else by the screen, spares and prefill with it
   std::optional<SizedFleet> sized;     ///< of those that the simulation confirmed
@@ -53,11 +55,12 @@ struct FleetPlan {
   std::vector<std::size_t> front;            ///< of the sized ones: none is cheaper and faster in TTFT and TPOT
   std::vector<DroppedOption> dropped;
   std::uint64_t combinations = 0;
-  std::optional<ServingSimulation> simulated;  ///< the first option with its intervals, spare replicas down
-  std::optional<Autoscaling> autoscaling;      ///< of the first option, where the question has it and a changing load
-  Bill bill;                                   ///< of the first option, with an API's break-even
-  std::optional<PlanEnergy> energy;            ///< likewise
-  std::vector<std::string> notes;              ///< assumptions, and what the answer rests on
+  std::optional<ServingSimulation>
+      simulated;                           ///< the first option, or a cell of it, with intervals, spare replicas down
+  std::optional<Autoscaling> autoscaling;  ///< of the first option, where the question has it and a changing load
+  Bill bill;                               ///< of the first option, with an API's break-even
+  std::optional<PlanEnergy> energy;        ///< likewise
+  std::vector<std::string> notes;          ///< assumptions, and what the answer rests on
   std::string interval_source;
   /// The first option keeps every promise.
   [[nodiscard]] bool feasible() const noexcept;

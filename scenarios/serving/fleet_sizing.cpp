@@ -11,8 +11,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::int64_t most_replicas = 20'000;
-
 /// One fleet of a question, asked at several sizes.
 class Sizing {
  public:
@@ -29,10 +27,14 @@ class Sizing {
       // With decodes that never wait the promises of first tokens are the prefill pool's alone.
       prefill_ = fleet.prefill->replicas.value_or(1);
       replicas_ = fleet.replicas.value_or(std::max<std::int64_t>(4, 4 * start));
-      prefill_ = fleet.prefill->replicas.value_or(least(prefill_, start));
+      if (!fleet.prefill->replicas) {
+        least(prefill_, start);
+      }
     }
-    replicas_ = start;
-    replicas_ = fleet.replicas.value_or(least(replicas_, start));
+    replicas_ = fleet.replicas.value_or(start);
+    if (!fleet.replicas) {
+      least(replicas_, start);
+    }
     sized.replicas = replicas_;
     sized.spare = fleet.spare_of(replicas_, served_.simulated.gpus);
     sized.prefill_replicas = prefill_;
@@ -43,6 +45,7 @@ class Sizing {
     sized.rate = scenario_.traffic->rate();
     sized.saturation = saturation();
     sized.knee = knee(sized.saturation);
+    sized.saturation = std::max(sized.saturation, sized.knee);
     return sized;
   }
 
@@ -58,28 +61,34 @@ class Sizing {
   /// A run is finite: of a fleet that falls behind, early requests may still keep what is promised. So a fleet no
   /// faster than its load keeps nothing.
   [[nodiscard]] bool keeps(double factor = 1.0) const {
-    if (factor * scenario_.traffic->rate() >= saturation()) {
+    const double load = factor * scenario_.traffic->rate() / saturation();
+    constexpr double surely_too_much = 2.0;
+    if (load > surely_too_much) {
       return false;
     }
-    const std::vector<KeptPromise> judged = judge(*scenario_.traffic, at(factor));
-    return std::all_of(judged.begin(), judged.end(), [](const KeptPromise& one) { return one.kept; });
+    const ServingMetrics metrics = at(factor);
+    const std::vector<KeptPromise> judged = judge(*scenario_.traffic, metrics);
+    return !(load >= 1.0 && metrics.overloaded) &&
+           std::all_of(judged.begin(), judged.end(), [](const KeptPromise& one) { return one.kept; });
   }
 
   /// The least `size`, one of the two members, that keeps the promises: strides that double from `start` on, then
   /// bisection.
-  std::int64_t least(std::int64_t& size, std::int64_t start) {
-    size = std::max<std::int64_t>(1, start);
+  void least(std::int64_t& size, std::int64_t start) {
+    const std::int64_t first = std::max<std::int64_t>(1, start);
+    const std::int64_t most = 16 * first + 64;
+    size = first;
     std::int64_t enough = 0, few = 0;
     std::int64_t stride = std::max<std::int64_t>(1, size / 8);
-    while (enough == 0 || (few == 0 && enough > 1)) {
+    while (few < most && (enough == 0 || (few == 0 && enough > 1))) {
       if (keeps()) {
         enough = size;
         size = std::max<std::int64_t>(1, size - stride);
       } else {
         few = size;
-        size = std::min(most_replicas, enough > 0 ? enough : size + stride);
+        size = std::min(most, size + stride);
       }
-      if ((enough > 0 && few > 0) || few >= most_replicas) {
+      if (enough > 0 && few > 0) {
         break;
       }
       stride *= 2;
@@ -88,14 +97,13 @@ class Sizing {
       size = few + (enough - few) / 2;
       (keeps() ? enough : few) = size;
     }
-    size = enough > 0 ? enough : most_replicas;
-    return size;
+    size = enough > 0 ? enough : first;
   }
 
   /// The highest share of the saturation at which promises are kept, to a hundredth of it.
   [[nodiscard]] Hertz knee(Hertz saturation) const {
     const double most = saturation / scenario_.traffic->rate();
-    double good = 0.0, bad = most;
+    double good = 0.0, bad = 1.25 * most;
     for (int i = 0; i < 7 && most > 0.0; ++i) {
       const double factor = i == 0 && most > 1.0 ? 1.0 : 0.5 * (good + bad);
       (keeps(factor) ? good : bad) = factor;
@@ -148,7 +156,8 @@ std::string out_of_reach(const ServeScenario& scenario, const ServedReplica& ser
   const ServingTraffic& traffic = *scenario.traffic;
   for (const RequestClass& c : traffic.classes) {
     for (const TailObjective& o : c.objectives) {
-      const bool first = o.metric == LatencyMetric::ttft && o.quantile != 0.5;
+      // The floor is of the mean prompt: of several classes it is none's, and half of the prompts are shorter.
+      const bool first = o.metric == LatencyMetric::ttft && o.quantile != 0.5 && traffic.classes.size() == 1;
       const Seconds floor = first                             ? served.least_first_token
                             : o.metric == LatencyMetric::tpot ? served.least_token
                                                               : Seconds{};

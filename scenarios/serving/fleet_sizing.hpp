@@ -26,7 +26,9 @@ struct SizedFleet {
   Hertz rate{};        ///< that was asked
   Hertz saturation{};  ///< requests/s that these replicas answer at most
   Hertz knee{};        ///< the most at which the promises are kept; 0: at none that was tried
-  [[nodiscard]] bool overloaded() const noexcept { return rate >= saturation; }
+  /// No faster than its load, and seen to fall behind: in a short simulation answers lag behind requests anyhow, and
+  /// queues that never empty are slower than those that do.
+  [[nodiscard]] bool overloaded() const noexcept { return rate >= saturation && metrics.overloaded; }
   [[nodiscard]] bool keeps() const noexcept;
 };
 
@@ -41,9 +43,12 @@ struct SizedFleet {
 /// it. Empty: some number does.
 [[nodiscard]] std::string out_of_reach(const ServeScenario& scenario, const ServedReplica& served);
 
+/// Replicas that a question may have.
+inline constexpr std::int64_t most_replicas = 1'000'000;
+
 /// Sized from `start` on, up or down, each size simulated with the same requests; the question's own number where it
-/// states one. Saturation and knee are those of the replicas without the spare ones. Precondition: out_of_reach() is
-/// empty.
+/// states one; `start` replicas that miss where none up to 16 x start + 64 keep them. Saturation and knee are those of
+/// the replicas without the spare ones. Precondition: out_of_reach() is empty.
 [[nodiscard]] SizedFleet size_fleet(const ServeScenario& scenario, const ServedReplica& served, std::int64_t start);
 
 }  // namespace headroom

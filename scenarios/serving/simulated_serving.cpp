@@ -201,9 +201,14 @@ class Simulator {
 
   void add_rates(const ServingFleet& fleet) {
     const ServingErrors& rate = errors(ServingQuantity::rate);
-    const Hertz most = fleet_saturation(*s_.traffic, fleet);
+    // Queues that never empty may be slower than those that do: what is answered is answered.
+    const Hertz never_empty = fleet_saturation(*s_.traffic, fleet);
+    const Hertz most = out_.metrics.overloaded ? never_empty : std::max(never_empty, out_.offered);
     out_.saturation = {rate.low * most, most, rate.high * most};
-    const Hertz mid{out_.metrics.all.finished_per_s};
+    // Below saturation what comes is answered; the time in which a simulation empties is not the fleet's.
+    const RequestMetrics& all = out_.metrics.all;
+    const double answered = all.requests > 0 ? real(all.finished) / real(all.requests) : 0.0;
+    const Hertz mid = out_.overloaded() ? Hertz{all.finished_per_s} : answered * out_.offered;
     // Below saturation the load says how much is served; a fleet that is slower than thought may not reach it.
     out_.served = {std::min(mid, out_.saturation.low), mid,
                    out_.overloaded() ? std::max(mid, std::min(out_.offered, out_.saturation.high)) : mid};

@@ -63,7 +63,8 @@ struct ServingSimulation {
   std::optional<ServedCosts> costs;  ///< where there is a price
   std::vector<std::string> notes;    ///< what was assumed, beside the scenario's own
   std::string times_source;          ///< where the width of the intervals comes from
-  [[nodiscard]] bool overloaded() const noexcept { return metrics.overloaded; }
+  /// Falls behind in the simulation, and is no faster than its load: in a short one answers lag behind requests anyhow.
+  [[nodiscard]] bool overloaded() const noexcept { return metrics.overloaded && offered >= saturation.mid; }
   /// Neither overloaded nor a promise missed.
   [[nodiscard]] bool good() const noexcept;
 };

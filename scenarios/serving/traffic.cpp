@@ -54,6 +54,25 @@ Hertz ServingTraffic::rate() const noexcept {
   return all;
 }
 
+std::int64_t ServingTraffic::usual_requests(Hertz rate) noexcept {
+  constexpr double minutes = 300.0;
+  return std::clamp<std::int64_t>(std::llround(std::min(1e9, minutes * rate.raw())), 20'000, 200'000);
+}
+
+ServingTraffic ServingTraffic::part(double share) const {
+  ServingTraffic less = *this;
+  for (RequestClass& c : less.classes) {
+    c.traffic.arrivals.rate = share * c.traffic.arrivals.rate;
+  }
+  if (traced) {
+    auto scaled = std::make_shared<TracedTraffic>(*traced);
+    scaled->rate = share * scaled->rate;
+    less.traced = std::move(scaled);
+  }
+  less.requests = requests_stated ? requests : usual_requests(less.rate());
+  return less;
+}
+
 ServingTraffic ServingTraffic::at_peak() const {
   ServingTraffic peak = *this;
   for (RequestClass& c : peak.classes) {
@@ -61,6 +80,7 @@ ServingTraffic ServingTraffic::at_peak() const {
     arrivals.rate = arrivals.curve.peak() * arrivals.rate;
     arrivals.curve = RateCurve{};
   }
+  peak.requests = requests_stated ? requests : usual_requests(peak.rate());
   return peak;
 }
 
@@ -80,11 +100,14 @@ ServingTraffic::Lengths ServingTraffic::lengths() const noexcept {
 }
 
 RequestLoad ServingTraffic::load(double factor) const {
+  constexpr double most_seconds = 60.0 * 86400.0;
+  const double most = std::max(2.0, std::min(1e12, most_seconds * factor * rate().raw()));
+  const std::int64_t count = std::min(requests, static_cast<std::int64_t>(most));
   if (traced) {
     const auto size = static_cast<std::int64_t>(traced->trace.requests.size());
-    const std::int64_t times = std::max<std::int64_t>(1, (requests + size - 1) / size);
+    const std::int64_t times = std::max<std::int64_t>(1, (count + size - 1) / size);
     RequestLoad load = trace_load(traced->trace.requests, factor * traced->rate, times);
-    load.requests.resize(std::min(load.requests.size(), static_cast<std::size_t>(requests)));
+    load.requests.resize(std::min(load.requests.size(), static_cast<std::size_t>(count)));
     return load;
   }
   std::vector<TrafficClass> traffic;
@@ -93,7 +116,7 @@ RequestLoad ServingTraffic::load(double factor) const {
     traffic.push_back(c.traffic);
     traffic.back().arrivals.rate = factor * traffic.back().arrivals.rate;
   }
-  return open_load(traffic, requests, seed);
+  return open_load(traffic, count, seed);
 }
 
 }  // namespace headroom

@@ -38,6 +38,7 @@ struct ServingTraffic {
   std::vector<RequestClass> classes;  ///< one at least; of a trace their service_class counts them
   std::shared_ptr<const TracedTraffic> traced;
   std::int64_t requests = 20'000;  ///< simulated
+  bool requests_stated = false;
   std::uint64_t seed = 1;
   bool objectives_stated = false;
   /// The rate of all classes over time, where it changes.
@@ -53,8 +54,13 @@ struct ServingTraffic {
     std::int64_t longest = 2;  ///< prompt and output together
   };
   [[nodiscard]] Lengths lengths() const noexcept;
-  /// The classes' processes, or the trace's requests, at `factor` times the rate. At least two requests.
+  /// The classes' processes, or the trace's requests, at `factor` times the rate. At least two requests, and no more
+  /// than come in 60 days: simulated time ends after 106.
   [[nodiscard]] RequestLoad load(double factor = 1.0) const;
+  /// As many requests as five minutes bring, in bounds.
+  [[nodiscard]] static std::int64_t usual_requests(Hertz rate) noexcept;
+  /// The same at a share of the rate, with fewer requests where their number was not stated.
+  [[nodiscard]] ServingTraffic part(double share) const;
 };
 
 /// Prompts on replicas of their own, which send the cache to the others.

@@ -66,15 +66,18 @@ class TrafficReader {
  private:
   void assume(const std::string& text) { assumptions_.push_back(text); }
 
-  /// As stated; else five minutes of the load, which is many answers one after the other, in bounds.
   void read_count(ConfigTable& table, ServingTraffic& traffic) {
-    if (const auto count = table.maybe_integer("requests", {100, 10'000'000})) {
+    constexpr std::int64_t least = 100;
+    if (const auto count = table.maybe_integer("requests", {least, 10'000'000})) {
       traffic.requests = *count;
+      traffic.requests_stated = true;
     } else if (!table.has("requests")) {
-      constexpr double minutes = 300.0;
-      const double rate = traffic.rate().raw();
-      traffic.requests = std::clamp<std::int64_t>(std::llround(std::min(1e9, minutes * rate)), 20'000, 200'000);
+      traffic.requests = ServingTraffic::usual_requests(traffic.rate());
       assume("traffic.requests = " + std::to_string(traffic.requests) + " (simulated)");
+    }
+    if (traffic.rate() > Hertz{} && static_cast<double>(traffic.load().requests.size()) < static_cast<double>(least)) {
+      table.problem("rate", "a rate of " + format_number(traffic.rate().raw()) + " req/s brings fewer than " +
+                                std::to_string(least) + " requests in 60 days, too few to speak of tails");
     }
   }
 
