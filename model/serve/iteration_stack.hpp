@@ -22,9 +22,9 @@ struct IterationStack {
   Seconds expert_layer{};         ///< more of a layer of experts
   double products = 1.0;          ///< time of products over that of the measured kernels
   double experts = 1.0;           ///< the same of grouped products
-  double vector = 0.0;        ///< time of decode attention on the vector units over their fp32 peak; 0: tensor cores
-  bool windows = true;        ///< a sliding window bounds cache and attention
-  Seconds request{};          ///< between a request's arrival and its first iteration, and back to the client
+  double vector = 0.0;  ///< time of decode attention on the vector units over their fp32 peak; 0: tensor cores
+  bool windows = true;  ///< a sliding window bounds cache and attention
+  Seconds request{};    ///< between a request's arrival and its first iteration, and back to the client
   /// Of the front end's one process, a request: parsed, tokenised, handed on. Requests pass one after the other, and
   /// answers queue behind them (simulation/front_end.hpp).
   Seconds intake{};

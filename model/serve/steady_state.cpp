@@ -69,7 +69,8 @@ SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, cons
 
 SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
   const double b = std::max(1.0, load.batch / load.stages);
-  const double q = std::min(load.groups * load.chunk, std::max(b * load.isl / load.osl, std::min(load.isl, load.chunk)));
+  const double q =
+      std::min(load.groups * load.chunk, std::max(b * load.isl / load.osl, std::min(load.isl, load.chunk)));
   const double mixed_steps = b * load.isl / q;
   const double decode = step(decodes(b, load));
   IterationMix mix = decodes(std::max(0.0, b - std::max(1.0, q / load.isl)), load);

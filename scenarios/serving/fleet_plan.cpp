@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/on_threads.hpp>
 #include <headroom/core/real.hpp>
-#include <headroom/model/serve/screened_size.hpp>
 #include <headroom/model/serve/serving_confidence.hpp>
 #include <headroom/model/serve/serving_times.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/serving/fleet_axes.hpp>
 #include <headroom/scenarios/serving/fleet_plan.hpp>
+#include <headroom/scenarios/serving/fleet_screen.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -27,87 +27,6 @@ const ServeScenario& serving(const FleetOption& option) {
 /// The first line of what is wrong, without its place: many combinations break the same rule.
 std::string first_line(const ConfigError& error) {
   return error.diagnostics().empty() ? std::string{error.what()} : error.diagnostics().front().message;
-}
-
-/// Of all requests together, as the screen takes them: of several classes the loosest limit of each time and quantile.
-std::vector<TailObjective> all_objectives(const ServingTraffic& traffic) {
-  std::vector<TailObjective> all;
-  for (const RequestClass& c : traffic.classes) {
-    for (const TailObjective& one : c.objectives) {
-      const auto same = std::find_if(all.begin(), all.end(), [&](const TailObjective& other) {
-        return other.metric == one.metric && other.quantile == one.quantile;
-      });
-      if (same == all.end()) {
-        all.push_back(one);
-      } else {
-        same->limit = std::max(same->limit, one.limit);
-      }
-    }
-  }
-  return all;
-}
-
-/// Gaps of a trace by their mean and spread; of classes by theirs.
-ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
-  if (!traffic.traced) {
-    std::vector<TrafficClass> classes;
-    for (const RequestClass& c : traffic.classes) {
-      classes.push_back(c.traffic);
-    }
-    return screen_traffic(classes);
-  }
-  std::vector<Request> requests = traffic.traced->trace.requests;
-  TrafficClass all;
-  all.arrivals.rate = traffic.traced->rate;
-  double gaps = 0.0, squares = 0.0;
-  for (std::size_t i = 1; i < requests.size(); ++i) {
-    const double gap = seconds_of(requests[i].arrival - requests[i - 1].arrival);
-    gaps += gap;
-    squares += gap * gap;
-  }
-  const double n = real(static_cast<std::int64_t>(requests.size())) - 1.0;
-  const double mean = gaps / n;
-  const double variance = std::max(0.0, squares / n - mean * mean);
-  if (mean > 0.0 && variance > 0.0) {
-    all.arrivals.gaps = GapShape::gamma;
-    all.arrivals.cv = std::sqrt(variance) / mean;
-  }
-  all.lengths = std::move(requests);
-  return screen_traffic(std::vector<TrafficClass>{all});
-}
-
-/// One replica, and one that prefills for it where prompts are apart, whatever the question states.
-ServingFleet unit_of(const ServeScenario& s, const ServedReplica& served) {
-  ServingFleet unit = serving_fleet(s, served, 1, 1);
-  if (unit.prefill) {
-    unit.prefill->replicas = 1;
-  }
-  return unit;
-}
-
-/// The least number of replicas that closed forms find enough, all requests taken together; nullopt where none is.
-/// `slow` times longer iterations are the same as requests that come `slow` times as fast with promises as many times
-/// shorter: time has no other scale.
-std::optional<std::int64_t> screened_replicas(const ServeScenario& s,
-                                              const ServedReplica& served,
-                                              ScreenTraffic traffic,
-                                              double slow = 1.0) {
-  traffic.rate = slow * traffic.rate;
-  std::vector<TailObjective> objectives = all_objectives(*s.traffic);
-  for (TailObjective& one : objectives) {
-    one.limit = one.limit / slow;
-  }
-  const ScreenedSize size = screened_size(unit_of(s, served), traffic, objectives, most_replicas);
-  return size.units > 0 ? std::optional{size.units} : std::nullopt;
-}
-
-/// The fewest that are not overloaded, by closed forms.
-std::int64_t busy_replicas(const ServeScenario& s, const ServedReplica& served, const ScreenTraffic& traffic) {
-  const double least = std::floor(traffic.rate / screened_saturation(unit_of(s, served), traffic)) + 1.0;
-  if (!(least <= real(most_replicas))) {
-    throw ConfigError{"takes more than " + std::to_string(most_replicas) + " replicas"};
-  }
-  return static_cast<std::int64_t>(least);
 }
 
 /// Of the replicas that prefill alone, by the screen as many as the others where they are not stated.

@@ -206,12 +206,31 @@ class Simulator {
     const Hertz most = out_.metrics.overloaded ? never_empty : std::max(never_empty, out_.offered);
     out_.saturation = {rate.low * most, most, rate.high * most};
     // Below saturation what comes is answered; the time in which a simulation empties is not the fleet's.
-    const RequestMetrics& all = out_.metrics.all;
-    const double answered = all.requests > 0 ? real(all.finished) / real(all.requests) : 0.0;
-    const Hertz mid = out_.overloaded() ? Hertz{all.finished_per_s} : answered * out_.offered;
+    if (!out_.overloaded()) {
+      discount_end();
+    }
+    const Hertz mid{out_.metrics.all.finished_per_s};
     // Below saturation the load says how much is served; a fleet that is slower than thought may not reach it.
     out_.served = {std::min(mid, out_.saturation.low), mid,
                    out_.overloaded() ? std::max(mid, std::min(out_.offered, out_.saturation.high)) : mid};
+  }
+
+  /// Rates of all requests and of each class as if more came behind the last.
+  void discount_end() {
+    const RequestMetrics& all = out_.metrics.all;
+    if (all.finished_per_s <= 0.0 || all.requests == 0) {
+      return;
+    }
+    const double more = real(all.finished) / real(all.requests) * out_.offered.raw() / all.finished_per_s;
+    const auto scale = [&](RequestMetrics& m) {
+      for (double* rate : {&m.finished_per_s, &m.good_per_s, &m.output_tokens_per_s, &m.input_tokens_per_s}) {
+        *rate *= more;
+      }
+    };
+    scale(out_.metrics.all);
+    for (RequestMetrics& of : out_.metrics.classes) {
+      scale(of);
+    }
   }
 
   void add_promises() {

@@ -59,9 +59,9 @@ struct SimulatedQuestion {
 
 /// The engine of a run. `terms`: the replica's kernels where they were priced before, in the order that tables ask.
 [[nodiscard]] SimulatedReplica simulated_engine(const SimulatedQuestion& question,
-                                         const IterationStack& stack,
-                                         const IterationPhysics& physics,
-                                         const MixTerms& terms = {});
+                                                const IterationStack& stack,
+                                                const IterationPhysics& physics,
+                                                const MixTerms& terms = {});
 
 /// The mean over repeats of the load. The same for the same input.
 [[nodiscard]] ClientReport simulated_report(const SimulatedQuestion& question,

@@ -224,7 +224,7 @@ TEST_CASE("a source left out does not pull the numbers that its rows are judged 
   CHECK(fitted_error / static_cast<double>(n) > -0.75 * std::log(1.5));
 }
 
-TEST_CASE("rows in doubt, rows of a burst and rows that nothing answers are no part of a fit") {
+TEST_CASE("rows in doubt, tails and rows that nothing answers are no part of a fit; a burst is, as a queue") {
   std::vector<Asked> asked = questions("A");
   asked.resize(12);
   std::string text = made_rows(asked, known, known_shared);
@@ -238,7 +238,8 @@ TEST_CASE("rows in doubt, rows of a burst and rows that nothing answers are no p
   text += odd.text(1e6) + burst.text(5) + tail.text(5);
   const std::vector<RunFile> files{parsed(text)};  // the fit points into it
   const ServingFit fit = fitted(files);
-  CHECK(fit.runs.size() == 12);
+  CHECK(fit.runs.size() == 13);
+  CHECK(std::count_if(fit.runs.begin(), fit.runs.end(), [](const FittedServingRun& run) { return run.queue; }) == 1);
   CHECK_THROWS_AS(static_cast<void>(fitted({parsed(odd.text(5))})), ConfigError);
 }
 
@@ -331,7 +332,7 @@ TEST_CASE("classes of errors: 80 % of measured over predicted lie between low an
     fit.runs.push_back(run);
   }
   const ServingConfidence made = confidence_of_serving_fit(fit);
-  REQUIRE(made.classes().size() == 7);  // any and vllm; the five others of any keep what they had
+  REQUIRE(made.classes().size() == 13);  // any and vllm; the eleven others of any keep what they had
   for (const ServingErrors& e : made.classes()) {
     if (e.quantity != ServingQuantity::tpot || e.experts) {
       CHECK(e.stack == "any");
@@ -344,7 +345,7 @@ TEST_CASE("classes of errors: 80 % of measured over predicted lie between low an
     CHECK(e.high == near(1.19, 0.01));
   }
   fit.runs.resize(39);  // too few for a class of its own
-  CHECK(confidence_of_serving_fit(fit).classes().size() == 6);
+  CHECK(confidence_of_serving_fit(fit).classes().size() == 12);
   Diagnostics diagnostics;
   const ServingConfidence read =
       read_serving_confidence(parse_toml(serving_confidence_toml(serving_confidence()), "c"), diagnostics);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/screened_size.hpp>
+#include <headroom/scenarios/serving/fleet_screen.hpp>
+#include <headroom/scenarios/serving/fleet_sizing.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace headroom {
+
+std::vector<TailObjective> all_objectives(const ServingTraffic& traffic) {
+  std::vector<TailObjective> all;
+  for (const RequestClass& c : traffic.classes) {
+    for (const TailObjective& one : c.objectives) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const TailObjective& other) {
+        return other.metric == one.metric && other.quantile == one.quantile;
+      });
+      if (same == all.end()) {
+        all.push_back(one);
+      } else {
+        same->limit = std::max(same->limit, one.limit);
+      }
+    }
+  }
+  return all;
+}
+
+ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
+  if (!traffic.traced) {
+    std::vector<TrafficClass> classes;
+    for (const RequestClass& c : traffic.classes) {
+      classes.push_back(c.traffic);
+    }
+    return screen_traffic(classes);
+  }
+  std::vector<Request> requests = traffic.traced->trace.requests;
+  TrafficClass all;
+  all.arrivals.rate = traffic.traced->rate;
+  double gaps = 0.0, squares = 0.0;
+  for (std::size_t i = 1; i < requests.size(); ++i) {
+    const double gap = seconds_of(requests[i].arrival - requests[i - 1].arrival);
+    gaps += gap;
+    squares += gap * gap;
+  }
+  const double n = real(static_cast<std::int64_t>(requests.size())) - 1.0;
+  const double mean = gaps / n;
+  const double variance = std::max(0.0, squares / n - mean * mean);
+  if (mean > 0.0 && variance > 0.0) {
+    all.arrivals.gaps = GapShape::gamma;
+    all.arrivals.cv = std::sqrt(variance) / mean;
+  }
+  all.lengths = std::move(requests);
+  return screen_traffic(std::vector<TrafficClass>{all});
+}
+
+ServingFleet unit_of(const ServeScenario& s, const ServedReplica& served) {
+  ServingFleet unit = serving_fleet(s, served, 1, 1);
+  if (unit.prefill) {
+    unit.prefill->replicas = 1;
+  }
+  return unit;
+}
+
+std::optional<std::int64_t> screened_replicas(const ServeScenario& s,
+                                              const ServedReplica& served,
+                                              ScreenTraffic traffic,
+                                              double slow) {
+  traffic.rate = slow * traffic.rate;
+  std::vector<TailObjective> objectives = all_objectives(*s.traffic);
+  for (TailObjective& one : objectives) {
+    one.limit = one.limit / slow;
+  }
+  const ScreenedSize size = screened_size(unit_of(s, served), traffic, objectives, most_replicas);
+  return size.units > 0 ? std::optional{size.units} : std::nullopt;
+}
+
+std::int64_t busy_replicas(const ServeScenario& s, const ServedReplica& served, const ScreenTraffic& traffic) {
+  const double least = std::floor(traffic.rate / screened_saturation(unit_of(s, served), traffic)) + 1.0;
+  if (!(least <= real(most_replicas))) {
+    throw ConfigError{"takes more than " + std::to_string(most_replicas) + " replicas"};
+  }
+  return static_cast<std::int64_t>(least);
+}
+
+}  // namespace headroom
