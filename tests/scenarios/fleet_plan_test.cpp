@@ -138,6 +138,23 @@ TEST_CASE("a stated number of replicas is judged, and overload is an answer with
   CHECK(sized.saturation.raw() < 400.0);
 }
 
+TEST_CASE("a large fleet is simulated as equal cells, and what they are is what the fleet is") {
+  const FleetOption large =
+      plan({"strategy.tp=1", "traffic.rate=4000 req/s", "traffic.requests=30000"}).options.front();
+  REQUIRE(large.cells > 1);
+  REQUIRE(large.sized);
+  CHECK(large.sized->replicas % large.cells == 0);
+  CHECK(large.sized->replicas / large.cells <= 64);
+  CHECK(large.gpus == large.sized->replicas);
+  CHECK(large.sized->rate.raw() == doctest::Approx(4000.0).epsilon(1e-9));
+  CHECK(large.sized->keeps());
+  // Ten times the load takes ten times the replicas, or a little less: larger cells share better.
+  const FleetOption tenth = plan({"strategy.tp=1", "traffic.rate=400 req/s", "traffic.requests=30000"}).options.front();
+  CHECK(static_cast<double>(large.sized->replicas) ==
+        doctest::Approx(10.0 * static_cast<double>(tenth.sized->replicas)).epsilon(0.15));
+  CHECK(large.sized->saturation.raw() == doctest::Approx(10.0 * tenth.sized->saturation.raw()).epsilon(0.15));
+}
+
 TEST_CASE("what would be enough is told where the stated replicas are not, however short the simulation") {
   const FleetPlan few = plan({"strategy.tp=1", "fleet.replicas=1", "traffic.rate=400 req/s", "traffic.requests=1000"});
   const std::int64_t enough = few.options.front().enough;
