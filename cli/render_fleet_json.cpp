@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render_fleet.hpp>
 #include <headroom/cli/render_money.hpp>
+#include <headroom/cli/render_simulation.hpp>
 #include <headroom/core/json_writer.hpp>
 
 #include <algorithm>
@@ -8,43 +10,16 @@
 namespace headroom::cli {
 namespace {
 
-const ServeScenario& serving(const FleetOption& option) {
-  return std::get<ServeScenario>(option.scenario->question);
-}
-
-void times(JsonWriter& json, std::string_view name, const TimeSummary& t) {
-  json.key(name);
-  json.compact_next();
-  json.begin_object();
-  json.member("mean_s", t.mean.raw());
-  json.member("p50_s", t.p50.raw());
-  json.member("p90_s", t.p90.raw());
-  json.member("p95_s", t.p95.raw());
-  json.member("p99_s", t.p99.raw());
-  json.member("max_s", t.max.raw());
-  json.end_object();
-}
-
-void interval(JsonWriter& json, std::string_view name, const Interval<Dollars>& i) {
-  json.key(name);
-  json.compact_next();
-  json.begin_object();
-  json.member("low", i.low.raw());
-  json.member("mid", i.mid.raw());
-  json.member("high", i.high.raw());
-  json.end_object();
-}
-
 void sized_members(JsonWriter& json, const SizedFleet& fleet) {
   json.member("replicas", fleet.replicas);
   json.member("spare", fleet.spare);
   json.member("prefill_replicas", fleet.prefill_replicas);
   json.member("keeps", fleet.keeps());
   const ServingMetrics& m = fleet.metrics;
-  times(json, "ttft", m.all.ttft);
-  times(json, "tpot", m.all.tpot);
-  times(json, "e2e", m.all.e2e);
-  times(json, "queue", m.all.queue);
+  summary(json, "ttft_s", m.all.ttft);
+  summary(json, "tpot_s", m.all.tpot);
+  summary(json, "e2e_s", m.all.e2e);
+  summary(json, "queue_s", m.all.queue);
   json.member("goodput_req_per_s", m.all.good_per_s);
   json.member("good_share", m.all.good_share);
   json.member("output_tokens_per_s", m.all.output_tokens_per_s);
@@ -62,7 +37,7 @@ void sized_members(JsonWriter& json, const SizedFleet& fleet) {
 }
 
 void option_object(JsonWriter& json, const FleetOption& o, bool front) {
-  const ServeScenario& s = serving(o);
+  const ServeScenario& s = o.question();
   json.begin_object();
   json.member("gpu", s.device.id);
   json.member("engine", engine_names[static_cast<std::size_t>(s.engine.engine)]);
@@ -80,13 +55,7 @@ void option_object(JsonWriter& json, const FleetOption& o, bool front) {
   json.end_array();
   json.member("gpus", o.gpus);
   json.member("front", front);
-  json.key("replicas_needed");
-  json.compact_next();
-  json.begin_object();
-  json.member("low", o.replicas.low);
-  json.member("mid", o.replicas.mid);
-  json.member("high", o.replicas.high);
-  json.end_object();
+  interval(json, "replicas_needed", o.replicas);
   if (o.per_hour.raw() > 0.0) {
     json.member("usd_per_h", o.per_hour.raw());
     interval(json, "usd_per_million_output_tokens", o.per_million_output_of_all);
@@ -132,9 +101,9 @@ std::string fleet_json(const FleetPlan& plan) {
   json.member("combinations", static_cast<std::int64_t>(plan.combinations));
   if (!plan.options.empty()) {
     const FleetOption& best = plan.options.front();
-    const ServingTraffic& traffic = *serving(best).traffic;
+    const ServingTraffic& traffic = *best.question().traffic;
     json.member("name", best.scenario->name);
-    json.member("model", serving(best).architecture.id);
+    json.member("model", best.question().architecture.id);
     json.member("rate_req_per_s", best.mean_rate.raw());
     json.member("peak_req_per_s", traffic.rate().raw());
     json.member("prompt_tokens_mean", traffic.lengths().prompt);
@@ -191,12 +160,7 @@ std::string fleet_json(const FleetPlan& plan) {
     money_members(json, plan.options.front().scenario->money, plan.bill);
     energy_members(json, plan.energy, "j_per_million_output_tokens");
   }
-  json.key("assumed");
-  json.begin_array();
-  for (const std::string& note : plan.notes) {
-    json.text(note);
-  }
-  json.end_array();
+  texts(json, "assumed", plan.notes);
   json.end_object();
   return json.take();
 }

@@ -11,10 +11,6 @@
 namespace headroom::cli {
 namespace {
 
-const ServeScenario& serving(const FleetOption& option) {
-  return std::get<ServeScenario>(option.scenario->question);
-}
-
 std::string percent(double share) {
   return format_number(100.0 * share, 2) + " %";
 }
@@ -27,7 +23,7 @@ std::string layout_text(const ServingLayout& layout) {
 
 /// "h100-sxm-80gb, tp 4, vLLM, weights fp8, KV cache fp8".
 std::string option_text(const FleetOption& option) {
-  const ServeScenario& s = serving(option);
+  const ServeScenario& s = option.question();
   return s.device.id + ", " + layout_text(s.work.layout) +
          (s.fleet->prefill ? " (prompts apart, tp " + std::to_string(s.fleet->prefill->tp) + "), " : ", ") +
          std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]} + ", weights " +
@@ -35,7 +31,7 @@ std::string option_text(const FleetOption& option) {
 }
 
 std::string heading(const FleetPlan& plan) {
-  const ServeScenario& s = serving(plan.options.front());
+  const ServeScenario& s = plan.options.front().question();
   const ServingTraffic& traffic = *s.traffic;
   const ServingTraffic::Lengths lengths = traffic.lengths();
   const Hertz mean = plan.options.front().mean_rate;
@@ -94,7 +90,7 @@ std::string answer_table(const FleetPlan& plan) {
   table.row({"whole answer p50, p95, p99", summary(m.all.e2e)});
   table.row({"queue p50, p95, p99", summary(m.all.queue)});
   const double rate = plan.options.front().sized->saturation.raw();
-  const double asked = serving(best).traffic->rate().raw();
+  const double asked = best.question().traffic->rate().raw();
   table.row({"load", percent(rate > 0.0 ? asked / rate : 0.0) + " of the " + rate_text(fleet.saturation) +
                          " at which these replicas saturate"});
   table.row({"knee", fleet.knee.raw() > 0.0 ? rate_text(fleet.knee) + ": the most at which the promises are kept"
@@ -117,7 +113,7 @@ std::string answer_table(const FleetPlan& plan) {
 std::string autoscaling_table(const FleetPlan& plan) {
   const Autoscaling& a = *plan.autoscaling;
   const FleetOption& best = plan.options.front();
-  const Seconds period = serving(best).traffic->day->period;
+  const Seconds period = best.question().traffic->day->period;
   const bool priced = best.scenario->money.price.has_value();
   Table table{priced ? std::vector<std::string>{"over " + format(period), "GPU-hours", "cost", "miss [slo]", "replicas"}
                      : std::vector<std::string>{"over " + format(period), "GPU-hours", "miss [slo]", "replicas"}};
@@ -169,7 +165,7 @@ std::string options_table(const FleetPlan& plan) {
     }
     const Seconds ttft = sized ? o.sized->metrics.all.ttft.p95 : Seconds{o.screened.ttft.quantile(0.95)};
     const Seconds tpot = sized ? o.sized->metrics.all.tpot.p95 : Seconds{o.screened.tpot.quantile(0.95)};
-    const double rate = serving(o).traffic->rate().raw();
+    const double rate = o.question().traffic->rate().raw();
     row.insert(row.end(), {format(ttft), format(tpot), saturation > 0.0 ? percent(rate / saturation) : "-",
                            !sized              ? "screened"
                            : !o.sized->keeps() ? "misses"
@@ -238,7 +234,7 @@ std::string fleet_text(const FleetPlan& plan) {
           (best.gpus == 1 ? " GPU, " : " GPUs, ") + std::to_string(replicas) +
           (replicas == 1 ? " replica of " : " replicas of ") + option_text(best) + "\n";
   if (!plan.feasible()) {
-    const std::int64_t spare = serving(best).fleet->spare_of(best.enough, best.served->simulated.gpus);
+    const std::int64_t spare = best.question().fleet->spare_of(best.enough, best.served->simulated.gpus);
     text += best.enough > 0
                 ? std::to_string(best.enough) + " such replicas" +
                       (spare > 0 ? " and " + std::to_string(spare) + " spare" : std::string{}) + " would keep it\n"

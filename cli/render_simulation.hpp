@@ -2,11 +2,13 @@
 // The answer of `headroom simulate` as text, as JSON, and each request as a row.
 #pragma once
 
+#include <headroom/core/json_writer.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom::cli {
@@ -23,6 +25,9 @@ struct BatchBin {
 };
 /// 1, 2 to 3, 4 to 7, ... up to the largest that occurs.
 [[nodiscard]] std::vector<BatchBin> batch_bins(const std::vector<std::int64_t>& iterations_by_sequences);
+
+/// "ttft_s": {"mean": ..., "p50": ..., ...}, in seconds.
+void summary(JsonWriter& json, std::string_view name, const TimeSummary& value);
 
 /// The verdict in one line: what is kept or missed, and by how much; where it saturates.
 [[nodiscard]] std::string simulation_verdict(const ServingSimulation& simulation);

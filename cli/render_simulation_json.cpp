@@ -20,6 +20,8 @@ constexpr std::array summary_names{SummaryName{"mean", &TimeSummary::mean}, Summ
                                    SummaryName{"p90", &TimeSummary::p90},   SummaryName{"p95", &TimeSummary::p95},
                                    SummaryName{"p99", &TimeSummary::p99},   SummaryName{"max", &TimeSummary::max}};
 
+}  // namespace
+
 void summary(JsonWriter& json, std::string_view name, const TimeSummary& value) {
   json.key(name);
   json.compact_next();
@@ -29,6 +31,8 @@ void summary(JsonWriter& json, std::string_view name, const TimeSummary& value) 
   }
   json.end_object();
 }
+
+namespace {
 
 void intervals(JsonWriter& json, std::string_view name, const IntervalSummary& value) {
   json.key(name);

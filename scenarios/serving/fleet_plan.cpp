@@ -20,10 +20,6 @@ constexpr std::uint64_t most_combinations = 20'000;
 /// Beyond so many replicas a fleet is simulated as equal cells, each with a router and its share of the requests.
 constexpr std::int64_t most_of_a_cell = 48;
 
-const ServeScenario& serving(const FleetOption& option) {
-  return std::get<ServeScenario>(option.scenario->question);
-}
-
 /// The first line of what is wrong, without its place: many combinations break the same rule.
 std::string first_line(const ConfigError& error) {
   return error.diagnostics().empty() ? std::string{error.what()} : error.diagnostics().front().message;
@@ -32,13 +28,13 @@ std::string first_line(const ConfigError& error) {
 /// Of the replicas that prefill alone, by the screen as many as the others where they are not stated.
 std::int64_t prefill_gpus(const FleetOption& option, std::int64_t replicas) {
   return option.served->prefill
-             ? serving(option).fleet->prefill->replicas.value_or(replicas) * option.served->prefill->gpus
+             ? option.question().fleet->prefill->replicas.value_or(replicas) * option.served->prefill->gpus
              : 0;
 }
 
 std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
   const std::int64_t gpus = option.served->simulated.gpus;
-  return (replicas + serving(option).fleet->spare_of(replicas, gpus)) * gpus + prefill_gpus(option, replicas);
+  return (replicas + option.question().fleet->spare_of(replicas, gpus)) * gpus + prefill_gpus(option, replicas);
 }
 
 /// Requests per second that are answered over the day: those that come, or what the fleet saturates at.
@@ -49,7 +45,7 @@ double answered_rate(const FleetOption& option) {
 
 /// Dollars of a machine by the hour and by the tokens that it answers.
 void add_money(FleetOption& option) {
-  const ServeScenario& s = serving(option);
+  const ServeScenario& s = option.question();
   const Money& money = option.scenario->money;
   if (!money.price) {
     return;
@@ -104,7 +100,7 @@ class OptionMaker {
       asked.fleet = std::make_shared<const FleetQuestion>(fleet);
     }
     option.scenario = std::make_shared<const Scenario>(std::move(scenario));
-    const ServeScenario& s = serving(option);
+    const ServeScenario& s = option.question();
     if (s.host && s.work.layout.tp > s.host->gpus) {
       throw ConfigError{"tp " + std::to_string(s.work.layout.tp) + " spans hosts of " + std::to_string(s.host->gpus) +
                         " GPUs (" + s.host->id + ")"};
@@ -241,7 +237,7 @@ std::int64_t enough_replicas(ServeScenario s, const ServedReplica& served) {
 
 /// Simulates an option and corrects what the screen said of it; false: no number of replicas keeps the promises.
 bool confirm(FleetOption& option, std::string& why) {
-  const ServeScenario& s = serving(option);
+  const ServeScenario& s = option.question();
   if (!s.fleet->replicas) {
     why = out_of_reach(s, *option.served);
     if (!why.empty()) {
@@ -341,7 +337,7 @@ void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted) {
 }
 
 PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
-  const ServeScenario& s = serving(option);
+  const ServeScenario& s = option.question();
   const ServingMetrics& m = option.sized->metrics;
   const double idle = real(option.sized->spare * option.served->simulated.gpus);
   const double busy = std::min(1.0, m.pool.busy);
@@ -361,7 +357,7 @@ PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
 
 /// The question, or one of its cells, with the replicas that it was sized to.
 ServeScenario as_sized(const FleetOption& option) {
-  ServeScenario s = serving(option);
+  ServeScenario s = option.question();
   FleetQuestion fleet = *s.fleet;
   fleet.replicas = option.sized->replicas;
   if (fleet.prefill) {
@@ -373,7 +369,7 @@ ServeScenario as_sized(const FleetOption& option) {
 
 /// Replicas that follow the day's rate against those of its peak; empty where nothing is asked.
 std::optional<Autoscaling> follow_load(const FleetOption& best) {
-  const ServeScenario& s = serving(best);
+  const ServeScenario& s = best.question();
   const std::optional<AutoscaleQuestion>& asked = s.fleet->autoscaling;
   if (!asked) {
     return std::nullopt;
@@ -404,7 +400,7 @@ std::string failures_text(const FleetFailures& failures, const SizedFleet& sized
 /// What the first option does, costs and draws.
 void settle(FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
-  const ServeScenario& s = serving(best);
+  const ServeScenario& s = best.question();
   if (best.sized) {
     plan.simulated = simulate_serving(as_sized(best), best.scenario->money);
     const double output = s.traffic->lengths().output;
@@ -451,13 +447,13 @@ void settle(FleetPlan& plan) {
         "the replicas of the interval's upper end");
   }
   const bool several = std::any_of(plan.options.begin(), plan.options.end(),
-                                   [&](const FleetOption& o) { return serving(o).device.id != s.device.id; });
+                                   [&](const FleetOption& o) { return o.question().device.id != s.device.id; });
   if (several && !best.scenario->money.price) {
     plan.notes.push_back(
         "without a price fewer GPUs come first, whatever their SKU: state money.prices or money.price");
   }
   const bool formats = std::any_of(plan.options.begin(), plan.options.end(), [&](const FleetOption& o) {
-    return serving(o).work.weights != s.work.weights || serving(o).work.kv != s.work.kv;
+    return o.question().work.weights != s.work.weights || o.question().work.kv != s.work.kv;
   });
   if (formats) {
     plan.notes.push_back(
@@ -491,7 +487,7 @@ Scenario first_readable(const OptionMaker& maker, const std::vector<FleetAxis>& 
 
 std::string why_out_of_reach(const FleetOption& option) {
   try {
-    return out_of_reach(serving(option), *option.served);
+    return out_of_reach(option.question(), *option.served);
   } catch (const ConfigError& error) {
     return first_line(error);
   }

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace headroom {
@@ -26,6 +27,7 @@ namespace headroom {
 struct FleetOption {
   std::vector<std::string> changes;  ///< assignments that make it of the question: "strategy.tp=4"
   std::shared_ptr<const Scenario> scenario;
+  [[nodiscard]] const ServeScenario& question() const { return std::get<ServeScenario>(scenario->question); }
   std::shared_ptr<const ServedReplica> served;
   std::int64_t screened_replicas = 0;  ///< by the closed forms; the fewest that are not overloaded where they find none
   bool beyond_screen = false;          ///< they found none that keeps the promises
