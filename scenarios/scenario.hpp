@@ -56,7 +56,8 @@ struct ServeScenario {
   Device device;
   std::optional<Node> host;
   std::optional<Watts> power_cap;  ///< of one GPU
-  ServingStack engine;
+  ServingStack engine;             ///< of its release
+  std::string engine_version;      ///< as stated; empty: the current one
   ServingWorkload work;
   bool fraction_open = false;              ///< blank: the engine's default at the tp
   bool chunked_prefill = true;             ///< a prompt may take several steps

@@ -114,7 +114,20 @@ class ServingReader {
     if (!engine && !table.has("engine")) {
       assume("serving.engine = vllm (not stated)");
     }
-    serve_.engine = find_serving_stack(static_cast<Engine>(engine.value_or(0)));
+    const auto named = static_cast<Engine>(engine.value_or(0));
+    serve_.engine_version = table.maybe_text("engine_version").value_or("");
+    if (serve_.engine_version.empty()) {
+      serve_.engine = find_serving_stack(named);
+      return;
+    }
+    try {
+      serve_.engine = find_serving_stack(named, serve_.engine_version);
+      assume("serving.engine_version = " + serve_.engine_version + ": its iterations are those of stack " +
+             serve_.engine.id + " (" + serve_.engine.name + ")");
+    } catch (const ConfigError& error) {
+      table.problem("engine_version", error.what());
+      serve_.engine = find_serving_stack(named);
+    }
   }
 
   void read_formats(ConfigTable& table) {

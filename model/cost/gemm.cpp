@@ -221,6 +221,10 @@ GemmTime GemmModel::described(const Found& found, const GemmShape& s) const noex
   return t;
 }
 
+Seconds GemmModel::sustained(const GemmShape& s) const noexcept {
+  return Seconds{2.0 * s.m * s.n * s.k * flop_time_ * (1.0 + value(GemmParameter::droop))};
+}
+
 Seconds GemmModel::bound(const GemmShape& s) const noexcept {
   double hit = 0.0;
   const double memory = memory_time(s, hit);

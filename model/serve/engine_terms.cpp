@@ -12,7 +12,9 @@ IterationTerms engine_terms(const Replica& replica,
                             const IterationStack& stack,
                             const IterationPhysics& physics) noexcept {
   using T = IterationTerm;
-  t[T::products] *= stack.products * (replica.weight_only() ? physics.weight_only : 1.0);
+  // What an engine spares or adds around its products hides nothing of their arithmetic.
+  t[T::products] = std::max(stack.products * t[T::products], t.sustained_products) *
+                   (replica.weight_only() ? physics.weight_only : 1.0);
   t[T::experts] *= stack.experts * (replica.narrow_experts_wide() ? physics.weight_only : 1.0);
   t[T::decode_attention] =
       norm3(physics.decode_attention * t[T::decode_attention], stack.vector * t.decode_on_vector_units);

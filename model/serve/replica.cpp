@@ -238,6 +238,23 @@ double least_launch(const CurveSet& set, const std::string& engine) {
   return least;
 }
 
+/// The one family that the engine's release ran in a format, where it was measured; empty: any.
+std::string_view only_family(const CurveSet& set,
+                             const Device& device,
+                             const EngineKernels& kernels,
+                             std::string_view format) {
+  for (const ExpertFamily& family : kernels.families) {
+    const bool measured = std::any_of(set.moe.begin(), set.moe.end(), [&](const FittedMoe& c) {
+      const CurveProvenance& p = c.provenance;
+      return p.engine == kernels.curves && p.format == format && p.kernel == family.kernel;
+    });
+    if (family.format == format && family.generation == device.generation && measured) {
+      return family.kernel;
+    }
+  }
+  return {};
+}
+
 /// Every family of kernels that the engine was measured with in these formats, with loads like the routing's where
 /// there are such; of any engine where it was not measured. Weights that nobody measured narrow run the wide kernels.
 std::vector<MoeModel> expert_models(const CurveSet& set,
@@ -250,6 +267,7 @@ std::vector<MoeModel> expert_models(const CurveSet& set,
   const std::string_view wanted = kernels.routing.kind == Routing::power_law ? "power-law" : "balanced";
   std::vector<MoeModel> models;
   const auto gather = [&](std::string_view engine, const GemmFormat& measured, const GemmFormat& format) {
+    const std::string_view only = engine.empty() ? "" : only_family(set, device, kernels, measured.name);
     for (const FittedMoe& c : set.moe) {
       const CurveProvenance& p = c.provenance;
       const bool twin =
@@ -257,7 +275,8 @@ std::vector<MoeModel> expert_models(const CurveSet& set,
             const CurveProvenance& o = other.provenance;
             return o.routing == wanted && o.engine == p.engine && o.format == p.format && o.kernel == p.kernel;
           });
-      if (p.format == measured.name && (engine.empty() || p.engine == engine) && !twin) {
+      const bool other = !only.empty() && p.kernel != only;
+      if (p.format == measured.name && (engine.empty() || p.engine == engine) && !twin && !other) {
         MoeCurve curve = c.values;
         curve[moe_launch] = std::min(curve[moe_launch], least_launch(set, p.engine));
         models.emplace_back(curve, kernel_device(device, format.rate), format);
@@ -467,7 +486,9 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
                                                        : own;
     if (rows > 0.0) {
       const GemmShape shape{std::max(1.0, rows * p.row_factor), p.n, p.k};
-      t[IterationTerm::products] += n * p.times * (p.half ? half : product).time(shape).raw();
+      const GemmModel& kernel = p.half ? half : product;
+      t[IterationTerm::products] += n * p.times * kernel.time(shape).raw();
+      t.sustained_products += n * p.times * kernel.sustained(shape).raw();
       const double read = p.n * p.k * (p.half ? 2.0 : weight_bytes) / bandwidth;
       const double work = gemm_flops(shape.m, shape.n, shape.k).raw() / (p.half ? wide_peak : product_peak);
       t.least_products += n * p.times * std::max(read, work);

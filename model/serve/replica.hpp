@@ -6,6 +6,7 @@
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/cost/grouped_gemm.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/model/serve/expert_family.hpp>
 #include <headroom/model/serve/layout.hpp>
 #include <headroom/model/workload/architecture.hpp>
 
@@ -46,6 +47,8 @@ struct IterationTerms {
   double decode_on_vector_units = 0.0;
   /// Of products and attention what their own bytes at the datasheet's bandwidth and FLOP at the peak take at least.
   double least_products = 0.0, least_decode = 0.0, least_prefill = 0.0;
+  /// Of the products' FLOP at the rate that their kernels sustain: no engine's habits shorten it.
+  double sustained_products = 0.0;
   [[nodiscard]] constexpr double& operator[](IterationTerm t) noexcept { return seconds[static_cast<std::size_t>(t)]; }
   [[nodiscard]] constexpr double operator[](IterationTerm t) const noexcept {
     return seconds[static_cast<std::size_t>(t)];
@@ -75,6 +78,8 @@ struct ReplicaFormats {
 struct EngineKernels {
   std::string curves;  ///< engine of the curves: "trtllm", "vllm"
   MoeRouting routing;  ///< how tokens choose experts
+  /// Where a release had no more than one family of its kernels of experts; elsewhere the fastest runs.
+  std::vector<ExpertFamily> families;
 };
 
 /// One replica, compiled: curves chosen, layers counted. Asked from any thread, without heap.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
+#include <headroom/model/cost/gemm.hpp>
 #include <headroom/model/serve/serving_stack.hpp>
 
 #include <algorithm>
@@ -65,6 +66,22 @@ void read_prompts(ConfigTable& root, ServingStack& stack) {
   prompts->finish();
 }
 
+void read_former_experts(ConfigTable& root, ServingStack& stack) {
+  for (ConfigTable& table : root.tables("former_experts")) {
+    FormerExperts former;
+    former.before = table.text("before");
+    former.format = table.text("format");
+    former.generation = table.text("generation");
+    former.kernel = table.text("kernel");
+    former.source = table.text("source");
+    if (find_gemm_format(former.format) == nullptr) {
+      table.problem("format", quoted(former.format) + " is no format of measured kernels");
+    }
+    table.finish();
+    stack.former_experts.push_back(std::move(former));
+  }
+}
+
 /// "v0.11.0", "1.0.0rc3": its numbers, up to the first other letter.
 struct Release {
   std::array<int, 3> parts{};
@@ -114,6 +131,17 @@ std::int64_t ServingStack::default_max_num_tokens(const Device& device) const {
   return large(*this, device) ? large_max_num_tokens : max_num_tokens;
 }
 
+std::vector<ExpertFamily> ServingStack::expert_families(std::string_view version) const {
+  std::vector<ExpertFamily> families;
+  const Release asked = release_of(version);
+  for (const FormerExperts& former : former_experts) {
+    if (asked.known && asked < release_of(former.before)) {
+      families.push_back(former);
+    }
+  }
+  return families;
+}
+
 ServingStack read_serving_stack(const ConfigValue& root, const std::string& file, Diagnostics& diagnostics) {
   ConfigTable table{root, "", diagnostics};
   ServingStack stack;
@@ -128,6 +156,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   stack.before = table.maybe_text("before").value_or("");
   read_iteration_stack(table, stack.time);
   read_prompts(table, stack);
+  read_former_experts(table, stack);
   read_fraction(table.table("memory_fraction"), stack);
   read_limits(table.table("limits"), stack);
   read_activation(table.table("activation"), stack);
@@ -160,6 +189,15 @@ ServingStack find_serving_stack(Engine engine) {
   ServingStack stack = read_serving_stack(store.tree("stacks/serve", *entry), entry->file, diagnostics);
   diagnostics.throw_if_any();
   return stack;
+}
+
+ServingStack find_serving_stack(Engine engine, std::string_view version) {
+  if (!release_of(version).known) {
+    throw ConfigError{quoted(version) + " is no release; state its numbers, as in \"0.11.0\""};
+  }
+  const std::vector<ServingStack> stacks = serving_stacks();
+  const ServingStack* found = stack_of_release(stacks, engine_titles[static_cast<std::size_t>(engine)], version);
+  return found == nullptr ? find_serving_stack(engine) : *found;
 }
 
 std::vector<ServingStack> serving_stacks() {

@@ -4,6 +4,7 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/hardware/device.hpp>
+#include <headroom/model/serve/expert_family.hpp>
 #include <headroom/model/serve/iteration_stack.hpp>
 #include <headroom/model/serve/simulation/scheduler.hpp>
 
@@ -67,12 +68,15 @@ struct ServingStack {
   std::map<std::string, double, std::less<>> prompts;
   SchedulerRules scheduler;
   IterationStack time;
+  std::vector<FormerExperts> former_experts;
   std::string fraction_source, limits_source, activation_source, framework_source, graphs_source, uncertainty_source;
 
   /// The engine's own default at a tp; between the powers of two the lower one's.
   [[nodiscard]] double default_fraction(std::int64_t tp) const noexcept;
   [[nodiscard]] std::int64_t default_max_num_seqs(const Device& device) const;
   [[nodiscard]] std::int64_t default_max_num_tokens(const Device& device) const;
+  /// The families that a release ran alone; none of one that is empty or no number, which is the current one.
+  [[nodiscard]] std::vector<ExpertFamily> expert_families(std::string_view version) const;
   /// Whether a request holds the blocks of its whole output from its start.
   [[nodiscard]] bool reserves_output() const noexcept { return scheduler.reservation == Reservation::whole; }
 };
@@ -83,6 +87,8 @@ struct ServingStack {
 
 /// The embedded stack of an engine's current release, user folders first. ConfigError when it is broken.
 [[nodiscard]] ServingStack find_serving_stack(Engine engine);
+/// The embedded stack of one of its releases. ConfigError when the text starts with no number.
+[[nodiscard]] ServingStack find_serving_stack(Engine engine, std::string_view version);
 
 /// Every stack, each with what it inherits.
 [[nodiscard]] std::vector<ServingStack> serving_stacks();

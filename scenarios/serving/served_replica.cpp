@@ -40,7 +40,8 @@ Priced price(const ServeScenario& s, const ServingTraffic::Lengths& lengths, con
   }
   const ReplicaFormats formats{w.weights, activation_precision(s.device, w.weights), w.kv};
   const IterationPhysics& physics = iteration_physics();
-  const EngineKernels kernels{s.engine.time.curves, {Routing::power_law, physics.routing}};
+  const EngineKernels kernels{
+      s.engine.time.curves, {Routing::power_law, physics.routing}, s.engine.expert_families(s.engine_version)};
   const Replica replica{s.architecture, s.device, s.host ? &*s.host : nullptr, kernels, layout, formats};
   SimulatedHabits habits;
   habits.chunked_prefill = s.chunked_prefill;

@@ -97,17 +97,20 @@ const Node* ServingPlaces::usual_node(const Device& device) const {
 const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
                                                      const Device& device,
                                                      const ServingStack& stack,
+                                                     std::string_view version,
                                                      const ServingLayout& layout,
                                                      const ReplicaFormats& formats) {
+  EngineKernels curves{
+      stack.time.curves, {Routing::power_law, iteration_physics().routing}, stack.expert_families(version)};
   // The network by its place among those kept: networks of columns have no id.
   const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" +
                           stack.time.curves + "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
                           std::to_string(layout.ep) + "/" + std::string{name_of(formats.weights)} + "/" +
-                          std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)};
+                          std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)} + "/" +
+                          std::to_string(curves.families.size());
   auto [at, fresh] = kernels_.try_emplace(key);
   if (fresh) {
     try {
-      const EngineKernels curves{stack.time.curves, {Routing::power_law, iteration_physics().routing}};
       at->second.replica = std::make_shared<Replica>(arch, device, usual_node(device), curves, layout, formats);
       at->second.least = std::make_shared<LeastIteration>(arch, device, layout, formats);
     } catch (const ConfigError& error) {
@@ -172,8 +175,8 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
     return refuse(verdict_text(broken.verdict, real(broken.broke), real(broken.limit)));
   }
   p.replicas = gpus / p.layout.gpus();
-  const Kernels& kernels_here =
-      kernels(*p.arch, device, *p.stack, p.layout, {*weights, activations_of(run, *weights), *cache});
+  const Kernels& kernels_here = kernels(*p.arch, device, *p.stack, run.engine_version, p.layout,
+                                        {*weights, activations_of(run, *weights), *cache});
   if (!kernels_here.refused.empty()) {
     return refuse(kernels_here.refused);
   }

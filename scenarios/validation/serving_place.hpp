@@ -60,6 +60,7 @@ class ServingPlaces {
   const Kernels& kernels(const Architecture& arch,
                          const Device& device,
                          const ServingStack& stack,
+                         std::string_view version,
                          const ServingLayout& layout,
                          const ReplicaFormats& formats);
 
