@@ -276,9 +276,9 @@ void errors_at(const Problem::Numbers& numbers,
   }
 }
 
-std::vector<FitCoordinate> coordinates_of(const std::vector<ServingKnob>& knobs, const std::vector<std::string>& only) {
+std::vector<FitCoordinate> coordinates_of(const ServingFit& fit) {
   std::vector<FitCoordinate> coordinates;
-  for (const ServingKnob& k : knobs) {
+  for (const ServingKnob& k : fit.knobs) {
     FitCoordinate c;
     c.start = std::log(k.value);
     c.low = std::log(k.low);
@@ -286,14 +286,18 @@ std::vector<FitCoordinate> coordinates_of(const std::vector<ServingKnob>& knobs,
     c.centre = std::log(k.centre);
     c.width = k.width;
     c.parent = k.parent;
-    c.fixed = !only.empty() && std::find(only.begin(), only.end(), k.id) == only.end() &&
-              std::find(only.begin(), only.end(), k.name()) == only.end();
+    c.fixed = fit.held(k);
     coordinates.push_back(c);
   }
   return coordinates;
 }
 
 }  // namespace
+
+bool ServingFit::held(const ServingKnob& knob) const {
+  return !only.empty() && std::find(only.begin(), only.end(), knob.id) == only.end() &&
+         std::find(only.begin(), only.end(), knob.name()) == only.end();
+}
 
 std::vector<ServingKnob> serving_knobs() {
   const Priors priors = read_priors();
@@ -333,6 +337,7 @@ ServingFit fit_serving(std::span<const RunFile> files,
   };
   ServingFit fit;
   fit.knobs = serving_knobs();
+  fit.only = options.only;
   ServingTimeModel model{sources};
   const Problem problem{fit.knobs, model.stacks()};
   Gathered all_rows;
@@ -354,7 +359,7 @@ ServingFit fit_serving(std::span<const RunFile> files,
   const SampleErrors errors = [&](std::span<const double> point, std::span<const std::size_t> which,
                                   std::span<double> out,
                                   std::size_t) { errors_at(problem.at(point), all_rows, fit.runs, which, out); };
-  HierarchicalFit solver{coordinates_of(fit.knobs, options.only), samples, errors, how};
+  HierarchicalFit solver{coordinates_of(fit), samples, errors, how};
   tell("fitting " + std::to_string(fit.knobs.size()) + " numbers on " + std::to_string(runs.size()) + " rows");
   fit.result = solver.fit();
   for (const double x : fit.result.point) {

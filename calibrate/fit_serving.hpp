@@ -43,6 +43,8 @@ struct ServingFit {
   std::vector<double> values;
   HierarchicalResult result;
   std::vector<FittedServingRun> runs;
+  std::vector<std::string> only;  ///< stacks and numbers that were fitted, all others held; empty: all
+  [[nodiscard]] bool held(const ServingKnob& knob) const;
 };
 
 struct ServingFitOptions {

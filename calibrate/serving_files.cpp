@@ -71,8 +71,16 @@ std::string provenance(const ServingFit& fit, const std::string& stack) {
   }
   std::replace(names.begin(), names.end(), '"', '\'');
   std::replace(names.begin(), names.end(), '\\', '/');
-  return "fitted with all other numbers of serving (headroom fit) on " + std::to_string(rows) + " rows of " +
-         std::to_string(sources.size()) + " sources" + names;
+  std::string others = "all other numbers of serving (headroom fit)";
+  if (!fit.only.empty()) {
+    others = "all other numbers held (headroom fit";
+    for (const std::string& name : fit.only) {
+      others += " --only " + name;
+    }
+    others += ")";
+  }
+  return "fitted with " + others + " on " + std::to_string(rows) + " rows of " + std::to_string(sources.size()) +
+         " sources" + names;
 }
 
 }  // namespace
@@ -90,6 +98,9 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit) {
     const ServingQuantity steady = quantity_of(run.row->metric);
     const ServingQuantity quantity = run.queue ? in_queue(steady) : steady;
     for (const std::string& stack : {run.stack, std::string{"any"}}) {
+      if (stack == "any" && !fit.only.empty()) {
+        continue;  // the rows of a few stacks are not those of all
+      }
       Gathered& g = groups[{stack, {quantity, run.experts}}];
       g.ratios.push_back(-run.fitted);
       g.sizes.push_back(std::abs(std::expm1(run.fitted)));
@@ -110,7 +121,7 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit) {
     const bool told = std::any_of(classes.begin(), classes.end(), [&](const ServingErrors& e) {
       return e.stack == before.stack && e.quantity == before.quantity && e.experts == before.experts;
     });
-    if (!told && before.stack == "any") {
+    if (!told && (before.stack == "any" || !fit.only.empty())) {
       classes.push_back(before);
     }
   }
@@ -143,6 +154,9 @@ std::vector<std::string> write_serving_files(const ServingFit& fit, const std::s
   Diagnostics diagnostics;
   for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
     const ServingKnob& knob = fit.knobs[i];
+    if (fit.held(knob)) {
+      continue;
+    }
     const std::string path = (fs::path{folder} / file_of(knob)).string();
     if (!files.contains(path)) {
       files.emplace(path, TomlLines{read_file(path).text});

@@ -21,7 +21,8 @@ namespace headroom {
 [[nodiscard]] std::string serving_confidence_toml(const ServingConfidence& confidence);
 
 /// Replaces the numbers and sources in FOLDER/stacks/{serve,step}/*.toml and writes serve-confidence.toml beside them.
-/// Returns the files. ConfigError when one is missing or does not hold a number where it belongs; then none is written.
+/// Files of numbers that were all held, and the errors of their stacks, stay as they are. Returns the files.
+/// ConfigError when one is missing or does not hold a number where it belongs; then none is written.
 [[nodiscard]] std::vector<std::string> write_serving_files(const ServingFit& fit, const std::string& folder);
 
 }  // namespace headroom

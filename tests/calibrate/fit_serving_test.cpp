@@ -307,6 +307,32 @@ TEST_CASE("written files read back what was fitted, to three digits, and hold ev
   CHECK(vllm.memory.framework.raw() > 0.0);
 }
 
+TEST_CASE("written files of a fit with numbers held: those of the others stay as they are, and so do their errors") {
+  ServingFit part = fitted(rows());
+  part.only = {"vllm"};
+  const Stacks stacks;
+  const auto before = stacks.texts();
+  const std::vector<std::string> written = write_serving_files(part, stacks.path());
+  CHECK(written.size() == 2);
+  for (const auto& [name, text] : stacks.texts()) {
+    CAPTURE(name);
+    const bool own = name == "stacks/serve/vllm.toml" || name == "stacks/step/serve-confidence.toml";
+    CHECK((own || text == before.at(name)));
+  }
+  const auto vllm = stacks.texts().at("stacks/serve/vllm.toml");
+  CHECK(vllm.find("all other numbers held (headroom fit --only vllm) on") != std::string::npos);
+  const auto has = [](const ServingConfidence& c, const ServingErrors& e) {
+    return std::any_of(c.classes().begin(), c.classes().end(), [&](const ServingErrors& o) {
+      return o.stack == e.stack && o.quantity == e.quantity && o.experts == e.experts && o.low == e.low;
+    });
+  };
+  const ServingConfidence classes = confidence_of_serving_fit(part);
+  for (const ServingErrors& e : serving_confidence().classes()) {
+    CAPTURE(e.stack);
+    CHECK((e.stack == "vllm" || has(classes, e)));
+  }
+}
+
 TEST_CASE("written files: where a file or a number is missing nothing is written") {
   std::vector<Asked> asked = questions("A");
   asked.resize(12);

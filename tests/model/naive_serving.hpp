@@ -36,7 +36,8 @@ class NaiveServing {
   }
 
   NaiveServing(const IterationTables& tables, const EngineSettings& settings, const std::vector<Request>& requests)
-      : tables_{tables}, settings_{settings}, free_{settings.blocks}, times_(requests.size()) {
+      : tables_{tables}, settings_{settings}, times_(requests.size()) {
+    free_.assign(static_cast<std::size_t>(settings.blocks), {nobody, 0});
     batches.resize(static_cast<std::size_t>(settings.max_num_seqs) + 1);
     for (const Request& request : requests) {
       Item item;
@@ -77,9 +78,16 @@ class NaiveServing {
  private:
   struct Item {
     std::int64_t prompt = 0, output = 0, prefix = 0, kv = 0, out = 0, blocks = 0;
+    std::int64_t full = 0;  ///< blocks of its cache that were full when it was evicted
     Picoseconds arrival{}, last{};
     bool decodes = false, swapped = false, handed_on = false;
   };
+  /// A free block, and what it still holds: the block of an evicted item's cache at that place.
+  struct Block {
+    std::size_t of;
+    std::int64_t place;
+  };
+  static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
   struct Part {
     std::size_t id;
     std::int64_t tokens;
@@ -98,7 +106,31 @@ class NaiveServing {
 
   void take(Item& item, std::int64_t blocks) {
     item.blocks += blocks;
-    free_ -= blocks;
+    free_.erase(free_.begin(), free_.begin() + blocks);
+  }
+  /// The last block first, so that it is the first to be taken again.
+  void give(std::size_t id, bool remembers) {
+    for (std::int64_t place = items_[id].blocks - 1; place >= 0; --place) {
+      free_.push_back({remembers ? id : nobody, place});
+    }
+  }
+  std::int64_t room() const { return static_cast<std::int64_t>(free_.size()); }
+  /// Full blocks from the first on that nobody has taken since the item was evicted.
+  std::int64_t found(std::size_t id) const {
+    std::vector<bool> there(static_cast<std::size_t>(items_[id].full), false);
+    for (const Block& block : free_) {
+      if (block.of == id && block.place < items_[id].full) {
+        there[static_cast<std::size_t>(block.place)] = true;
+      }
+    }
+    return std::find(there.begin(), there.end(), false) - there.begin();
+  }
+  void reuse(std::size_t id, std::int64_t blocks) {
+    std::erase_if(free_, [&](const Block& b) { return b.of == id && b.place < blocks; });
+    for (Block& block : free_) {
+      block.of = block.of == id ? nobody : block.of;
+    }
+    items_[id].blocks += blocks;
   }
 
   void preempt() {
@@ -107,11 +139,13 @@ class NaiveServing {
     Item& item = items_[id];
     ++preemptions;
     ++times_[id].preemptions;
-    free_ += item.blocks;
-    if (settings_.rules.eviction == Eviction::swap) {
+    const bool swaps = settings_.rules.eviction == Eviction::swap;
+    give(id, settings_.rules.remembers && !swaps);
+    if (swaps) {
       item.swapped = true;
       copies_ += settings_.swap_per_block * item.blocks;
     } else {
+      item.full = settings_.rules.remembers ? item.kv / settings_.block_tokens : 0;
       item.kv = 0;
       item.blocks = 0;
       item.decodes = false;
@@ -133,7 +167,7 @@ class NaiveServing {
       for (const std::size_t other : running_) {
         need += items_[other].decodes ? wants(items_[other]) : 0;
       }
-      if (need > free_ - (running_.empty() ? 0 : settings_.watermark_blocks)) {
+      if (need > room() - (running_.empty() ? 0 : settings_.watermark_blocks)) {
         return;
       }
       waiting_.pop_front();
@@ -158,7 +192,7 @@ class NaiveServing {
       }
       return decodes > 0 ? blocks : 0;
     };
-    while (need() > free_) {
+    while (need() > room()) {
       preempt();
     }
     for (const std::size_t id : running_) {
@@ -186,7 +220,7 @@ class NaiveServing {
       const std::int64_t tokens = std::min(item.prompt + item.out - item.kv, budget);
       if (tokens > 0) {
         const std::int64_t more = std::max<std::int64_t>(blocks_of(item.kv + tokens) - item.blocks, 0);
-        if (more > free_) {
+        if (more > room()) {
           preempt();
         } else {
           take(item, more);
@@ -202,7 +236,8 @@ class NaiveServing {
         return;
       }
       const std::int64_t all = item.prompt + item.out;
-      const std::int64_t cached = std::min(item.prefix, all - 1);
+      const std::int64_t own = found(id);
+      const std::int64_t cached = std::min(std::max(item.prefix, own * settings_.block_tokens), all - 1);
       std::int64_t tokens = all - cached;
       if (settings_.rules.chunked) {
         tokens = std::min(tokens, budget);
@@ -212,12 +247,14 @@ class NaiveServing {
       const std::int64_t need = whole()                                              ? whole_blocks(item)
                                 : settings_.rules.reservation == Reservation::prompt ? blocks_of(all)
                                                                                      : blocks_of(cached + tokens);
-      if (need > free_ - (running_.empty() ? 0 : settings_.watermark_blocks)) {
+      if (need > room() - (running_.empty() ? 0 : settings_.watermark_blocks)) {
         return;
       }
       waiting_.pop_front();
       running_.push_back(id);
-      take(item, need);
+      const std::int64_t again = std::min(own, blocks_of(cached));
+      reuse(id, again);
+      take(item, need - again);
       item.kv = cached;
       add(id, tokens, budget);
       if (times_[id].started == never) {
@@ -250,7 +287,7 @@ class NaiveServing {
   std::size_t end(Picoseconds now) {
     std::vector<std::size_t> gone;
     ++batches[static_cast<std::size_t>(batch_.decodes + batch_.chunks)];
-    peak = std::max(peak, settings_.blocks - free_);
+    peak = std::max(peak, settings_.blocks - room());
     if (decodes_) {
       for (const std::size_t id : running_) {
         Item& item = items_[id];
@@ -288,7 +325,7 @@ class NaiveServing {
     }
     for (const std::size_t id : gone) {
       times_[id].finished = now;
-      free_ += items_[id].blocks;
+      give(id, false);
       running_.erase(std::find(running_.begin(), running_.end(), id));
     }
     return gone.size();
@@ -296,7 +333,7 @@ class NaiveServing {
 
   const IterationTables& tables_;
   EngineSettings settings_;
-  std::int64_t free_;
+  std::deque<Block> free_;  ///< the first is taken first
   std::vector<RequestTimes> times_;
   std::vector<Item> items_;
   std::deque<std::size_t> waiting_;

@@ -42,7 +42,7 @@ Case any_case(std::uint64_t seed) {
     e.rules = rules[static_cast<std::size_t>(rule)];
   } else {
     e.rules = {static_cast<PromptOrder>(any(random, 0, 1)), static_cast<Reservation>(any(random, 0, 2)),
-               Eviction::recompute, any(random, 0, 1) == 1};
+               Eviction::recompute, any(random, 0, 1) == 1, any(random, 0, 1) == 1};
   }
   if (any(random, 0, 2) == 0) {
     e.rules.eviction = Eviction::swap;
@@ -224,7 +224,9 @@ TEST_CASE("a prefix that is cached is not computed, but its last token is") {
 }
 
 TEST_CASE("vLLM preempts the newest and computes it again, output so far included") {
-  const FleetResult result = two_in_ten(vllm_v1, 0);
+  SchedulerRules forgets = vllm_v1;
+  forgets.remembers = false;
+  const FleetResult result = two_in_ten(forgets, 0);
   CHECK(result.requests[0].finished == Picoseconds{1080 + 3000});
   CHECK(result.requests[0].preemptions == 0);
   // It had two tokens: six are computed again once the other is gone, and give the third.
@@ -232,6 +234,15 @@ TEST_CASE("vLLM preempts the newest and computes it again, output so far include
   CHECK(result.requests[1].first_token == Picoseconds{1080});
   CHECK(result.requests[1].finished == Picoseconds{4080 + 1060 + 1000});
   CHECK(result.pool.peak_blocks == 10);
+}
+
+TEST_CASE("with prefix caching a preempted sequence finds what nobody took: its first blocks") {
+  const FleetResult result = two_in_ten(vllm_v1, 0);
+  CHECK(result.requests[0].finished == Picoseconds{1080 + 3000});
+  CHECK(result.requests[1].preemptions == 1);
+  // Of its five blocks the other takes the last two; of six tokens three are left to compute.
+  CHECK(result.requests[1].finished == Picoseconds{4080 + 1030 + 1000});
+  CHECK(result.pool.sum.prompt_tokens == 8 + 3);
 }
 
 TEST_CASE("swapping copies the newest out and back instead") {

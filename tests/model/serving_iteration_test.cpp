@@ -13,10 +13,12 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace headroom;
@@ -333,6 +335,55 @@ TEST_CASE("an engine's gaps: between the layers of a graph, launches of a prompt
   kernels[T::products] = 100e-3;
   CHECK(terms(prompt(100), r)[T::gaps] == near(8e-3));
   CHECK(terms(decodes(10, 100), replica(model("mixtral-8x7b")))[T::gaps] == near(32 * 27e-6));
+}
+
+TEST_CASE("what an engine spares around its products hides nothing of their arithmetic") {
+  const Replica r = replica(model("llama3-8b"));
+  IterationStack stack;
+  stack.products = 0.5;
+  const IterationPhysics physics;
+  // a prompt of 8,192 tokens: the FLOP of all layers at less than the datasheet's rate, whatever the factor says
+  const IterationMix long_prompt = prompt(8192);
+  const IterationTerms kernels = r.terms(long_prompt);
+  const double layer = 2.0 * 4096 * (4096 + 2 * 1024 + 4096 + 3 * 14336);
+  const double sheet = 32 * layer * 8192 / device().peak_of(Rate::bf16).raw();
+  CHECK(kernels.sustained_products > sheet);
+  CHECK(kernels.sustained_products < 1.5 * sheet);
+  CHECK(engine_terms(r, long_prompt, kernels, stack, physics)[T::products] == kernels.sustained_products);
+  // one sequence: nothing but bytes, which the factor halves until they meet the memory's own rate
+  const IterationTerms few = r.terms(decodes(1, 100));
+  CHECK(few.sustained_products < 0.01 * few[T::products]);
+  CHECK(engine_terms(r, decodes(1, 100), few, stack, physics)[T::products] ==
+        near(std::max(0.5 * few[T::products], few.least_products)));
+}
+
+TEST_CASE("experts of a release that had one family of kernels: slower than the fastest, and told") {
+  const auto with = [](std::vector<ExpertFamily> families) {
+    const ReplicaFormats formats{Precision::mxfp4, Precision::bf16, Precision::bf16};
+    return Replica{model("gpt-oss-20b"),
+                   device(),
+                   catalog().reference_node(device()),
+                   {"vllm", {Routing::power_law, 1.2}, std::move(families)},
+                   {},
+                   formats};
+  };
+  const auto experts = [](const Replica& r) { return r.terms(prompt(8192))[T::experts]; };
+  const auto tells = [](const Replica& r, std::string_view text) {
+    return std::any_of(r.sources().begin(), r.sources().end(),
+                       [&](const std::string& s) { return s.find(text) != std::string::npos; });
+  };
+  const Replica fastest = with({});
+  const Replica marlin = with({{"w4a16_mxfp4", "hopper", "marlin"}});
+  CHECK(experts(marlin) > 1.5 * experts(fastest));
+  CHECK(tells(fastest, " triton "));
+  CHECK_FALSE(tells(marlin, " triton "));
+  CHECK(tells(marlin, " marlin "));
+  // another format, another generation, a family that nobody measured: nothing changes
+  for (const ExpertFamily& other :
+       {ExpertFamily{"fp8", "hopper", "marlin"}, ExpertFamily{"w4a16_mxfp4", "ampere", "marlin"},
+        ExpertFamily{"w4a16_mxfp4", "hopper", "no such"}}) {
+    CHECK(experts(with({other})) == experts(fastest));
+  }
 }
 
 TEST_CASE("weight-only products take the engine's share of unpacking where no such kernel was measured") {

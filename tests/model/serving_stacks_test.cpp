@@ -109,6 +109,26 @@ TEST_CASE("the releases of measured rows meet the stacks that were fitted on the
   CHECK(picked(stacks, "SGLang", "0.4.6") == "sglang");
 }
 
+TEST_CASE("a release runs the kernels that it had: experts in mxfp4 on Hopper before vLLM 0.11.1") {
+  const ServingStack& vllm = standard("vllm");
+  for (const char* before : {"v0.10.2", "0.11.0"}) {
+    CAPTURE(before);
+    const std::vector<ExpertFamily> families = vllm.expert_families(before);
+    REQUIRE(families.size() == 1);
+    CHECK(families[0].kernel == "marlin");
+    CHECK(families[0].format == "w4a16_mxfp4");
+    CHECK(families[0].generation == "hopper");
+  }
+  for (const char* after : {"0.11.1", "0.11.2", "v0.13.0", "", "nightly"}) {
+    CAPTURE(after);
+    CHECK(vllm.expert_families(after).empty());
+  }
+  CHECK(find_serving_stack(Engine::vllm, "0.7.3").id == "vllm-v0");
+  CHECK(find_serving_stack(Engine::vllm, "0.19").id == "vllm");
+  CHECK(find_serving_stack(Engine::tensorrt_llm, "0.17").id == "tensorrt-llm-engines");
+  CHECK_THROWS_AS(static_cast<void>(find_serving_stack(Engine::vllm, "latest")), ConfigError);
+}
+
 TEST_CASE("a stack inherits what it does not state, over two steps too, and keeps what it does") {
   const ServingStack& vllm = standard("vllm");
   const ServingStack& v0 = standard("vllm-v0");

@@ -47,6 +47,15 @@ TEST_CASE("drafted tokens: none accepted is one token a step, all accepted the d
   CHECK(assumes(scenario, "neither the time with it nor the draft's memory is priced"));
 }
 
+TEST_CASE("a stated release is answered by the stack that stands for it") {
+  const auto of = [](const Scenario& s) { return std::get<ServeScenario>(s.question).engine.id; };
+  CHECK(of(question({})) == "vllm");
+  const Scenario old = question({"serving.engine_version=0.7.3"});
+  CHECK(of(old) == "vllm-v0");
+  CHECK(assumes(old, "serving.engine_version = 0.7.3: its iterations are those of stack vllm-v0"));
+  CHECK(of(question({"serving.engine=tensorrt-llm", "serving.engine_version=0.17"})) == "tensorrt-llm-engines");
+}
+
 TEST_CASE("prompts are cut into steps by default, but by TensorRT-LLM only where they must be") {
   CHECK(chunked({}));
   CHECK(chunked({"serving.engine=sglang"}));

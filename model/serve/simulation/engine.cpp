@@ -192,6 +192,11 @@ void SimulatedEngine::plan_decodes() noexcept {
   std::int64_t steps = std::min(decoding_.until_end(), (line_.end - batch_.context - 1) / n + 1);
   if (!reserves()) {
     steps = decoding_.ticks_within(free_, steps);
+    // What the first that waits has left shrinks with every block that is taken, and with it the room that it asks for.
+    const bool shrinks = waiting_.head != Sequence::none && remembered(sequences_[waiting_.head]) > 0;
+    if (shrinks && running_count_ < settings_.max_num_seqs) {
+      steps = 1;
+    }
   }
   const Picoseconds increment = line_.per_key * n;
   if (stretch_.first >= Picoseconds{1} && stretch_.first + increment * (steps - 1) >= Picoseconds{1}) {
@@ -229,7 +234,9 @@ void SimulatedEngine::account(std::int64_t steps) noexcept {
 void SimulatedEngine::advance_decodes(std::int64_t steps) noexcept {
   counters_.output_tokens += steps * decoding_.size();
   if (!reserves()) {
-    free_ -= decoding_.growth(steps);
+    const std::int64_t blocks = decoding_.growth(steps);
+    free_ -= blocks;
+    taken_ += blocks;
   }
   decoding_.tick(steps);
 }

@@ -33,6 +33,9 @@ struct Sequence {
   std::int64_t since = 0;
   std::int64_t order = 0;  ///< of admission
   std::int64_t held = 0;   ///< blocks; of one that decodes they follow from its keys
+  std::int64_t left = 0;   ///< blocks that it gave up when it was evicted, whose cache may still be there
+  std::int64_t taken = 0;  ///< blocks that the engine had taken in all when the next would be one of them
+  std::int64_t full = 0;   ///< of those that it gave up
   Picoseconds last_token{};
   std::uint32_t previous = none, next = none;
   State state = State::waiting;
@@ -128,6 +131,10 @@ class SimulatedEngine {
   [[nodiscard]] std::int64_t keys(const Sequence& sequence) const noexcept;
   [[nodiscard]] std::int64_t held(const Sequence& sequence) const noexcept;
   [[nodiscard]] std::int64_t free_for_admission() const noexcept;
+  /// Full blocks of an evicted sequence, from the first on, that nobody has taken yet.
+  [[nodiscard]] std::int64_t remembered(const Sequence& sequence) const noexcept;
+  /// Tokens that need not be computed: of a prefix cache, or its own of before it was evicted.
+  [[nodiscard]] std::int64_t cached(const Sequence& sequence) const noexcept;
   [[nodiscard]] std::int64_t growth() const noexcept;
 
   void append(List& list, std::uint32_t id) noexcept;
@@ -164,6 +171,7 @@ class SimulatedEngine {
   List waiting_, running_;  ///< running_ by admission: the newest is its tail
   std::int64_t waiting_count_ = 0, running_count_ = 0, admitted_ = 0;
   std::int64_t free_ = 0;
+  std::int64_t taken_ = 0;                  ///< blocks, since the start
   std::uint32_t partial_ = Sequence::none;  ///< the one prompt that is partly computed: always the newest
   DecodeSet decoding_;
   DecodeLine line_;

@@ -42,6 +42,16 @@ std::int64_t SimulatedEngine::free_for_admission() const noexcept {
   return free_ - promised_ - (running_count_ > 0 ? settings_.watermark_blocks : 0);
 }
 
+std::int64_t SimulatedEngine::remembered(const Sequence& sequence) const noexcept {
+  const std::int64_t lost = std::max<std::int64_t>(taken_ + promised_ - sequence.taken, 0);
+  return std::clamp<std::int64_t>(sequence.left - lost, 0, sequence.full);
+}
+
+std::int64_t SimulatedEngine::cached(const Sequence& sequence) const noexcept {
+  const std::int64_t own = remembered(sequence) * settings_.block_tokens;
+  return std::min<std::int64_t>(std::max<std::int64_t>(sequence.prefix, own), sequence.prompt + sequence.generated - 1);
+}
+
 std::int64_t SimulatedEngine::growth() const noexcept {
   if (reserves()) {
     return 0;
@@ -78,6 +88,7 @@ void SimulatedEngine::resume_resident() noexcept {
       return;
     }
     free_ -= blocks;
+    taken_ += blocks;
     run(id);
     if (sequence.swapped) {
       swapping_ += settings_.swap_per_block * blocks;
@@ -113,6 +124,7 @@ bool SimulatedEngine::schedule_decodes() noexcept {
       }
     }
     free_ -= blocks;
+    taken_ += blocks;
     blocks = 0;
   }
   promised_ = blocks;
@@ -143,6 +155,7 @@ void SimulatedEngine::continue_prompt(std::int64_t& budget) noexcept {
     return;
   }
   free_ -= blocks;
+  taken_ += blocks;
   sequence.held += blocks;
   add_chunk(partial_, tokens);
   partial_ = Sequence::none;
@@ -155,14 +168,14 @@ bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
     return false;
   }
   const std::int64_t target = sequence.prompt + sequence.generated;
-  const std::int64_t cached = std::min<std::int64_t>(sequence.prefix, target - 1);
-  std::int64_t tokens = target - cached;
+  const std::int64_t found = cached(sequence);
+  std::int64_t tokens = target - found;
   if (settings_.rules.chunked) {
     tokens = std::min(tokens, budget);
   } else if (tokens > budget && !(tokens > settings_.max_num_tokens && chunks_.empty())) {
     return false;  // what is longer than any iteration runs as its only prompt
   }
-  std::int64_t kept = cached + tokens;
+  std::int64_t kept = found + tokens;
   if (settings_.rules.reservation == Reservation::prompt) {
     kept = target;
   } else if (reserves()) {
@@ -173,9 +186,12 @@ bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
     return false;
   }
   free_ -= blocks;
+  taken_ += blocks - std::min(remembered(sequence), blocks_of(found));
   run(id);
   sequence.held = blocks;
-  sequence.kv = static_cast<std::int32_t>(cached);
+  sequence.left = 0;
+  sequence.full = 0;
+  sequence.kv = static_cast<std::int32_t>(found);
   sequence.state = Sequence::State::prefilling;
   if (times_[id].started == never) {
     times_[id].started = now_;
@@ -210,6 +226,11 @@ void SimulatedEngine::preempt_newest() noexcept {
     }
   } else {
     partial_ = Sequence::none;
+  }
+  if (settings_.rules.remembers && settings_.rules.eviction == Eviction::recompute) {
+    sequence.left = blocks;
+    sequence.taken = taken_ + free_;
+    sequence.full = sequence.kv / settings_.block_tokens;
   }
   free_ += blocks;
   remove(running_, id);

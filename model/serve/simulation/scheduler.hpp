@@ -27,12 +27,17 @@ struct SchedulerRules {
   Reservation reservation = Reservation::chunk;
   Eviction eviction = Eviction::recompute;
   bool chunked = true;  ///< a prompt may be split over iterations
+  /// What an evicted sequence had computed is found again, but for the blocks that others took meanwhile, its last ones
+  /// first: free blocks are taken in the order in which they came free, those of one sequence from its end.
+  bool remembers = false;
 };
 
 /// vLLM V1 (vllm/v1/core/sched/scheduler.py): every running sequence first, then prompts in chunks up to the budget;
 /// blocks as chunks need them; the newest sequence is preempted and computed again; none is admitted in a step that
-/// preempted.
-inline constexpr SchedulerRules vllm_v1{};
+/// preempted. Prefix caching is on by default, so that freed blocks keep what they hold until they are taken
+/// (vllm/v1/core/kv_cache_manager.py, free; block_pool.py).
+inline constexpr SchedulerRules vllm_v1{PromptOrder::beside_decodes, Reservation::chunk, Eviction::recompute, true,
+                                        true};
 /// vLLM V0 (vllm/core/scheduler.py, without chunked prefill): prompts that fit the budget run alone, whole.
 inline constexpr SchedulerRules vllm_v0{PromptOrder::before_decodes, Reservation::prompt, Eviction::recompute, false};
 /// SGLang (srt/managers/scheduler.py, without mixed chunks): prompts run alone, longer ones in chunks, one after the
