@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 using namespace headroom;
 using test::near;
@@ -339,4 +340,33 @@ TEST_CASE("speculation: when all drafts are accepted every step gives them all, 
   CHECK(token > least.time(decodes(1, 500, 4), ExpertsRead::least) / 4);
   // and about a quarter of a plain step
   CHECK(token == near(0.25 * p.by_kernels(decodes(1, 520)), 0.05));
+}
+
+TEST_CASE("speculation: a step of tables counts the drafts among its tokens and rows, and prompts for the draft too") {
+  const auto line = [](std::int64_t slope) {
+    return std::vector<Picoseconds>{Picoseconds{slope}, Picoseconds{1000 * slope}};
+  };
+  IterationTables::Parts parts;
+  parts.tokens.at = parts.rows.at = parts.decodes.at = {1, 1000};
+  parts.chunk.at = parts.chunk_context.at = parts.context_each.at = {1, 2};
+  parts.dense = line(1000);
+  parts.dense_eager = line(10'000);
+  parts.head = line(300);
+  parts.draft_prompt = line(20);
+  // of 1 and 1000 sequences, whatever their keys
+  parts.decode = {Picoseconds{7}, Picoseconds{7}, Picoseconds{7000}, Picoseconds{7000}};
+  parts.chunk_work = parts.chunk_alone = std::vector<Picoseconds>(4, Picoseconds{0});
+  parts.queries = 4;
+  const IterationTables tables{parts};
+  IterationBatch batch;
+  batch.decodes = 5;
+  batch.context = 5;
+  // 20 tokens verified and sampled; each of the parts is rounded down
+  const auto takes = [&](std::int64_t expected) {
+    const std::int64_t short_by = expected - tables.time(batch).count();
+    return short_by >= 0 && short_by <= 4;
+  };
+  CHECK(takes(20 * 1000 + 20 * 300 + 5 * 7));
+  batch.add(60, true, {Picoseconds{11}, Picoseconds{9}});
+  CHECK(takes(80 * 10'000 + 21 * 300 + 60 * 20 + 5 * 7 + 11));
 }
