@@ -337,6 +337,11 @@ void time_members(JsonWriter& json, const ServingTimes& t) {
   json.member("prompt_share", t.state.prompt_share);
   terms(json, "decode_terms_s", t.decode);
   terms(json, "prompt_terms_s", t.prompt);
+  if (t.step_tokens > 1.0 || t.decode_drafting.raw() > 0.0) {
+    json.member("step_tokens", t.step_tokens);
+    json.member("decode_drafting_s", t.decode_drafting.raw());
+    json.member("prompt_drafting_s", t.prompt_drafting.raw());
+  }
   texts(json, "kernels", t.sources);
 }
 
@@ -377,6 +382,11 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   interval(json, "requests_per_s", p.requests_per_s);
   if (p.times) {
     time_members(json, *p.times);
+  }
+  if (p.speculation) {
+    json.member("tpot_without_draft_s", p.speculation->tpot_without.raw());
+    json.member("output_tokens_per_s_without_draft", p.speculation->output_tokens_per_s_without);
+    json.member("speculation_speedup", p.speculation->speedup());
   }
   if (plan.scenario.money.price) {
     json.member("price_usd_per_gpu_s", plan.scenario.money.price->raw());

@@ -79,10 +79,19 @@ std::string iteration_table(const ServingTimes& times) {
                  format(Seconds{times.prompt.seconds[i]})});
     }
   }
-  table.row({"sum", format(Seconds{times.decode.total()}), format(Seconds{times.prompt.total()})});
+  if (times.decode_drafting.raw() > 0.0) {
+    table.row({"drafting", format(times.decode_drafting), format(times.prompt_drafting)});
+  }
+  table.row({"sum", format(Seconds{times.decode.total()} + times.decode_drafting),
+             format(Seconds{times.prompt.total()} + times.prompt_drafting)});
   table.row({times.reads ? "least: bytes at the datasheet's bandwidth" : "least: FLOP at the datasheet's peak",
              format(times.least_decode), ""});
   return table.text();
+}
+
+/// Whether the draft pays at this load.
+std::string speculation_line(const ServePlan& p) {
+  return p.speculation ? "speculation: " + p.speculation->text() + "\n" : "";
 }
 
 }  // namespace
@@ -117,7 +126,13 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   if (s.work.osl > 1) {
     answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), interval_text(p.tpot)});
   }
+  if (p.speculation) {
+    answer.row({"  without the draft", format(p.speculation->tpot_without)});
+  }
   answer.row({"output tokens/s", interval_text(p.output_tokens_per_s)});
+  if (p.speculation) {
+    answer.row({"  without the draft", format_number(p.speculation->output_tokens_per_s_without)});
+  }
   answer.row({"requests/s", interval_text(p.requests_per_s)});
   if (plan.scenario.money.price) {
     answer.row({"cost per M output tokens", interval_text(p.cost_per_million_output_tokens)});
@@ -127,8 +142,8 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
     }
   }
   energy_row(answer, p.energy, "output tokens");
-  text += answer.text() + "binds: " + p.binds + "\n" + (p.times ? "\n" + iteration_table(*p.times) : "") +
-          bill_text(p.bill) + "\n" + memory + notes_text(plan);
+  text += answer.text() + "binds: " + p.binds + "\n" + speculation_line(p) +
+          (p.times ? "\n" + iteration_table(*p.times) : "") + bill_text(p.bill) + "\n" + memory + notes_text(plan);
   text += energy_text(p.energy) + price_text(plan.scenario.money) + "\n" + confession;
   return text + (p.times ? "times: " : "rough: intervals hold 80 % of past errors of this form; ") + p.times_source +
          "\n";

@@ -77,8 +77,7 @@ class Calibration {
   }
 
   [[nodiscard]] CompiledServingMemory compiled() const {
-    return compile_serving_memory(s_.architecture, s_.device, s_.engine.memory, s_.work.layout, s_.work.weights,
-                                  s_.work.kv);
+    return served_memory(s_.architecture, s_.device, s_.engine.memory, s_.work);
   }
 
   [[nodiscard]] ServingMemory memory() const {

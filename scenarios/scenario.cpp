@@ -67,13 +67,13 @@ class ScenarioReader {
     if (id.empty()) {
       return {};
     }
-    if (is_path(id)) {
-      const std::string path = beside(model->file ? *model->file : scenario_.file, id);
-      return look_up(root_, "model", path, [&](const std::string& s) { return load_model(s); })
-          .value_or(Architecture{});
-    }
-    return look_up(root_, "model", id, [&](const std::string& s) { return sources_.models.find(s); })
-        .value_or(Architecture{});
+    return look_up(root_, "model", id, [&](const std::string&) { return find_model(*model); }).value_or(Architecture{});
+  }
+
+  /// A preset's id, or the path of a config.json. ConfigError where there is neither.
+  Architecture find_model(const ConfigValue& named) {
+    return is_path(named.text) ? load_model(beside(named.file ? *named.file : scenario_.file, named.text))
+                               : sources_.models.find(named.text);
   }
 
   /// A file instead of a preset's id: config.json of Hugging Face.
@@ -172,7 +172,8 @@ class ScenarioReader {
     serve.power_cap = hardware.power_cap;
     serve.work.clock = matrix_clock(hardware.device, hardware.power_cap);
     serve.work.gpus = hardware.gpus;
-    read_serving(root_, serve, scenario_.assumptions);
+    read_serving(
+        root_, [&](const ConfigValue& named) { return find_model(named); }, serve, scenario_.assumptions);
     scenario_.question = std::move(serve);
   }
 

@@ -59,9 +59,8 @@ struct ServeScenario {
   ServingStack engine;             ///< of its release
   std::string engine_version;      ///< as stated; empty: the current one
   ServingWorkload work;
-  bool fraction_open = false;              ///< blank: the engine's default at the tp
-  bool chunked_prefill = true;             ///< a prompt may take several steps
-  std::optional<Speculation> speculation;  ///< a cheaper model drafts tokens, the served one checks them together
+  bool fraction_open = false;                     ///< blank: the engine's default at the tp
+  bool chunked_prefill = true;                    ///< a prompt may take several steps
   std::shared_ptr<const ServingTraffic> traffic;  ///< [traffic]: requests that come when they come; null: a fixed load
   std::shared_ptr<const FleetQuestion> fleet;     ///< beside it
 };

@@ -172,7 +172,12 @@ void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer,
   answer.times_source = errors(ServingQuantity::ttft).text() + "; " + errors(ServingQuantity::tpot).text() + "; " +
                         errors(ServingQuantity::rate).text();
   plan.interval_source = answer.times_source;
-  answer.binds = "an iteration of decodes: " + largest_terms(times.decode) + "; prompts take " +
+  const double drafting = times.decode_drafting.raw();
+  const std::string drafted = drafting > 0.0 ? "; drafting takes " +
+                                                   format_number(100.0 * drafting / times.state.decode_step.raw(), 2) +
+                                                   " % of a step beside these"
+                                             : "";
+  answer.binds = "an iteration of decodes: " + largest_terms(times.decode) + drafted + "; prompts take " +
                  format_number(100.0 * times.state.prompt_share, 2) + " % of the replica's time";
   ServingEstimate& e = answer.estimate;
   e.ttft = times.prompt_alone;
@@ -242,11 +247,28 @@ void add_energy(const ServeScenario& s, const EnergyQuestion& question, double w
   answer.energy = energy_of(*power, s.work.clock, question, work);
 }
 
+/// The same load without a draft, on what memory that leaves.
+std::optional<SpeculationGain> gain_of(const ServeScenario& s, const ServingTimes& times) {
+  ServingWorkload plain = s.work;
+  plain.draft.reset();
+  const ServingEstimate memory = serve_memory(s.architecture, s.device, s.engine, plain);
+  if (memory.verdict != Verdict::feasible) {
+    return std::nullopt;
+  }
+  const ServingTimes without =
+      serving_times(s.architecture, s.device, s.host ? &*s.host : nullptr, s.engine, plain, memory);
+  return SpeculationGain{times.state.tpot, without.state.tpot, times.output_tokens_per_s, without.output_tokens_per_s,
+                         times.step_tokens};
+}
+
 void fill_times(const ServeScenario& s, ExplainRecorder* recorder, ServePlan& answer, Plan& plan) {
   try {
     const Node* node = s.host ? &*s.host : nullptr;
     answer_times(s, serving_times(s.architecture, s.device, node, s.engine, s.work, answer.estimate, recorder), answer,
                  plan);
+    if (s.work.draft) {
+      answer.speculation = gain_of(s, *answer.times);
+    }
   } catch (const ConfigError& error) {
     std::string why = error.what();
     constexpr std::string_view prefix = "error: ";
@@ -257,6 +279,10 @@ void fill_times(const ServeScenario& s, ExplainRecorder* recorder, ServePlan& an
     const RoughStack stack = find_rough_stack("rough-serve");
     answer.estimate = serve(s.architecture, s.device, stack, s.engine, s.work, nullptr);
     answer_roughly(stack, answer, plan);
+    if (s.work.draft) {
+      plan.notes.emplace_back(
+          "serving.speculative: the rough form knows no drafts; its times are those of one token a step");
+    }
   }
 }
 
@@ -266,8 +292,7 @@ void judge(const ServeScenario& s, ServePlan& answer, Plan& plan) {
   answer.running = running(e, s.work);
   answer.verdict = verdict_line(s, answer);
   if (e.memory.capacity > 0 && e.verdict != Verdict::out_of_memory) {
-    const CompiledServingMemory compiled =
-        compile_serving_memory(s.architecture, s.device, s.engine.memory, s.work.layout, s.work.weights, s.work.kv);
+    const CompiledServingMemory compiled = served_memory(s.architecture, s.device, s.engine.memory, s.work);
     answer.longest_sequence = longest_sequence(compiled, s.work.limits(), e.batch);
     note_memory(s, e, plan);
     note_default_length(s, compiled, plan);
@@ -282,6 +307,18 @@ void judge(const ServeScenario& s, ServePlan& answer, Plan& plan) {
 }
 
 }  // namespace
+
+std::string SpeculationGain::text() const {
+  const auto change = [](double factor) {
+    return factor >= 1.0 ? format_number(factor) + " times as fast" : format_number(1.0 / factor) + " times as slow";
+  };
+  const double rate = output_tokens_per_s / output_tokens_per_s_without;
+  return format_number(step_tokens) + " tokens a step; a sequence's tokens come " + change(speedup()) +
+         " as without the draft, " + format_number(rate) + " times as many in all" +
+         (speedup() < 1.0 ? ": at this batch verifying costs more than it saves; draft fewer, or none"
+          : rate < 1.0    ? ": sooner, not more of them"
+                          : "");
+}
 
 ServePlan plan_serving(const ServeScenario& s, const Costs& costs, bool explained, PlanPart part, Plan& plan) {
   ServePlan answer;

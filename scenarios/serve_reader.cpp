@@ -24,8 +24,11 @@ std::string_view meaning(FractionOf of) {
 
 class ServingReader {
  public:
-  ServingReader(ConfigTable& root, ServeScenario& serve, std::vector<std::string>& assumptions)
-      : root_{root}, serve_{serve}, assumptions_{assumptions} {}
+  ServingReader(ConfigTable& root,
+                const ModelFinder& models,
+                ServeScenario& serve,
+                std::vector<std::string>& assumptions)
+      : root_{root}, models_{models}, serve_{serve}, assumptions_{assumptions} {}
 
   void run() {
     ConfigTable table = root_.table("serving");
@@ -38,7 +41,8 @@ class ServingReader {
     read_engine(table);
     read_formats(table);
     read_limits(table);
-    read_serving_habits(table, serve_, assumptions_);
+    read_chunked_prefill(table, serve_, assumptions_);
+    read_speculation(table, models_, serve_, assumptions_);
     refuse_contradictions(table, serve_);
     table.finish();
     refuse_encoder();
@@ -209,6 +213,7 @@ class ServingReader {
   }
 
   ConfigTable& root_;
+  const ModelFinder& models_;
   ServeScenario& serve_;
   std::vector<std::string>& assumptions_;
   bool gpus_open_ = false;
@@ -222,8 +227,11 @@ Precision default_kv_cache(Engine engine, Precision weights) noexcept {
   return engine == Engine::tensorrt_llm && narrow ? Precision::fp8 : Precision::bf16;
 }
 
-void read_serving(ConfigTable& root, ServeScenario& serve, std::vector<std::string>& assumptions) {
-  ServingReader{root, serve, assumptions}.run();
+void read_serving(ConfigTable& root,
+                  const ModelFinder& models,
+                  ServeScenario& serve,
+                  std::vector<std::string>& assumptions) {
+  ServingReader{root, models, serve, assumptions}.run();
 }
 
 }  // namespace headroom

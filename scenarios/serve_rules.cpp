@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/sequence_length.hpp>
+#include <headroom/scenarios/serve_remedy.hpp>
 #include <headroom/scenarios/serve_rules.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace headroom {
@@ -22,43 +24,6 @@ bool chunks_by_default(Engine engine) noexcept {
   return engine != Engine::tensorrt_llm;
 }
 
-void read_chunks(ConfigTable& serving, ServeScenario& s, std::vector<std::string>& assumptions) {
-  if (const std::optional<bool> stated = serving.maybe_boolean("chunked_prefill")) {
-    s.chunked_prefill = *stated;
-    return;
-  }
-  const bool longer = s.work.isl > s.work.max_num_tokens;
-  s.chunked_prefill = chunks_by_default(s.engine.engine) || longer;
-  if (!serving.has("chunked_prefill") && longer && !chunks_by_default(s.engine.engine)) {
-    assumptions.push_back("serving.chunked_prefill = true (" + title(s) + "'s default, false, refuses prompts above " +
-                          std::to_string(s.work.max_num_tokens) + " tokens)");
-  }
-}
-
-void read_speculation(ConfigTable& serving, ServeScenario& s, std::vector<std::string>& assumptions) {
-  std::optional<ConfigTable> table = serving.maybe_table("speculative");
-  if (!table) {
-    return;
-  }
-  Speculation speculation;
-  speculation.draft = table->integer("draft", {1, 64});
-  if (!table->has("acceptance")) {
-    table->problem("acceptance",
-                   "speculative decoding without 'acceptance': what it saves is the share of drafted tokens that the "
-                   "model accepts, 0 to 1, and nothing stands for it; state it as measured on your requests (engines "
-                   "log it), or leave [serving.speculative] out");
-  } else {
-    speculation.acceptance = table->number("acceptance", {0.0, 1.0});
-  }
-  table->finish();
-  s.speculation = speculation;
-  assumptions.push_back("serving.speculative: " + std::to_string(speculation.draft) + " drafted tokens at acceptance " +
-                        format_number(speculation.acceptance) + " make " +
-                        format_number(speculation.tokens_per_step()) +
-                        " tokens a step (Leviathan et al. 2023, equation 1); neither the time with it nor the draft's "
-                        "memory is priced");
-}
-
 /// Without chunks a prompt is prefilled in one step, so that a step must hold it.
 void refuse_short_steps(ConfigTable& serving, const ServeScenario& s) {
   const ServingWorkload& w = s.work;
@@ -76,6 +41,27 @@ void refuse_short_steps(ConfigTable& serving, const ServeScenario& s) {
                                           ": vLLM refuses to start, for every running sequence takes a token of a " +
                                           "step; raise it, or lower max_num_seqs to " +
                                           std::to_string(w.max_num_tokens));
+  }
+}
+
+/// A step verifies every running sequence's draft beside its token. Engines that run prompts beside decodes count both
+/// against max_num_tokens; the others let a step of decodes be as long as it is.
+void refuse_long_drafts(ConfigTable& serving, const ServeScenario& s) {
+  const ServingWorkload& w = s.work;
+  const std::int64_t turns = std::max<std::int64_t>(1, w.layout.pp) * w.layout.attention_groups();
+  const std::int64_t asked = s.traffic ? w.max_num_seqs : (sequences_asked(w) + turns - 1) / turns;
+  const std::int64_t seqs = std::min(w.max_num_seqs, asked);
+  if (!w.draft || s.engine.scheduler.order == PromptOrder::before_decodes || seqs > w.max_num_tokens) {
+    return;
+  }
+  const std::int64_t each = 1 + w.draft->speculation.draft;
+  if (seqs * each > w.max_num_tokens) {
+    serving.problem("max_num_seqs", std::to_string(seqs) + " sequences of a step ('max_num_seqs') verify " +
+                                        std::to_string(each) + " tokens each, " + std::to_string(seqs * each) +
+                                        ", and a step takes " + std::to_string(w.max_num_tokens) +
+                                        " ('max_num_tokens'); lower max_num_seqs to " +
+                                        std::to_string(std::max<std::int64_t>(1, w.max_num_tokens / each)) +
+                                        ", draft fewer, or raise max_num_tokens to " + std::to_string(seqs * each));
   }
 }
 
@@ -103,9 +89,17 @@ void refuse_formats(ConfigTable& serving, const ServeScenario& s) {
 
 }  // namespace
 
-void read_serving_habits(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions) {
-  read_chunks(serving, serve, assumptions);
-  read_speculation(serving, serve, assumptions);
+void read_chunked_prefill(ConfigTable& serving, ServeScenario& s, std::vector<std::string>& assumptions) {
+  if (const std::optional<bool> stated = serving.maybe_boolean("chunked_prefill")) {
+    s.chunked_prefill = *stated;
+    return;
+  }
+  const bool longer = s.work.isl > s.work.max_num_tokens;
+  s.chunked_prefill = chunks_by_default(s.engine.engine) || longer;
+  if (!serving.has("chunked_prefill") && longer && !chunks_by_default(s.engine.engine)) {
+    assumptions.push_back("serving.chunked_prefill = true (" + title(s) + "'s default, false, refuses prompts above " +
+                          std::to_string(s.work.max_num_tokens) + " tokens)");
+  }
 }
 
 void check_replicas(ConfigTable& strategy, const ServeScenario& serve) {
@@ -141,6 +135,7 @@ void refuse_untimed_weights(const ServeScenario& s) {
 
 void refuse_contradictions(ConfigTable& serving, const ServeScenario& serve) {
   refuse_short_steps(serving, serve);
+  refuse_long_drafts(serving, serve);
   refuse_long_requests(serving, serve);
   refuse_formats(serving, serve);
 }

@@ -10,16 +10,16 @@
 
 namespace headroom {
 
-/// Reads `chunked_prefill` and `[serving.speculative]` of the [serving] table; blank keys are told in `assumptions`.
-void read_serving_habits(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions);
+/// Reads `chunked_prefill` of the [serving] table; where it is blank that is told in `assumptions`.
+void read_chunked_prefill(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions);
 
 /// Replicas: `strategy.dp`, which may only say what GPUs and ranks say already. ConfigTable is [strategy].
 void check_replicas(ConfigTable& strategy, const ServeScenario& serve);
 
 /// Adds a problem for each rule that the question breaks. The engine's own: vLLM's scheduler takes at least one token
-/// of every running sequence (vllm/config/scheduler.py); without chunked prefill a prompt is one step's work in all
-/// engines; requests beyond the positions are refused by all. The SKU's: a 4-bit cache, which only chips with 4-bit
-/// products read.
+/// of every running sequence (vllm/config/scheduler.py), with a draft those too; without chunked prefill a prompt is
+/// one step's work in all engines; requests beyond the positions are refused by all. The SKU's: a 4-bit cache, which
+/// only chips with 4-bit products read.
 void refuse_contradictions(ConfigTable& serving, const ServeScenario& serve);
 
 /// ConfigError when a plan of replicas under a fixed load is asked of requests that come when they come.

@@ -233,10 +233,10 @@ double DecodeModel::memory_time(const AttentionShape& s, double keys, double& hi
   const double cache = 2.0 * read_ * s.kv_heads * keys * format_.cache_bytes;
   // The query, its output, and the new key and value in and out.
   const double rest = s.heads * (format_.query_bytes + output_bytes) + 4.0 * s.kv_heads * format_.cache_bytes;
-  const double bytes = s.batch * s.head_dim * (cache + rest);
+  const double bytes = s.batch * s.head_dim * (cache + s.tokens * rest);
   hit = hit_of(bytes, resident_);
   const double stream = bytes * (1.0 - hit + hit / value(DecodeParameter::residency_gain)) * byte_time_;
-  return std::max(stream, 4.0 * s.batch * s.heads * keys * s.head_dim * flop_time_);
+  return std::max(stream, 4.0 * s.batch * s.tokens * s.heads * keys * s.head_dim * flop_time_);
 }
 
 DecodeModel::Split DecodeModel::at_split(
@@ -250,7 +250,8 @@ DecodeModel::Split DecodeModel::at_split(
   at.loop = waves_of(at.waves, value(P::tail)) * (value(grouped ? P::cta : P::cta_head) + alone);
   if (split > 1.0) {
     // Partial outputs in 32 bits, written and read.
-    at.reduce = value(P::reduce) * (1.0 - 1.0 / split) + 8.0 * s.batch * s.heads * split * s.head_dim * byte_time_;
+    const double outputs = s.batch * s.tokens * s.heads * split * s.head_dim;
+    at.reduce = value(P::reduce) * (1.0 - 1.0 / split) + 8.0 * outputs * byte_time_;
   }
   at.total = at.reduce + norm3(at.loop, memory);
   return at;
@@ -258,7 +259,7 @@ DecodeModel::Split DecodeModel::at_split(
 
 DecodeTime DecodeModel::explain(const AttentionShape& s) const noexcept {
   using P = DecodeParameter;
-  const double keys = s.window > 0.0 ? std::min(s.context, s.window) : s.context;
+  const double keys = keys_needed(s);
   DecodeTime t;
   const double memory = memory_time(s, keys, t.hit);
   const double xqa_blocks = std::floor(keys / xqa_block_keys);
@@ -286,7 +287,7 @@ DecodeTime DecodeModel::explain(const AttentionShape& s) const noexcept {
       t.split = 1.0;
     }
   }
-  const double writers = s.batch * std::min(s.kv_heads * s.head_dim, write_threads) / write_threads;
+  const double writers = s.batch * s.tokens * std::min(s.kv_heads * s.head_dim, write_threads) / write_threads;
   t.launch = Seconds{value(P::launch) + value(P::token) * writers / units_ +
                      (t.grouped && s.kv_heads > 1.0 ? value(P::regroup) : 0.0)};
   t.loop = Seconds{best.loop};
@@ -302,8 +303,7 @@ DecodeTime DecodeModel::explain(const AttentionShape& s) const noexcept {
 
 Seconds DecodeModel::bound(const AttentionShape& s) const noexcept {
   double hit = 0.0;
-  const double keys = s.window > 0.0 ? std::min(s.context, s.window) : s.context;
-  return Seconds{value(DecodeParameter::launch) + memory_time(s, keys, hit)};
+  return Seconds{value(DecodeParameter::launch) + memory_time(s, keys_needed(s), hit)};
 }
 
 }  // namespace headroom

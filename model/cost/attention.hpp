@@ -171,11 +171,14 @@ class DecodeModel {
               const AttentionFormat& format,
               Residency residency = Residency::memory) noexcept;
 
-  /// T = launch + [grouped and kv > 1] regroup + token b min(kv d, 512) / (512 SM) + reduction + norm3(loop, memory)
+  /// T = launch + [grouped and kv > 1] regroup + token b q min(kv d, 512) / (512 SM) + reduction + norm3(loop, memory)
   ///   loop      = w(x) (cta + 2 L/S d c SM / (stream B)),  x = CTAs S / (SM slots),  w = 1 up to one wave,
   ///               else x + tail (ceil(x) - x)
   ///   memory    = max(bytes / (bandwidth B), FLOPs / P)
-  ///   reduction = reduce (1 - 1 / S) + 8 b h S d / (bandwidth B) for S > 1 splits
+  ///   reduction = reduce (1 - 1 / S) + 8 b q h S d / (bandwidth B) for S > 1 splits
+  /// q = `tokens` is 1 of a decode. The q queries of a draft that is verified read the cache of their sequence once, as
+  /// further query heads of a group would: bytes of the cache once, queries, outputs and FLOPs q times. Kernels were
+  /// measured with one query.
   /// One CTA serves one KV head with all its query heads, or one query head where each has keys of its own. Splits fill
   /// the SMs, S = min(fill SM slots / CTAs, L / chunk) where that is faster than none (Dao et al. 2023,
   /// Flash-Decoding). With dispatch 2 the rules of TensorRT-LLM's DecoderXQARunner hold: XQA where 4 b kv max(1, L /

@@ -69,8 +69,9 @@ IterationTables::IterationTables(Parts parts) : parts_{std::move(parts)} {}
 
 DecodeLine IterationTables::decode_line(std::int64_t decodes, std::int64_t context) const noexcept {
   const Parts& p = parts_;
-  const std::int64_t fixed = p.step.count() + decodes * p.per_sequence.count() + along(p.tokens, p.dense, decodes) +
-                             along(p.rows, p.head, decodes);
+  const std::int64_t tokens = decodes * p.queries;
+  const std::int64_t fixed = p.step.count() + decodes * p.per_sequence.count() + along(p.tokens, p.dense, tokens) +
+                             along(p.rows, p.head, tokens);
   const std::size_t knots = p.context_each.at.size();
   const std::size_t j = p.context_each.below(context / decodes);
   const std::size_t next = std::min(j + 1, knots - 1);
@@ -99,8 +100,12 @@ Picoseconds IterationTables::time(const IterationBatch& batch) const noexcept {
   }
   const Parts& p = parts_;
   Picoseconds total = p.step + (batch.decodes + batch.chunks) * p.per_sequence;
-  total += Picoseconds{along(p.tokens, p.dense_eager, batch.decodes + batch.prompt_tokens)};
-  if (const std::int64_t rows = batch.decodes + batch.ending; rows > 0) {
+  const std::int64_t decoded = batch.decodes * p.queries;
+  total += Picoseconds{along(p.tokens, p.dense_eager, decoded + batch.prompt_tokens)};
+  if (!p.draft_prompt.empty()) {
+    total += Picoseconds{along(p.tokens, p.draft_prompt, batch.prompt_tokens)};
+  }
+  if (const std::int64_t rows = decoded + batch.ending; rows > 0) {
     total += Picoseconds{along(p.rows, p.head, rows)};
   }
   if (batch.decodes > 0) {

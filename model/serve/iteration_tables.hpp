@@ -22,9 +22,10 @@ struct ChunkAttention {
   Picoseconds alone{};
 };
 
-/// What a scheduler puts into one iteration: sequences that decode a token each, and chunks of prompts beside them.
+/// What a scheduler puts into one iteration: sequences that decode a token each, or as many as the tables say, and
+/// chunks of prompts beside them.
 struct IterationBatch {
-  std::int64_t decodes = 0;        ///< sequences that decode; one token each
+  std::int64_t decodes = 0;        ///< sequences that decode
   std::int64_t context = 0;        ///< keys of all of them together
   std::int64_t prompt_tokens = 0;  ///< new tokens of all chunks
   std::int64_t chunks = 0;
@@ -73,6 +74,11 @@ class IterationTables {
     std::vector<Picoseconds> decode;       ///< attention of a decode step
     Axis chunk, chunk_context;             ///< tokens of a chunk, and keys that its last token sees
     std::vector<Picoseconds> chunk_work, chunk_alone;
+    /// Tokens of a sequence that decodes: 1, and the draft that is verified beside it. Axes of tokens count them all.
+    std::int64_t queries = 1;
+    /// Prompts through a draft model, beside their attention; by tokens. Empty: there is none. What drafting takes of a
+    /// step of decodes is part of `decode`.
+    std::vector<Picoseconds> draft_prompt;
     Picoseconds step{};          ///< of the host, a step
     Picoseconds per_sequence{};  ///< of the host, a sequence in the batch
   };

@@ -53,7 +53,7 @@ Bytes LeastIteration::cache_read(const IterationMix& mix) const noexcept {
 }
 
 double LeastIteration::multiply_time(const IterationMix& mix) const noexcept {
-  return (mix.tokens() * flop_time_ + (mix.decodes + mix.ending) * head_time_) / groups_;
+  return (mix.tokens() * flop_time_ + (mix.decodes * mix.queries + mix.ending) * head_time_) / groups_;
 }
 
 bool LeastIteration::reads(const IterationMix& mix) const noexcept {

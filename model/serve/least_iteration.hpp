@@ -19,8 +19,8 @@ enum class ExpertsRead : std::uint8_t {
 
 /// Of one rank (Pope et al. 2022, section 2; Williams et al. 2009):
 ///   max((weights read + cache of the decodes) / B, (2 P_active tokens + 2 h V sampled) / (groups tp P))
-/// with P the peak of the format that products multiply in. Attention's products and everything sent are left out, so
-/// that it stays below any real iteration.
+/// with P the peak of the format that products multiply in; a draft's tokens are computed and sampled as others are.
+/// Attention's products and everything sent are left out, so that it stays below any real iteration.
 class LeastIteration {
  public:
   /// ConfigError where the SKU lacks the peak. Precondition: check() of the layout is feasible.

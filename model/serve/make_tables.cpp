@@ -35,17 +35,22 @@ class TableWriter {
               const IterationStack& stack,
               const IterationPhysics& physics,
               double clock,
-              const MixTerms& kernels)
-      : replica_{replica}, stack_{stack}, physics_{physics}, clock_{clock}, kernels_{kernels} {}
+              const MixTerms& kernels,
+              const Drafting* drafting)
+      : replica_{replica}, stack_{stack}, physics_{physics}, clock_{clock}, kernels_{kernels}, drafting_{drafting} {}
 
   IterationTables::Parts write(const TableReach& reach) const {
     IterationTables::Parts p;
-    p.tokens = knots(std::max<std::int64_t>(reach.tokens, reach.sequences));
+    p.queries = drafting_ != nullptr ? drafting_->queries() : 1;
+    p.tokens = knots(std::max<std::int64_t>(reach.tokens, reach.sequences * p.queries));
     for (const std::int64_t tokens : p.tokens.at) {
       p.dense.push_back(picoseconds(dense(decodes(tokens, 1))));
       p.dense_eager.push_back(picoseconds(dense(chunks(1, tokens, tokens))));
+      if (drafting_ != nullptr && drafting_->has_model()) {
+        p.draft_prompt.push_back(picoseconds(draft_dense(tokens)));
+      }
     }
-    p.rows = knots(std::max<std::int64_t>(2, reach.sequences));
+    p.rows = knots(std::max<std::int64_t>(2, reach.sequences * p.queries));
     for (const std::int64_t rows : p.rows.at) {
       p.head.push_back(picoseconds(terms(decodes(rows, 1))[IterationTerm::head]));
     }
@@ -53,7 +58,7 @@ class TableWriter {
     p.context_each = knots(reach.keys);
     for (const std::int64_t sequences : p.decodes.at) {
       for (const std::int64_t keys : p.context_each.at) {
-        p.decode.push_back(picoseconds(terms(decodes(sequences, keys))[IterationTerm::decode_attention]));
+        p.decode.push_back(picoseconds(decode(sequences, keys)));
       }
     }
     p.chunk = knots(reach.tokens);
@@ -96,8 +101,25 @@ class TableWriter {
     }
     return t;
   }
+  /// Attention of a step, and all that its drafting takes.
+  [[nodiscard]] double decode(std::int64_t sequences, std::int64_t keys) const noexcept {
+    IterationMix mix = decodes(sequences, keys);
+    double drafted = 0.0;
+    if (drafting_ != nullptr) {
+      mix.queries = real(drafting_->queries());
+      drafted = drafting_->decode_seconds(mix.decodes, mix.keys);
+    }
+    return terms(mix)[IterationTerm::decode_attention] + drafted;
+  }
   [[nodiscard]] double prefill(std::int64_t count, std::int64_t tokens, std::int64_t keys) const noexcept {
-    return terms(chunks(count, tokens, keys))[IterationTerm::prefill_attention];
+    const IterationMix mix = chunks(count, tokens, keys);
+    const double drafted = drafting_ != nullptr ? drafting_->prompt_terms(mix)[IterationTerm::prefill_attention] : 0.0;
+    return terms(mix)[IterationTerm::prefill_attention] + drafted;
+  }
+  /// A prompt through the draft, but for its attention.
+  [[nodiscard]] double draft_dense(std::int64_t tokens) const noexcept {
+    const IterationTerms t = drafting_->prompt_terms(chunks(1, tokens, tokens));
+    return t.total() - t[IterationTerm::prefill_attention];
   }
   /// Everything that depends on the tokens of an iteration alone.
   [[nodiscard]] double dense(const IterationMix& mix) const noexcept {
@@ -111,6 +133,7 @@ class TableWriter {
   const IterationPhysics& physics_;
   double clock_;
   const MixTerms& kernels_;
+  const Drafting* drafting_;
 };
 
 std::int64_t whole(double value) noexcept {
@@ -133,8 +156,9 @@ IterationTables make_iteration_tables(const Replica& replica,
                                       const IterationPhysics& physics,
                                       const TableReach& reach,
                                       double clock,
-                                      const MixTerms& terms) {
-  return IterationTables{TableWriter{replica, stack, physics, clock, terms}.write(reach)};
+                                      const MixTerms& terms,
+                                      const Drafting* drafting) {
+  return IterationTables{TableWriter{replica, stack, physics, clock, terms, drafting}.write(reach)};
 }
 
 double table_seconds(const IterationTables& tables, const IterationMix& mix) noexcept {

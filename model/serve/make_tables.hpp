@@ -2,6 +2,7 @@
 // The tables of a replica, filled from its kernels and its engine's habits.
 #pragma once
 
+#include <headroom/model/serve/drafting.hpp>
 #include <headroom/model/serve/engine_terms.hpp>
 #include <headroom/model/serve/iteration_tables.hpp>
 #include <headroom/model/serve/steady_state.hpp>
@@ -27,14 +28,16 @@ struct TableReach {
                                                     const TableReach& reach = {},
                                                     double clock = 1.0);
 
-/// The same with the kernels' terms of the caller's, who may have priced them before.
+/// The same with the kernels' terms of the caller's, who may have priced them before; with `drafting` of an engine that
+/// speculates: each decode is a sequence with its draft, proposed and verified.
 using MixTerms = std::function<IterationTerms(const IterationMix&)>;
 [[nodiscard]] IterationTables make_iteration_tables(const Replica& replica,
                                                     const IterationStack& stack,
                                                     const IterationPhysics& physics,
                                                     const TableReach& reach,
                                                     double clock,
-                                                    const MixTerms& terms);
+                                                    const MixTerms& terms,
+                                                    const Drafting* drafting = nullptr);
 
 /// An iteration of a closed form by tables: chunks are alike, numbers are rounded to whole ones.
 [[nodiscard]] double table_seconds(const IterationTables& tables, const IterationMix& mix) noexcept;

@@ -238,6 +238,19 @@ CompiledServingMemory compile_serving_memory(const Architecture& arch,
   return c;
 }
 
+void add_model(const ServingStage& other, CompiledServingMemory& c) noexcept {
+  for (int i = 0; i < c.stage_count; ++i) {
+    ServingStage& stage = c.stages[static_cast<std::size_t>(i)];
+    stage.weights += other.weights;
+    stage.experts += other.experts;
+    stage.cache_per_token += other.cache_per_token;
+    stage.state_per_sequence += other.state_per_sequence;
+    for (const ServingStage::Window& window : other.windows) {
+      add_cache(stage, static_cast<std::int64_t>(window.tokens), window.per_token);
+    }
+  }
+}
+
 ServingMemory serving_memory(const CompiledServingMemory& c, const ServingLimits& limits) noexcept {
   const Bytes activations = std::max(real(limits.max_num_tokens) * c.activation_per_token,
                                      real(limits.max_num_seqs) * c.activation_per_sequence);

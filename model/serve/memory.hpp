@@ -62,6 +62,9 @@ struct CompiledServingMemory {
                                                            Precision weights,
                                                            Precision kv);
 
+/// Adds another model's stage to every stage: a draft on the same GPUs.
+void add_model(const ServingStage& other, CompiledServingMemory& compiled) noexcept;
+
 struct ServingLimits {
   double memory_fraction = 0.9;
   std::int64_t max_num_seqs = 1;

@@ -456,8 +456,12 @@ void Replica::Compiled::attention_terms(const Layer& layer, const IterationMix& 
   if (mix.decodes > 0.0) {
     AttentionShape s = layer.decode;
     s.batch = std::max(1.0, mix.decodes / ranks.groups);
-    s.context = mix.keys;
+    s.tokens = mix.queries;
+    s.context = mix.keys + (mix.queries - 1.0);
     if (layer.selected > 0.0 && mix.keys > layer.selected) {
+      // Each token selects keys of its own.
+      s.batch *= mix.queries;
+      s.tokens = 1.0;
       s.context = layer.selected + layer.indexed * mix.keys;
     }
     t[IterationTerm::decode_attention] += layer.count * decode.time(s).raw();
@@ -479,11 +483,10 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
   const double all = mix.tokens();
   // Under attention-DP a sequence stays in its group: one prompt is one group's alone.
   const double prompts = mix.chunks > 0.0 ? std::max(1.0, mix.chunks / ranks.groups) * mix.chunk_tokens : 0.0;
-  const double own = std::max(1.0, mix.decodes / ranks.groups + prompts);
+  const double decoded = mix.decodes * mix.queries / ranks.groups;
+  const double own = std::max(1.0, decoded + prompts);
   for (const Product& p : layer.products) {
-    const double rows = p.of == Product::Of::decodes   ? mix.decodes / ranks.groups
-                        : p.of == Product::Of::prompts ? prompts
-                                                       : own;
+    const double rows = p.of == Product::Of::decodes ? decoded : p.of == Product::Of::prompts ? prompts : own;
     if (rows > 0.0) {
       const GemmShape shape{std::max(1.0, rows * p.row_factor), p.n, p.k};
       const GemmModel& kernel = p.half ? half : product;
@@ -499,8 +502,10 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
   }
   if (layer.state_bytes > 0.0) {
     const double sequences = std::max(1.0, (mix.decodes + mix.chunks) / ranks.groups);
-    const Bytes bytes{sequences * layer.state_bytes};
-    t[IterationTerm::decode_attention] += n * memory.time({bytes, bytes, 0.0}).raw();
+    const double drafts = mix.decodes * (mix.queries - 1.0) / ranks.groups;  // states to go back to
+    const Bytes in{sequences * layer.state_bytes};
+    const Bytes out{(sequences + drafts) * layer.state_bytes};
+    t[IterationTerm::decode_attention] += n * memory.time({in, out, 0.0}).raw();
   }
   if (layer.experts) {
     MoeShape shape = *layer.experts;
@@ -531,7 +536,7 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
 }
 
 void Replica::Compiled::end_terms(const IterationMix& mix, IterationTerms& t) const noexcept {
-  const double rows = (mix.decodes + mix.ending) / ranks.groups;
+  const double rows = (mix.decodes * mix.queries + mix.ending) / ranks.groups;
   if (rows > 0.0) {
     const double sampled = std::max(1.0, rows);
     Seconds head = half.time({sampled, vocab / ranks.tp, hidden});

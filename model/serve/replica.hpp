@@ -58,13 +58,14 @@ struct IterationTerms {
 
 /// Work of one iteration. Chunks are alike.
 struct IterationMix {
-  double decodes = 0.0;       ///< sequences that decode a token each
+  double decodes = 0.0;       ///< sequences that decode
   double keys = 0.0;          ///< that each of them sees
   double chunks = 0.0;        ///< of prompts
   double chunk_tokens = 0.0;  ///< of each, new
   double chunk_keys = 0.0;    ///< that its last token sees; chunk_tokens at the start of a prompt
   double ending = 0.0;        ///< chunks that end their prompt and give a token
-  [[nodiscard]] constexpr double tokens() const noexcept { return decodes + chunks * chunk_tokens; }
+  double queries = 1.0;       ///< tokens of each that decodes: 1, and the draft that is verified beside it
+  [[nodiscard]] constexpr double tokens() const noexcept { return decodes * queries + chunks * chunk_tokens; }
 };
 
 /// How the numbers of a replica are held. `activations` is what products multiply in: 16 bit of weight-only formats.
@@ -102,7 +103,8 @@ class Replica {
   /// Per layer and rank, for m tokens of the step and m' = m / groups of an attention rank:
   ///   products           the GEMMs of m' tokens (gemm.hpp), narrow formats at the launch of 16-bit ones
   ///   experts            the fused layer on m tokens of the expert group (grouped_gemm.hpp)
-  ///   decode attention   b / groups sequences over `keys` keys (attention.hpp); latents count once for keys and values
+  ///   decode attention   b / groups sequences over `keys` keys (attention.hpp); latents count once for keys and
+  ///                      values; a sequence's draft reads its cache with it, recurrent states are kept after each token
   ///   prefill attention  chunks / groups sequences
   ///   all-reduce         two of 2 m' h bytes over tp (custom_all_reduce.hpp)
   ///   exchange           under attention-DP an all-gather of the tokens and a reduce-scatter of the results

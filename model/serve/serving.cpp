@@ -20,7 +20,7 @@ struct Rates {
 
 /// The first rule that the layout breaks.
 bool legal(const Architecture& arch, const ServingWorkload& w, ServingEstimate& e) noexcept {
-  const LayoutProblem problem = check(arch, w.layout, w.gpus);
+  const LayoutProblem problem = check_layout(arch, w);
   e.verdict = problem.verdict;
   e.broke = real(problem.broke);
   e.limit = real(problem.limit);
@@ -32,8 +32,7 @@ void fill_memory(const Architecture& arch,
                  const ServingStack& engine,
                  const ServingWorkload& w,
                  ServingEstimate& e) {
-  const CompiledServingMemory compiled = compile_serving_memory(arch, device, engine.memory, w.layout, w.weights, w.kv);
-  e.memory = serving_memory(compiled, w.limits());
+  e.memory = serving_memory(served_memory(arch, device, engine.memory, w), w.limits());
   e.verdict = e.memory.verdict;
   e.broke = e.memory.broke;
   e.limit = e.memory.limit;
@@ -160,6 +159,26 @@ Bytes kv_bytes(const Architecture& architecture, double bytes_per_element, doubl
   return Bytes{kv_elements_per_token(architecture) * bytes_per_element * sequences * tokens};
 }
 
+CompiledServingMemory served_memory(const Architecture& arch,
+                                    const Device& device,
+                                    const EngineMemory& engine,
+                                    const ServingWorkload& w) {
+  CompiledServingMemory c = compile_serving_memory(arch, device, engine, w.layout, w.weights, w.kv);
+  if (w.draft) {
+    add_draft(*w.draft, device, w.kv, c);
+  }
+  return c;
+}
+
+LayoutProblem check_layout(const Architecture& arch, const ServingWorkload& w) noexcept {
+  const LayoutProblem served = check(arch, w.layout, w.gpus);
+  if (served.verdict != Verdict::feasible || !w.draft || !w.draft->model) {
+    return served;
+  }
+  const ServingLayout draft = draft_layout(*w.draft, w.layout);
+  return check(*w.draft->model, draft, draft.gpus());
+}
+
 ServingEstimate serve_memory(const Architecture& arch,
                              const Device& device,
                              const ServingStack& engine,
@@ -171,6 +190,9 @@ ServingEstimate serve_memory(const Architecture& arch,
   }
   e.replicas = w.gpus / w.layout.gpus();
   e.kv_per_token = kv_bytes(arch, row_of(w.kv).weight_bytes, 1.0, 1.0);
+  if (w.draft && w.draft->model) {
+    e.kv_per_token += kv_bytes(*w.draft->model, row_of(w.kv).weight_bytes, 1.0, 1.0);
+  }
   fill_memory(arch, device, engine, w, e);
   if (recorder != nullptr) {
     record_memory(arch, device, engine, w, e, *recorder);

@@ -8,10 +8,12 @@
 #include <headroom/model/estimate.hpp>
 #include <headroom/model/explain.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/model/serve/drafting.hpp>
 #include <headroom/model/serve/memory.hpp>
 #include <headroom/model/workload/parameters.hpp>
 
 #include <cstdint>
+#include <memory>
 
 namespace headroom {
 
@@ -25,12 +27,22 @@ struct ServingWorkload {
   double memory_fraction = 0.9;  ///< in the engine's meaning
   std::int64_t max_num_seqs = 256;
   std::int64_t max_num_tokens = 8192;
-  std::int64_t max_seq_len = 0;  ///< 0: isl + osl
-  double clock = 1.0;            ///< of products, over that without a power cap
+  std::int64_t max_seq_len = 0;            ///< 0: isl + osl
+  double clock = 1.0;                      ///< of products, over that without a power cap
+  std::shared_ptr<const DraftPlan> draft;  ///< null: no speculation
   [[nodiscard]] ServingLimits limits() const noexcept {
     return {memory_fraction, max_num_seqs, max_num_tokens, max_seq_len > 0 ? max_seq_len : isl + osl};
   }
 };
+
+/// Memory of the workload's replica, its draft with it. Precondition: check_layout() finds no problem.
+[[nodiscard]] CompiledServingMemory served_memory(const Architecture& architecture,
+                                                  const Device& device,
+                                                  const EngineMemory& engine,
+                                                  const ServingWorkload& work);
+
+/// The first rule that the layout breaks, or its draft's.
+[[nodiscard]] LayoutProblem check_layout(const Architecture& architecture, const ServingWorkload& work) noexcept;
 
 struct ServingEstimate {
   Verdict verdict = Verdict::feasible;
@@ -38,7 +50,7 @@ struct ServingEstimate {
   double limit = 0.0;
   std::int64_t replicas = 1;
   std::int64_t batch = 1;  ///< sequences decoding together on one replica
-  Bytes kv_per_token{};    ///< of the whole model
+  Bytes kv_per_token{};    ///< of the whole model, and of its draft's
   ServingMemory memory;
   Bytes kv_in_use{};     ///< of the binding GPU's pool, by the batch
   Seconds ttft{};        ///< one prompt alone

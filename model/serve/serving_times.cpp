@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 namespace headroom {
 namespace {
@@ -41,10 +42,21 @@ void record(const ServingTimes& times,
               {"keys", decode.keys, Shown::count, "isl + osl / 2"}});
     }
   }
+  if (times.decode_drafting.raw() > 0.0) {
+    r.line("decode: drafting", "draft iterations of the draft model, or as stated",
+           "Leviathan et al. 2023, algorithm 1", times.decode_drafting.raw(), Shown::seconds,
+           {{"b", decode.decodes, Shown::count, "sequences that decode together"}});
+  }
+  if (decode.queries > 1.0) {
+    r.line("tokens a step", "(1 - a^(draft + 1)) / (1 - a)", "Leviathan et al. 2023, equation 1", times.step_tokens,
+           Shown::count, {{"draft", decode.queries - 1.0, Shown::count, "scenario"}});
+  }
   r.line("prompt iteration", "the same terms of one prompt, or of its first chunk", "docs/serve-model.md",
          times.prompt.total(), Shown::seconds, {{"tokens", std::min(load.isl, load.chunk), Shown::count, "scenario"}});
-  r.line("tpot", "T + interference (b - 1) / osl (T_mixed - T) isl / chunk", "docs/serve-model.md",
-         times.state.tpot.raw(), Shown::seconds,
+  r.line("tpot",
+         decode.queries > 1.0 ? "T / tokens a step + interference (b - 1) / osl (T_mixed - T) isl / chunk"
+                              : "T + interference (b - 1) / osl (T_mixed - T) isl / chunk",
+         "docs/serve-model.md", times.state.tpot.raw(), Shown::seconds,
          {{"T", times.state.decode_step.raw(), Shown::seconds, "an iteration of decodes"},
           {"T_mixed", times.state.mixed_step.raw(), Shown::seconds, "one that carries a prompt too"},
           {"interference", engine.time.interference, Shown::fraction, engine.time.source}});
@@ -103,7 +115,13 @@ ServingTimes serving_times(const Architecture& arch,
     t[IterationTerm::prefill_attention] /= clock;
     return t;
   };
-  const IterationCost step = [&](const IterationMix& mix) { return terms(mix).total(); };
+  std::optional<Drafting> drafting;
+  if (w.draft) {
+    drafting.emplace(*w.draft, device, node, engine.time, physics, w.layout, w.kv, w.clock);
+  }
+  const IterationCost step = [&](const IterationMix& mix) {
+    return terms(mix).total() + (drafting ? drafting->seconds(mix) : 0.0);
+  };
   const SteadyHabits habits{engine.time.request, engine.time.steps, engine.time.burst, engine.time.interference,
                             physics.bubble};
   SteadyLoad load;
@@ -112,6 +130,10 @@ ServingTimes serving_times(const Architecture& arch,
   load.chunk = real(w.max_num_tokens);
   load.groups = real(w.layout.attention_groups());
   load.stages = real(w.layout.pp);
+  if (w.draft) {
+    load.queries = w.draft->queries();
+    load.step_tokens = w.draft->speculation.tokens_per_step();
+  }
   // Fewer requests than replicas leave some of those idle.
   const double serving = std::min(real(memory.replicas), std::max(1.0, real(w.concurrency)));
   load.concurrency = real(w.concurrency) / serving;
@@ -130,17 +152,28 @@ ServingTimes serving_times(const Architecture& arch,
   IterationMix decode;
   decode.decodes = load.batch / load.stages;
   decode.keys = load.isl + 0.5 * load.osl;
+  decode.queries = load.queries;
   times.decode = terms(decode);
+  times.step_tokens = load.step_tokens;
   IterationMix prompt;
   prompt.chunks = prompt.ending = 1.0;
   prompt.chunk_tokens = std::min(load.isl, load.chunk);
   prompt.chunk_keys = prompt.chunk_tokens;
   times.prompt = terms(prompt);
+  if (drafting) {
+    times.decode_drafting = Seconds{drafting->seconds(decode)};
+    times.prompt_drafting = Seconds{drafting->seconds(prompt)};
+  }
   times.least_decode = Seconds{least.time(decode, ExpertsRead::expected)};
   times.reads = least.reads(decode);
   times.requests_per_s = serving * times.state.requests_per_s;
   times.output_tokens_per_s = times.requests_per_s * load.osl;
   times.sources = replica.sources();
+  if (drafting) {
+    for (const std::string& source : drafting->sources()) {
+      times.sources.push_back("draft: " + source);
+    }
+  }
   if (recorder != nullptr) {
     record(times, decode, engine, load, *recorder);
   }

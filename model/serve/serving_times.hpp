@@ -15,12 +15,15 @@
 namespace headroom {
 
 struct ServingTimes {
-  SteadyState state;       ///< of a replica, at the concurrency
-  Seconds prompt_alone{};  ///< a first token with nobody else there
-  IterationTerms decode;   ///< of an iteration of the whole batch
-  IterationTerms prompt;   ///< of one that holds a single prompt, or the first chunk of it
-  Seconds least_decode{};  ///< that iteration at the datasheet's bandwidth and peak
-  bool reads = true;       ///< rather than multiplies
+  SteadyState state;          ///< of a replica, at the concurrency
+  Seconds prompt_alone{};     ///< a first token with nobody else there
+  IterationTerms decode;      ///< of an iteration of the whole batch
+  IterationTerms prompt;      ///< of one that holds a single prompt, or the first chunk of it
+  double step_tokens = 1.0;   ///< that the iteration gives of a sequence; more than 1 with a draft
+  Seconds decode_drafting{};  ///< on top of `decode`, where tokens are drafted
+  Seconds prompt_drafting{};  ///< on top of `prompt`, where the draft is a model
+  Seconds least_decode{};     ///< that iteration at the datasheet's bandwidth and peak
+  bool reads = true;          ///< rather than multiplies
   double requests_per_s = 0.0, output_tokens_per_s = 0.0;  ///< of all replicas
   std::vector<std::string> sources;                        ///< the measured kernels behind it
 };

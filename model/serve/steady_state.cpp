@@ -19,6 +19,7 @@ IterationMix decodes(double sequences, const SteadyLoad& load) noexcept {
   IterationMix mix;
   mix.decodes = sequences;
   mix.keys = load.isl + 0.5 * load.osl;
+  mix.queries = load.queries;
   return mix;
 }
 
@@ -52,6 +53,10 @@ void fill_rates(const SteadyLoad& load, double seconds, double requests, SteadyS
 
 }  // namespace
 
+double SteadyLoad::steps() const noexcept {
+  return std::max(1.0, osl / step_tokens);
+}
+
 SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
   const double b = std::max(1.0, load.batch / load.stages);
   IterationMix prompts;
@@ -60,17 +65,18 @@ SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, cons
   const double first = step(prompts);
   const double decode = step(decodes(b, load));
   s.ttft = habits.request + Seconds{first};
-  s.tpot = s.decode_step = Seconds{decode};
+  s.decode_step = Seconds{decode};
+  s.tpot = Seconds{decode / load.step_tokens};
   s.mixed_step = Seconds{first};
-  s.prompt_share = first / (first + load.osl * decode);
-  fill_rates(load, waiting(load, habits) * (first + load.osl * decode), std::min(load.batch, load.stages * b), s);
+  s.prompt_share = first / (first + load.steps() * decode);
+  fill_rates(load, waiting(load, habits) * (first + load.steps() * decode), std::min(load.batch, load.stages * b), s);
   return s;
 }
 
 SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
   const double b = std::max(1.0, load.batch / load.stages);
   const double q =
-      std::min(load.groups * load.chunk, std::max(b * load.isl / load.osl, std::min(load.isl, load.chunk)));
+      std::min(load.groups * load.chunk, std::max(b * load.isl / load.steps(), std::min(load.isl, load.chunk)));
   const double mixed_steps = b * load.isl / q;
   const double decode = step(decodes(b, load));
   IterationMix mix = decodes(std::max(0.0, b - std::max(1.0, q / load.isl)), load);
@@ -79,13 +85,13 @@ SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const S
   }
   add_prompts(mix, q, load.isl, load.chunk);
   const double mixed = step(mix);
-  const double cycle = std::max(0.0, load.osl - mixed_steps) * decode + mixed_steps * mixed;
+  const double cycle = std::max(0.0, load.steps() - mixed_steps) * decode + mixed_steps * mixed;
   SteadyState s;
   s.decode_step = Seconds{decode};
   s.mixed_step = Seconds{mixed};
   s.tpot = Seconds{cycle / load.osl};
   s.prompt_share =
-      std::min(1.0, mixed_steps * std::max(0.0, mixed - decode) / cycle + (mixed_steps > load.osl ? 1.0 : 0.0));
+      std::min(1.0, mixed_steps * std::max(0.0, mixed - decode) / cycle + (mixed_steps > load.steps() ? 1.0 : 0.0));
   s.ttft = habits.request + Seconds{load.isl / q * mixed};
   fill_rates(load, waiting(load, habits) * cycle, std::min(load.batch, load.stages * b), s);
   return s;
@@ -98,11 +104,12 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   SteadyState s;
   s.decode_step = Seconds{decode};
   s.mixed_step = Seconds{prompt.mixed};
-  const double tpot = waiting(load, habits) * (decode + habits.interference * (b - 1.0) / load.osl * prompt.more);
+  const double token = decode / load.step_tokens;
+  const double tpot = waiting(load, habits) * (token + habits.interference * (b - 1.0) / load.osl * prompt.more);
   s.tpot = Seconds{tpot};
-  s.prompt_share = b * prompt.more / (b * prompt.more + load.osl * decode);
+  s.prompt_share = b * prompt.more / (b * prompt.more + load.steps() * decode);
   // Prompts of the others in front of one that arrives: u / (1 - u) is their time over that of decodes alone.
-  const double ahead = std::min(b - 1.0, b * prompt.more / (load.osl * decode));
+  const double ahead = std::min(b - 1.0, b * prompt.more / (load.steps() * decode));
   // The first burst: prompts share full iterations.
   const double most = load.groups * load.chunk;
   const double together = std::min(load.concurrency, std::max(1.0, most / load.isl));
@@ -115,7 +122,7 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   s.ttft = habits.request + Seconds{waited + prompt.alone + 0.5 * ahead * prompt.more +
                                     habits.burst * 0.5 * (load.concurrency - 1.0) * each / load.waves + queue};
   // Little 1961; but no faster than the replica works off prompts, packed as densely as they go, and decodes.
-  const double work = load.concurrency * (each + load.osl * decode / b) / load.stages;
+  const double work = load.concurrency * (each + load.steps() * decode / b) / load.stages;
   const double seconds = std::max(s.ttft.raw() + (load.osl - 1.0) * tpot, work);
   fill_rates(load, seconds, load.concurrency, s);
   return s;

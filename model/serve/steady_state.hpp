@@ -22,6 +22,10 @@ struct SteadyLoad {
   double groups = 1.0;       ///< ranks whose attention is data parallel: each fills its own chunks
   double waves = 10.0;       ///< requests sent in all over those in flight: the share of the first burst is 1 / waves
   double stages = 1.0;       ///< of a pipeline, each with its part of the batch
+  double queries = 1.0;      ///< tokens of a sequence that an iteration verifies: 1 and its draft
+  double step_tokens = 1.0;  ///< that it gives, of those: 1 without speculation
+  /// Iterations that an output takes.
+  [[nodiscard]] double steps() const noexcept;
 };
 
 /// Habits of an engine that a steady state knows.
@@ -35,24 +39,26 @@ struct SteadyHabits {
 
 struct SteadyState {
   Seconds ttft{}, tpot{};
-  Seconds decode_step{};        ///< without prompts
+  Seconds decode_step{};        ///< without prompts; with a draft it gives several tokens of a sequence
   Seconds mixed_step{};         ///< one that carries a prompt beside the decodes
   double prompt_share = 0.0;    ///< of the replica's time that prompts take
   double requests_per_s = 0.0;  ///< of the replica
   double output_tokens_per_s = 0.0;
 };
 
-/// All requests start together and decode until the last is done: T = step(b prompts) + osl step(b, isl + osl / 2).
+/// In all three an output takes s = max(1, osl / step_tokens) iterations, osl where nobody drafts.
+///
+/// All requests start together and decode until the last is done: T = step(b prompts) + s step(b, isl + osl / 2).
 [[nodiscard]] SteadyState static_batch(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
-/// Everything queued: b = batch / stages sequences a stage; an iteration takes q = min(groups chunk, max(b isl / osl,
-/// min(isl, chunk))) prompt tokens, k = b isl / q such iterations in a cycle of osl.
-///   cycle = (osl - k) step(b) + k step(b - q / isl, q), or k step(b, q) where k > osl
+/// Everything queued: b = batch / stages sequences a stage; an iteration takes q = min(groups chunk, max(b isl / s,
+/// min(isl, chunk))) prompt tokens, k = b isl / q such iterations in a cycle of s.
+///   cycle = (s - k) step(b) + k step(b - q / isl, q), or k step(b, q) where k > s
 ///   throughput = stages b osl / cycle / (1 + bubble (stages - 1) / stages)
 [[nodiscard]] SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
 /// `concurrency` clients, each sends its next request when the last has ended.
-///   tpot = T + interference (b - 1) / osl (T_mixed - T) isl / min(isl, chunk)
+///   tpot = T / step_tokens + interference (b - 1) / osl (T_mixed - T) isl / min(isl, chunk)
 ///   ttft = request + steps T + the prompt's own mixed iterations + u / (2 (1 - u)) of what a prompt adds (M/D/1;
 ///          Kleinrock 1975, section 5.6) + burst (c - 1) / 2 prefills / waves + (c - b) / b osl tpot where requests
 ///          wait

@@ -93,6 +93,22 @@ std::string indented(const std::vector<std::string>& words) {
   return text + "\n";
 }
 
+/// Who drafts, and how much. What is accepted is the requests' to say, not the launch's.
+void set_draft(const DraftPlan& draft, LaunchPlan& plan) {
+  plan.set("serving.speculative.draft", count_value(draft.speculation.draft));
+  if (!draft.method.empty()) {
+    plan.set("serving.speculative.method", word_value(draft.method));
+  }
+  if (draft.model) {
+    const std::string repository = repository_of(draft.model->source);
+    plan.set("serving.speculative.draft_model", word_value(repository.empty() ? draft.model->id : repository));
+    plan.set("serving.speculative.draft_weights", word_value(name_of(draft.weights)));
+    if (draft.tp > 0) {
+      plan.set("serving.speculative.draft_tp", count_value(draft.tp));
+    }
+  }
+}
+
 }  // namespace
 
 LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
@@ -123,8 +139,8 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
   plan.set("serving.max_num_tokens", count_value(w.max_num_tokens));
   plan.set("serving.max_seq_len", count_value(w.limits().sequence_tokens));
   plan.set("serving.chunked_prefill", flag_value(s.chunked_prefill));
-  if (s.speculation) {
-    plan.set("serving.speculative.draft", count_value(s.speculation->draft));
+  if (w.draft) {
+    set_draft(*w.draft, plan);
   }
   plan.set("strategy.tp", count_value(w.layout.tp));
   plan.set("strategy.pp", count_value(w.layout.pp));
@@ -234,7 +250,7 @@ void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
       LaunchGap{"serving.concurrency", "", ""},
       LaunchGap{"hardware.gpus", "", ""},
       LaunchGap{"hardware.*", "", "not the launch's to say"},
-      LaunchGap{"serving.speculative.*", "", "which draft is not in a scenario"},
+      LaunchGap{"serving.speculative.*", "", "heads of the served model have a checkpoint that no scenario names"},
       LaunchGap{"serving.kv_cache", "", "the engine keeps none, or as its checkpoint says"},
   };
   if (writing.plan.word("launch.checkpoint").empty()) {

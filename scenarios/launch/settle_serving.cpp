@@ -65,6 +65,17 @@ void settle_model(LaunchReading& reading, const Sources& sources) {
   }
 }
 
+/// A draft's repository as the preset of its name; any other word is the scenario's reader to judge.
+void settle_draft(LaunchReading& reading, const Sources& sources) {
+  const ConfigValue* draft = reading.plan.find("serving.speculative.draft_model");
+  const std::optional<std::string> id = draft == nullptr ? std::nullopt : preset_of(draft->text, sources);
+  if (id) {
+    ConfigValue value = *draft;
+    value.text = *id;
+    reading.plan.set("serving.speculative.draft_model", std::move(value));
+  }
+}
+
 bool has_experts(const LaunchReading& reading, const Sources& sources) {
   const std::string id = reading.plan.word("model");
   return sources.models.knows(id) && sources.models.find(id).moe.has_value();
@@ -107,6 +118,7 @@ ConfigValue settle_serving(LaunchReading& reading, std::span<const std::string> 
   }
   take(forced, "", reading);
   settle_model(reading, sources);
+  settle_draft(reading, sources);
   settle_ranks(reading, sources);
   return document_of(reading.plan, reading.file);
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `vllm serve`. Names: vllm-project/vllm, vllm/engine/arg_utils.py; what data parallelism means for experts:
 // docs/serving/data_parallel_deployment.md; the benchmark: `vllm bench serve` (docs/launch.md has the pages).
+#include <headroom/core/json_reader.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
 
 #include <array>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace headroom::launch {
 namespace {
@@ -24,6 +28,7 @@ constexpr std::array rows{
     LaunchRow{"--dtype", "", special},
     LaunchRow{"--quantization", "", special},
     LaunchRow{"--kv-cache-dtype", "", special},
+    LaunchRow{"--speculative-config", "", special},
     LaunchRow{"--model", "", special},
 };
 constexpr std::array aliases{
@@ -98,6 +103,31 @@ void write_ranks(LaunchWriting& writing) {
   }
 }
 
+/// --speculative-config, one JSON object (vllm/config/speculative.py). Heads but the model's own have a checkpoint,
+/// which no scenario names.
+void write_draft(LaunchWriting& writing) {
+  const LaunchPlan& plan = writing.plan;
+  const std::string method = plan.word("serving.speculative.method");
+  if (method != "draft_model" && method != "ngram" && method != "mtp") {
+    return;
+  }
+  std::string json = "{\"method\": \"" + method + "\"";
+  if (const std::string model = plan.word("serving.speculative.draft_model"); !model.empty()) {
+    json += ", \"model\": \"" + model + "\"";
+  }
+  json += ", \"num_speculative_tokens\": " + std::to_string(plan.count("serving.speculative.draft", 1));
+  if (plan.has("serving.speculative.draft_tp")) {
+    json += ", \"draft_tensor_parallel_size\": " + std::to_string(plan.count("serving.speculative.draft_tp", 1));
+  }
+  if (plan.word("serving.speculative.draft_weights") == "fp8") {
+    json += ", \"quantization\": \"fp8\"";
+  }
+  writing.put_word("--speculative-config", json + "}");
+  for (const std::string_view key : {"draft", "method", "draft_model", "draft_tp", "draft_weights"}) {
+    writing.cover("serving.speculative." + std::string{key});
+  }
+}
+
 std::vector<std::string> bench_words(const LaunchPlan& plan) {
   const std::int64_t concurrency = benched_concurrency(plan, one_server(plan));
   return {"vllm bench serve",
@@ -110,6 +140,45 @@ std::vector<std::string> bench_words(const LaunchPlan& plan) {
           "--ignore-eos",
           "--num-prompts " + std::to_string(waves * concurrency),
           "--max-concurrency " + std::to_string(concurrency)};
+}
+
+/// What is accepted no launch says: the scenario's reader asks for it.
+void read_draft(const LaunchItems& items, LaunchReading& reading) {
+  const ConfigValue* item = items.find("--speculative-config");
+  const auto text = item == nullptr ? std::nullopt : reading.word_of("--speculative-config", *item);
+  if (!text) {
+    return;
+  }
+  ConfigValue object;
+  try {
+    object = parse_json(*text, reading.file);
+  } catch (const ConfigError&) {
+    return reading.problem(*item, "'--speculative-config' is " + quoted(*text) + "; it is one JSON object, as in " +
+                                      R"({"method": "ngram", "num_speculative_tokens": 4})");
+  }
+  const ConfigValue* method = object.find("method");
+  const bool heads = method != nullptr && method->text != "draft_model";
+  for (const ConfigEntry& entry : object.entries) {
+    std::string_view key;
+    if (entry.key == "num_speculative_tokens") {
+      key = "draft";
+    } else if (entry.key == "method") {
+      key = "method";
+    } else if (entry.key == "model" && !heads) {
+      key = "draft_model";
+    } else if (entry.key == "draft_tensor_parallel_size" && !heads) {
+      key = "draft_tp";
+    } else if (entry.key == "quantization" && !heads && entry.value.text == "fp8") {
+      key = "draft_weights";
+    } else {
+      reading.remark(*item, "ignored: " + entry.key + " of --speculative-config");
+      continue;
+    }
+    ConfigValue value = entry.value;
+    value.at = value.key_at = item->at;
+    value.file = item->file;
+    reading.state("serving.speculative." + std::string{key}, std::move(value), *item);
+  }
 }
 
 /// The model stands in front of the flags, or behind --model.
@@ -130,6 +199,7 @@ void read_server(std::vector<ShellWord> words, LaunchReading& reading) {
   read_weights(items, reading);
   read_cache(items, "--kv-cache-dtype", reading);
   read_fraction(items, "--gpu-memory-utilization", reading);
+  read_draft(items, reading);
   std::int64_t groups = 1;
   if (const ConfigValue* data = items.find("--data-parallel-size")) {
     groups = reading.count_of("--data-parallel-size", *data).value_or(1);
@@ -157,6 +227,7 @@ LaunchText vllm_text(const LaunchPlan& plan) {
     writing.cover("serving.chunked_prefill");  // what vLLM does unless told otherwise
   }
   write_rows(rows, writing);
+  write_draft(writing);
   note_serving_gaps("vLLM", writing);
   ServeScript script;
   script.head = {"vLLM: 'bash FILE' starts the server, 'bash FILE bench' in a second shell loads it as the plan does"};

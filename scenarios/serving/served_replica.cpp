@@ -42,13 +42,26 @@ Priced price(const ServeScenario& s, const ServingTraffic::Lengths& lengths, con
   const IterationPhysics& physics = iteration_physics();
   const EngineKernels kernels{
       s.engine.time.curves, {Routing::power_law, physics.routing}, s.engine.expert_families(s.engine_version)};
-  const Replica replica{s.architecture, s.device, s.host ? &*s.host : nullptr, kernels, layout, formats};
+  const Node* node = s.host ? &*s.host : nullptr;
+  const Replica replica{s.architecture, s.device, node, kernels, layout, formats};
   SimulatedHabits habits;
   habits.chunked_prefill = s.chunked_prefill;
   habits.longest = lengths.longest;
   habits.clock = w.clock;
+  std::optional<Drafting> drafting;
+  if (w.draft) {
+    DraftPlan draft = *w.draft;
+    draft.speculation.seed = s.traffic->seed;
+    drafting.emplace(draft, s.device, node, s.engine.time, physics, layout, w.kv, w.clock);
+    habits.drafting = &*drafting;
+  }
   priced.replica = simulated_replica(replica, s.engine, physics, w.limits(), m.memory, habits);
   priced.sources = replica.sources();
+  if (drafting) {
+    for (const std::string& source : drafting->sources()) {
+      priced.sources.push_back("draft: " + source);
+    }
+  }
   return priced;
 }
 
@@ -65,17 +78,13 @@ void add_floors(const ServeScenario& s, const ServingTraffic::Lengths& lengths, 
   token.decodes = 1.0;
   token.keys = lengths.prompt + 0.5 * lengths.output;
   served.least_first_token = Seconds{least.time(prompt, ExpertsRead::least)};
-  served.least_token = Seconds{least.time(token, ExpertsRead::least)};
+  token.queries = w.draft ? w.draft->queries() : 1.0;
+  served.least_token = Seconds{least.time(token, ExpertsRead::least) / token.queries};
 }
 
 }  // namespace
 
 ServedReplica served_replica(const ServeScenario& s) {
-  if (s.speculation) {
-    throw ConfigError{
-        "[serving.speculative]: the time of a step that drafts and verifies is not priced; leave it out, or multiply "
-        "the rate of tokens yourself"};
-  }
   refuse_untimed_weights(s);
   const ServingTraffic::Lengths lengths = s.traffic->lengths();
   Priced both = price(s, lengths, s.work.layout);
@@ -89,6 +98,7 @@ ServedReplica served_replica(const ServeScenario& s) {
     ServingLayout layout = s.work.layout;
     layout.tp = s.fleet->prefill->tp;
     served.prefill = price(s, lengths, layout).replica;
+    served.prefill->engine.speculation = {};  // its draft sees the prompts, whose cache it hands on too
   }
   return served;
 }

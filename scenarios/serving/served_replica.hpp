@@ -22,12 +22,12 @@ struct ServedReplica {
   ServingEstimate memory;                   ///< serve_memory()'s, at the mean request's length
   Bytes cache_per_token{};                  ///< of all ranks: what a disaggregated prompt sends
   Seconds least_first_token{};       ///< of the mean prompt, at the datasheet's peak and bandwidth: no engine is faster
-  Seconds least_token{};             ///< of one sequence, likewise
+  Seconds least_token{};             ///< of one sequence, likewise; with a draft that is accepted whole
   std::vector<std::string> sources;  ///< the measured kernels behind it
 };
 
-/// Of a question with traffic. ConfigError where the layout breaks a rule, nothing fits, a draft model is asked for, or
-/// no measured kernel serves.
+/// Of a question with traffic. ConfigError where the layout breaks a rule, nothing fits, or no measured kernel
+/// serves, be it the draft's.
 [[nodiscard]] ServedReplica served_replica(const ServeScenario& scenario);
 
 /// Equal replicas of it under the question's routing; prefill replicas as stated, or `prefill_replicas`. `served` must

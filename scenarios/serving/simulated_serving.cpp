@@ -131,6 +131,7 @@ class Simulator {
     add_promises();
     add_costs();
     add_notes();
+    compare_without_draft();
     return std::move(out_);
   }
 
@@ -296,6 +297,29 @@ class Simulator {
       out_.notes.push_back(std::to_string(out_.metrics.all.refused) +
                            " requests are longer than the KV cache of a replica: refused, and counted as not answered");
     }
+  }
+
+  /// The same requests to replicas that do not speculate, on what memory that leaves.
+  void compare_without_draft() {
+    if (!s_.work.draft) {
+      return;
+    }
+    ServeScenario plain = s_;
+    plain.work.draft.reset();
+    const ServedReplica without = served_replica(plain);
+    const ServingFleet fleet = serving_fleet(plain, without, out_.replicas, out_.prefill_replicas);
+    if (!problems(fleet, out_.load).empty()) {
+      return;
+    }
+    const ServingMetrics metrics = serving_metrics(out_.load, simulate(fleet, out_.load), objectives_, out_.warm_up);
+    const Seconds with = out_.metrics.all.tpot.p50;
+    const Seconds alone = metrics.all.tpot.p50;
+    const Hertz most = fleet_saturation(*s_.traffic, fleet);
+    out_.notes.push_back("serving.speculative: without the draft TPOT is " + format(alone) + " at p50, with it " +
+                         format(with) + ", " + format_number(alone > with ? alone / with : with / alone) +
+                         (alone > with ? " times as fast" : " times as slow") + "; the fleet saturates at " +
+                         format_number(most.raw()) + " req/s without, " + format_number(out_.saturation.mid.raw()) +
+                         " with");
   }
 
   struct Slower {

@@ -188,7 +188,8 @@ TEST_CASE("a replica of several hosts starts on all of them") {
 
 TEST_CASE("what a launch line cannot say is told") {
   const std::string text = line_of(llama, {"strategy.tp=8", "serving.weights=int4", "serving.kv_cache=int8",
-                                           "serving.speculative.draft=3", "serving.speculative.acceptance=0.7"});
+                                           "serving.speculative.draft=3", "serving.speculative.acceptance=0.7",
+                                           "serving.speculative.method=eagle", "serving.speculative.draft_time=1 ms"});
   CHECK(text.find("# not expressed: serving.weights = \"int4\" (the checkpoint's format") != std::string::npos);
   CHECK(text.find("# not expressed: serving.kv_cache = \"int8\"") != std::string::npos);
   CHECK(text.find("# not expressed: serving.speculative.draft = 3") != std::string::npos);
@@ -198,6 +199,41 @@ TEST_CASE("what a launch line cannot say is told") {
       line_of({"model.base=llama3-70b", "model.layers=64", "serving.weights=bf16"}, {"strategy.tp=8"});
   CHECK(own.find("MODEL=llama3-70b\n") != std::string::npos);
   CHECK(own.find("set MODEL to its checkpoint") != std::string::npos);
+}
+
+TEST_CASE("a draft is told to vLLM as its configuration spells it, and to the others not yet") {
+  const std::vector<std::string> draft{"strategy.tp=8",
+                                       "model=llama3.1-70b",
+                                       "serving.speculative.draft=4",
+                                       "serving.speculative.acceptance=0.7",
+                                       "serving.speculative.draft_model=llama3.2-1b",
+                                       "serving.speculative.draft_tp=1"};
+  const std::string text = line_of(llama, draft);
+  CHECK_MESSAGE(text.find(R"(--speculative-config '{"method": "draft_model", "model": "meta-llama/Llama-3.2-1B", )"
+                          R"("num_speculative_tokens": 4, "draft_tensor_parallel_size": 1}')") != std::string::npos,
+                text);
+  CHECK(text.find("not expressed: serving.speculative") == std::string::npos);
+  const std::string prompt = line_of(llama, {"strategy.tp=8", "serving.speculative.draft=2",
+                                             "serving.speculative.acceptance=0.7", "serving.speculative.method=ngram"});
+  CHECK(prompt.find(R"(--speculative-config '{"method": "ngram", "num_speculative_tokens": 2}')") != std::string::npos);
+  // and back; what is accepted stays the requests' to say
+  std::vector<std::string> more = load;
+  more.emplace_back("serving.speculative.acceptance=0.7");
+  const std::string line =
+      R"(vllm serve Qwen/Qwen2.5-72B -q fp8 -tp 4 --speculative-config '{"model": "Qwen/Qwen2.5-0.5B", )"
+      R"("num_speculative_tokens": 5, "draft_tensor_parallel_size": 1, "quantization": "fp8"}')";
+  const ServeScenario back = serve_of(read(line + "\n", more));
+  REQUIRE(back.work.draft);
+  CHECK(back.work.draft->model->id == "qwen2.5-0.5b");
+  CHECK(back.work.draft->speculation.draft == 5);
+  CHECK(back.work.draft->tp == 1);
+  CHECK(back.work.draft->weights == Precision::fp8);
+  CHECK(problems(line + "\n", load).find("speculative decoding without 'acceptance'") != std::string::npos);
+  CHECK(problems("vllm serve Qwen/Qwen3-32B -q fp8 --speculative-config eagle\n", load).find("it is one JSON object") !=
+        std::string::npos);
+  std::vector<std::string> other = draft;
+  other.emplace_back("serving.engine=sglang");
+  CHECK(line_of(llama, other).find("# not expressed: serving.speculative.draft = 4") != std::string::npos);
 }
 
 TEST_CASE("a form of another engine, or of training, is refused with the one to take") {

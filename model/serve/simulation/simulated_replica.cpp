@@ -40,9 +40,12 @@ SimulatedReplica simulated_replica(const Replica& replica,
   e.max_num_seqs = std::min(limits.max_num_seqs * groups, e.blocks);
   const std::int64_t longest = habits.longest > 0 ? habits.longest : limits.sequence_tokens;
   const TableReach reach{e.max_num_seqs, e.max_num_tokens, std::max<std::int64_t>(2, longest)};
+  if (habits.drafting != nullptr) {
+    e.speculation = habits.drafting->speculation();
+  }
   const MixTerms priced = [&](const IterationMix& mix) { return replica.terms(mix); };
-  s.tables = std::make_shared<const IterationTables>(
-      make_iteration_tables(replica, stack.time, physics, reach, habits.clock, habits.terms ? habits.terms : priced));
+  s.tables = std::make_shared<const IterationTables>(make_iteration_tables(
+      replica, stack.time, physics, reach, habits.clock, habits.terms ? habits.terms : priced, habits.drafting));
   return s;
 }
 

@@ -34,6 +34,7 @@ struct SimulatedHabits {
   std::int64_t longest = 0;             ///< tokens that a sequence may grow to, for the tables; 0: the limits' length
   double clock = 1.0;                   ///< of what multiplies, under a power cap
   MixTerms terms;                       ///< the replica's kernels where they were priced before; empty: priced here
+  const Drafting* drafting = nullptr;   ///< of an engine that speculates
 };
 
 /// `memory` is serving_memory()'s answer to `limits`, whose sequence_tokens should be a typical length: sliding windows
