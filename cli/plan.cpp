@@ -238,9 +238,13 @@ void refuse_for_fleets(const Arguments& arguments, bool explained) {
       throw ConfigError{std::string{option} + " does not go with a fleet ([traffic])"};
     }
   }
-  if (arguments.one("--format", "text") == "html") {
-    throw ConfigError{"--format html is not written for fleets; text and json are"};
-  }
+}
+
+Outcome fleet_outcome(const FleetPlan& plan, const std::string& format, unsigned threads) {
+  return {format == "json"   ? fleet_json(plan)
+          : format == "html" ? report::page(report::fleet_documents(plan, threads))
+                             : fleet_text(plan),
+          "", plan.feasible() ? 0 : 1};
 }
 
 Outcome network_outcome(const NetworkPlan& plan, const std::string& format, bool explained) {
@@ -279,8 +283,8 @@ Outcome answer(const Arguments& arguments, bool explained) {
     }
     if (asks_for_fleet(root)) {
       refuse_for_fleets(arguments, explained);
-      const FleetPlan fleet = plan_fleet(root, file, sources, {threads_of(arguments)});
-      return {format == "json" ? fleet_json(fleet) : fleet_text(fleet), "", fleet.feasible() ? 0 : 1};
+      const unsigned threads = threads_of(arguments);
+      return fleet_outcome(plan_fleet(root, file, sources, {threads}), format, threads);
     }
     if (asks_for_search(root)) {
       if (arguments.has("--engine-log")) {

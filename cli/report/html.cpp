@@ -138,7 +138,8 @@ std::string share(const Place& part, const Place& whole) {
 std::string range(const Place& interval, Unit unit) {
   const Place low = interval["low"];
   const Place high = interval["high"];
-  return low.there() && high.there() && middle(low).there()
+  const bool certain = low.is_number() && high.is_number() && low.number() == high.number();
+  return low.there() && high.there() && middle(low).there() && !certain
              ? "<span class=\"ends\">" + figure(low, unit) + " to " + figure(high, unit) + "</span>"
              : std::string{};
 }

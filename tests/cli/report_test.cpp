@@ -37,6 +37,14 @@ constexpr std::array questions{
           "search"},
     Asked{"scale scenarios/train/llama3-70b-512xh100.toml", "scaling"},
     Asked{"compare scenarios/train/llama3-70b-512xh100.toml scenarios/train/llama3-70b-256xh200.toml", "comparison"},
+    Asked{"plan scenarios/serve/llama3-70b-day.toml --set traffic.requests=1000", "fleet"},
+    Asked{
+        "plan --model llama3-8b --gpu h100-sxm-80gb --isl 1000 --osl 200 --rate '10 req/s' --set traffic.requests=300 "
+        "--set 'slo.ttft_p95=1 s' --price '2.99 $/h'",
+        "fleet"},
+    Asked{"plan scenarios/serve/llama3-70b-fleet.toml --set traffic.requests=300 --set 'slo.tpot_p95=4 ms'", "fleet",
+          1},
+    Asked{"simulate scenarios/serve/llama3-70b-traffic.toml --requests 1000", "simulation"},
 };
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
