@@ -49,8 +49,8 @@ constexpr std::size_t most_options = 40;
 
 std::string options_table(const Place& fleet) {
   HtmlTable table{"ways to serve",
-                  {"<<way to serve", "GPUs", "replicas", "an hour", "per M output tokens", "TTFT p95", "TPOT p95",
-                   "knee, req/s", "saturates at, req/s", "load", "tightest promise", "<"}};
+                  {"<<way to serve", "GPUs", "replicas", "per hour", "per M out", "TTFT p95", "TPOT p95", "knee, req/s",
+                   "saturates", "load", "tightest promise", "<"}};
   table.kind("sortable");
   const std::vector<Place> options = fleet["options"].items();
   for (std::size_t i = 0; i < std::min(most_options, options.size()); ++i) {
@@ -102,6 +102,16 @@ std::string left_out_table(const Place& fleet) {
                escaped(first["why"].text())});
   }
   return table.html();
+}
+
+/// "8 ways to serve it, ...".
+std::string ways_lead(const Place& fleet) {
+  const Place ways = fleet["combinations"];
+  const std::size_t options = fleet["options"].items().size();
+  return figure(ways, Unit::count) + (ways.text() == "1" ? " way to serve it" : " ways to serve it") +
+         (options > 1    ? ", the cheapest first among those that keep what is promised."
+          : options == 1 ? "; the others were left out."
+                         : "; none can be, or keeps what is promised.");
 }
 
 /// TTFT, TPOT, whole answer and queue of one object that has them; `of` names it where there are several.
@@ -177,17 +187,12 @@ std::string fleet_section(const Documents& documents) {
             "</div>\n" + options_table(fleet) +
             paragraph("key",
                       "front: no other is cheaper and faster in both; tightest promise: the one that comes nearest to "
-                      "its limit, and how much of it is taken; screened: by closed forms, not simulated.");
+                      "its limit, and how much of it is taken; saturates: requests/s at which its queues never empty; "
+                      "screened: by closed forms, not simulated.");
   }
   const std::string left_out = left_out_table(fleet);
   body += several ? details("Left out, with the reason", left_out) : left_out;
-  return section("fleet", "Which fleet",
-                 fleet["combinations"].there() && !body.empty()
-                     ? figure(fleet["combinations"], Unit::count) +
-                           " ways to serve it, the cheapest first among those that keep what is "
-                           "promised."
-                     : std::string{},
-                 body);
+  return section("fleet", "Which fleet", body.empty() ? std::string{} : ways_lead(fleet), body);
 }
 
 std::string times_section(const Documents& documents) {

@@ -166,7 +166,7 @@ charts["fleet-tpot"] = (at) => fleetFront(at, "tpot_s", "tpot_p95_s", "TPOT p95"
 function overRate(at, lines, y, says) {
   const points = (member(at + "/points") || []).map((point, i) => ({point, pointer: `${at}/points/${i}`}));
   const {asked_req_per_s: asked, knee_req_per_s: knee, saturation_req_per_s: saturation} = member(at);
-  const most = 1.04 * Math.max(saturation, Math.min(asked, 1.5 * saturation));
+  const most = 1.04 * saturation;
   const sets =
       lines.map(([name, label, colour, style]) => ({
                   label,
@@ -184,17 +184,19 @@ function overRate(at, lines, y, says) {
                 }));
   const values = sets.flatMap((set) => set.data.map((d) => d.y));
   if (!values.length) return null;
-  sets.push({
-    label: "asked",
-    data: [Math.min(...values), Math.max(...values)].map((v) => ({x: asked, y: v})),
-    borderColor: css("--mark"),
-    backgroundColor: css("--mark"),
-    borderWidth: 1.5,
-    borderDash: [5, 4],
-    pointRadius: 0,
-    pointHitRadius: 0,
-    pointStyle: "line"
-  });
+  if (asked <= most) {
+    sets.push({
+      label: "asked",
+      data: [Math.min(...values), Math.max(...values)].map((v) => ({x: asked, y: v})),
+      borderColor: css("--mark"),
+      backgroundColor: css("--mark"),
+      borderWidth: 1.5,
+      borderDash: [5, 4],
+      pointRadius: 0,
+      pointHitRadius: 0,
+      pointStyle: "line"
+    });
+  }
   return {
     type: "line",
     data: {datasets: sets},
