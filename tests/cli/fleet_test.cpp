@@ -116,6 +116,7 @@ TEST_CASE("at the asked rate the page's other rates are the answer's, and beyond
       kept = kept && number(point, first ? "ttft_p95_s" : "tpot_p95_s") <= number(promise, "limit_s");
     }
     CHECK((rate > knee || kept));
+    CHECK((rate < knee + 0.02 * number(load, "saturation_req_per_s") || !kept));  // the knee is to a hundredth of it
   }
   CHECK(asked == 1);
   CHECK(last == number(load, "saturation_req_per_s"));
