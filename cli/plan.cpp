@@ -108,14 +108,19 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   const auto sets = [&](std::string_view key) {
     return std::any_of(set.begin(), set.end(), [&](const std::string& s) { return s.starts_with(key); });
   };
+  const std::vector<std::string> freed = arguments.many("--search");
+  const auto frees = [&](std::string_view axis) {
+    return std::any_of(freed.begin(), freed.end(), [&](const std::string& s) { return s.starts_with(axis); });
+  };
   const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency") ||
                        arguments.has("--rate") || sets("kind=serve") || sets("traffic.");
   if (quick) {
     overrides.emplace_back(serving ? "kind=serve" : "kind=train");
-    if (serving && !arguments.has("--weights") && !sets("search.weights") && !sets("serving.weights")) {
+    if (serving && !frees("weights=") && !arguments.has("--weights") && !sets("search.weights") &&
+        !sets("serving.weights")) {
       overrides.emplace_back("serving.weights=bf16");
     }
-    if (!serving && !arguments.has("--precision")) {
+    if (!serving && !frees("precision=") && !arguments.has("--precision")) {
       overrides.emplace_back("training.precision=bf16");
     }
   }

@@ -100,7 +100,9 @@ function optionWords(option) {
 
 /** Ways to serve by what they cost and a tail of theirs. */
 function fleetFront(at, time, screenedTime, title) {
-  const options = (member(at + "/options") || []).map((option, i) => {
+  // Those of the table, which are the cheapest.
+  const rows = document.querySelector("#fleet table.sortable").tBodies[0].rows.length;
+  const options = (member(at + "/options") || []).slice(0, rows).map((option, i) => {
     const pointer = `${at}/options/${i}`;
     return {
       option,
