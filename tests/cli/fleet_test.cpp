@@ -123,16 +123,16 @@ TEST_CASE("at the asked rate the page's other rates are the answer's, and beyond
 }
 
 TEST_CASE("the quick form fixes no format that --search frees") {
-  const Run serving =
-      run_headroom("plan --model llama3-8b --gpu h100-sxm-80gb --tp 1 --isl 512 --osl 128 --rate '10 req/s' --set "
-                   "traffic.requests=200 --search 'weights=[\"bf16\",\"fp8\"]'");
+  const Run serving = run_headroom(
+      "plan --model llama3-8b --gpu h100-sxm-80gb --tp 1 --isl 512 --osl 128 --rate '10 req/s' --set "
+      "traffic.requests=200 --search 'weights=[\"bf16\",\"fp8\"]'");
   CHECK_MESSAGE(serving.code == 0, serving.err);
   for (const char* way : {"vLLM, weights bf16,", "vLLM, weights fp8,"}) {
     CHECK_MESSAGE(serving.out.find(way) != std::string::npos, way);
   }
-  const Run training =
-      run_headroom("plan --model llama3-8b --gpu h100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --search "
-                   "'precision=[\"bf16\",\"fp8\"]'");
+  const Run training = run_headroom(
+      "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --search "
+      "'precision=[\"bf16\",\"fp8\"]'");
   CHECK_MESSAGE(training.code == 0, training.err);
   for (const char* way : {"precision bf16", "precision fp8"}) {
     CHECK_MESSAGE(training.out.find(way) != std::string::npos, way);
