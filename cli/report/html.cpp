@@ -51,6 +51,7 @@ Unit unit_of(std::string_view name) {
                                Ending{"_bytes_per_gpu_and_step", Unit::bytes},
                                Ending{"_bytes_per_step", Unit::bytes},
                                Ending{"_bytes_per_micro_batch", Unit::bytes},
+                               Ending{"_per_s", Unit::number},
                                Ending{"_time_s_per_step", Unit::seconds},
                                Ending{"_time_s_per_micro_batch", Unit::seconds},
                                Ending{"_flop", Unit::flop},

@@ -43,6 +43,7 @@ constexpr std::array parts{Part{"answer", "Answer", answer_section},
                            Part{"advice", "Beside the plan", advice_section},
                            Part{"accuracy", "Accuracy", accuracy_section},
                            Part{"explain", "Formulas", explain_section},
+                           Part{"more", "More", more_section},
                            Part{"sources", "Sources", sources_section}};
 
 /// A file of the page; empty when there is none.

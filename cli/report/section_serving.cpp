@@ -287,4 +287,19 @@ std::string day_section(const Documents& documents) {
       (curve ? chart("day", scaling, "Rate and replicas over one period; the table has the sums") : "") + table.html());
 }
 
+std::string more_section(const Documents& documents) {
+  // What other parts show; the rest comes by itself.
+  constexpr std::array<std::string_view, 10> shown{
+      "all", "intervals", "queue_length", "pool", "memory", "prefill_pool", "cost", "money", "energy", "autoscaling"};
+  const Place answer = serving_answer(documents);
+  std::string body;
+  for (const std::string& member : answer.members()) {
+    if (std::find(shown.begin(), shown.end(), member) == shown.end()) {
+      const std::string table = member_table(words(member), answer[member]);
+      body += table.empty() ? table : "<h3>" + escaped(label_of(member)) + "</h3>\n" + table;
+    }
+  }
+  return section("more", "Also in the answer", "", body);
+}
+
 }  // namespace headroom::cli::report

@@ -54,6 +54,8 @@ struct NamedFigure {
 [[nodiscard]] std::string load_section(const Documents& documents);
 [[nodiscard]] std::string replicas_section(const Documents& documents);
 [[nodiscard]] std::string day_section(const Documents& documents);
+/// Objects of the answer that no other part shows, member by member.
+[[nodiscard]] std::string more_section(const Documents& documents);
 
 /// Where the dollars and the joules go; where the calendar goes.
 [[nodiscard]] std::string money_section(const Documents& documents);
