@@ -108,14 +108,19 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   const auto sets = [&](std::string_view key) {
     return std::any_of(set.begin(), set.end(), [&](const std::string& s) { return s.starts_with(key); });
   };
+  const std::vector<std::string> freed = arguments.many("--search");
+  const auto frees = [&](std::string_view axis) {
+    return std::any_of(freed.begin(), freed.end(), [&](const std::string& s) { return s.starts_with(axis); });
+  };
   const bool serving = arguments.has("--isl") || arguments.has("--osl") || arguments.has("--concurrency") ||
                        arguments.has("--rate") || sets("kind=serve") || sets("traffic.");
   if (quick) {
     overrides.emplace_back(serving ? "kind=serve" : "kind=train");
-    if (serving && !arguments.has("--weights") && !sets("search.weights") && !sets("serving.weights")) {
+    if (serving && !frees("weights=") && !arguments.has("--weights") && !sets("search.weights") &&
+        !sets("serving.weights")) {
       overrides.emplace_back("serving.weights=bf16");
     }
-    if (!serving && !arguments.has("--precision")) {
+    if (!serving && !frees("precision=") && !arguments.has("--precision")) {
       overrides.emplace_back("training.precision=bf16");
     }
   }
@@ -238,9 +243,13 @@ void refuse_for_fleets(const Arguments& arguments, bool explained) {
       throw ConfigError{std::string{option} + " does not go with a fleet ([traffic])"};
     }
   }
-  if (arguments.one("--format", "text") == "html") {
-    throw ConfigError{"--format html is not written for fleets; text and json are"};
-  }
+}
+
+Outcome fleet_outcome(const FleetPlan& plan, const std::string& format, unsigned threads) {
+  return {format == "json"   ? fleet_json(plan)
+          : format == "html" ? report::page(report::fleet_documents(plan, threads))
+                             : fleet_text(plan),
+          "", plan.feasible() ? 0 : 1};
 }
 
 Outcome network_outcome(const NetworkPlan& plan, const std::string& format, bool explained) {
@@ -279,8 +288,8 @@ Outcome answer(const Arguments& arguments, bool explained) {
     }
     if (asks_for_fleet(root)) {
       refuse_for_fleets(arguments, explained);
-      const FleetPlan fleet = plan_fleet(root, file, sources, {threads_of(arguments)});
-      return {format == "json" ? fleet_json(fleet) : fleet_text(fleet), "", fleet.feasible() ? 0 : 1};
+      const unsigned threads = threads_of(arguments);
+      return fleet_outcome(plan_fleet(root, file, sources, {threads}), format, threads);
     }
     if (asks_for_search(root)) {
       if (arguments.has("--engine-log")) {

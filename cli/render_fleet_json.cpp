@@ -6,6 +6,8 @@
 #include <headroom/core/json_writer.hpp>
 
 #include <algorithm>
+#include <optional>
+#include <variant>
 
 namespace headroom::cli {
 namespace {
@@ -46,6 +48,9 @@ void option_object(JsonWriter& json, const FleetOption& o, bool front) {
   json.member("tp", s.work.layout.tp);
   json.member("pp", s.work.layout.pp);
   json.member("ep", s.work.layout.ep);
+  if (s.fleet->prefill) {
+    json.member("prefill_tp", s.fleet->prefill->tp);
+  }
   json.key("changes");
   json.compact_next();
   json.begin_array();
@@ -61,6 +66,15 @@ void option_object(JsonWriter& json, const FleetOption& o, bool front) {
     interval(json, "usd_per_million_output_tokens", o.per_million_output_of_all);
     interval(json, "usd_per_million_input_tokens_apart", o.per_million_input);
     interval(json, "usd_per_million_output_tokens_apart", o.per_million_output);
+  }
+  if (const std::optional<TightestPromise> tightest = tightest_promise(o)) {
+    json.key("tightest_promise");
+    json.compact_next();
+    json.begin_object();
+    json.member("class", tightest->service_class);
+    json.member("promise", tightest->promise);
+    json.member("of_limit_share", tightest->of_limit);
+    json.end_object();
   }
   json.key("screened");
   json.begin_object();
@@ -78,17 +92,63 @@ void option_object(JsonWriter& json, const FleetOption& o, bool front) {
   json.end_object();
 }
 
-void scaled_object(JsonWriter& json, std::string_view name, const ScaledFleet& fleet) {
+void scaled_object(JsonWriter& json, std::string_view name, const ScaledFleet& fleet, const Money& money) {
   json.key(name);
   json.compact_next();
   json.begin_object();
   json.member("gpu_hours", fleet.gpu_hours);
+  if (money.price) {
+    json.member("cost_usd", (fleet.gpu_hours * hour * *money.price).raw());
+  }
   json.member("missed_share", fleet.missed);
   json.member("overloaded_share", fleet.overloaded);
   json.member("longest_wait_s", fleet.longest_wait.raw());
   json.member("least_replicas", fleet.least);
   json.member("most_replicas", fleet.most);
   json.end_object();
+}
+
+/// Both ways over one period, and the curve that they follow: rate and replicas at as many times as a chart shows.
+void autoscaling_object(JsonWriter& json, const Autoscaling& a, const FleetOption& best) {
+  const LoadCurve& day = *best.question().traffic->day;
+  json.key("autoscaling");
+  json.begin_object();
+  json.member("period_s", day.period.raw());
+  scaled_object(json, "fixed", a.fixed, best.scenario->money);
+  scaled_object(json, "following", a.scaled, best.scenario->money);
+  json.member("freed_gpu_hours", freed_gpu_hours(a));
+  json.key("curve");
+  json.begin_array();
+  constexpr std::size_t times = 96;  // a quarter of an hour of a day
+  for (std::size_t i = 0; i < times && !a.scaled.units.empty(); ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(times);
+    const auto step = static_cast<std::size_t>(share * static_cast<double>(a.scaled.units.size()));
+    json.compact_next();
+    json.begin_object();
+    json.member("time_s", share * day.period.raw());
+    json.member("rate_req_per_s", day.at(share * day.period).raw());
+    json.member("fixed_replicas", a.fixed.most);
+    json.member("following_replicas", a.scaled.units[step]);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
+void promise_array(JsonWriter& json, const ServingSimulation& simulated) {
+  json.key("promises");
+  json.begin_array();
+  for (const JudgedPromise& p : simulated.promises) {
+    json.compact_next();
+    json.begin_object();
+    json.member("class", simulated.classes.at(p.service_class));
+    json.member("promise", key_of(p.promise));
+    json.member("limit_s", p.promise.limit.raw());
+    interval(json, "reached_s", p.interval);
+    json.member("kept", p.kept);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 }  // namespace
@@ -99,40 +159,30 @@ std::string fleet_json(const FleetPlan& plan) {
   json.member("schema", "headroom.fleet/1");
   json.member("feasible", plan.feasible());
   json.member("combinations", static_cast<std::int64_t>(plan.combinations));
+  json.member("verdict_text", fleet_verdict(plan));
+  if (const std::string way_out = fleet_way_out(plan); !way_out.empty()) {
+    json.member("way_out", way_out);
+  }
+  if (plan.question) {
+    const auto& asked = std::get<ServeScenario>(plan.question->question);
+    json.member("name", plan.question->name);
+    json.member("model", asked.architecture.id);
+    json.member("prompt_tokens_mean", asked.traffic->lengths().prompt);
+    json.member("output_tokens_mean", asked.traffic->lengths().output);
+  }
   if (!plan.options.empty()) {
     const FleetOption& best = plan.options.front();
-    const ServingTraffic& traffic = *best.question().traffic;
-    json.member("name", best.scenario->name);
-    json.member("model", best.question().architecture.id);
     json.member("rate_req_per_s", best.mean_rate.raw());
-    json.member("peak_req_per_s", traffic.rate().raw());
-    json.member("prompt_tokens_mean", traffic.lengths().prompt);
-    json.member("output_tokens_mean", traffic.lengths().output);
+    json.member("peak_req_per_s", best.question().traffic->rate().raw());
     json.member("interval_source", plan.interval_source);
   }
   if (plan.autoscaling) {
-    json.key("autoscaling");
-    json.begin_object();
-    scaled_object(json, "fixed", plan.autoscaling->fixed);
-    scaled_object(json, "following", plan.autoscaling->scaled);
-    json.end_object();
+    autoscaling_object(json, *plan.autoscaling, plan.options.front());
   }
   if (plan.simulated) {
-    json.key("promises");
-    json.begin_array();
-    for (const JudgedPromise& p : plan.simulated->promises) {
-      json.compact_next();
-      json.begin_object();
-      json.member("class", plan.simulated->classes.at(p.service_class));
-      json.member("promise", key_of(p.promise));
-      json.member("limit_s", p.promise.limit.raw());
-      json.member("low_s", p.interval.low.raw());
-      json.member("mid_s", p.interval.mid.raw());
-      json.member("high_s", p.interval.high.raw());
-      json.member("kept", p.kept);
-      json.end_object();
-    }
-    json.end_array();
+    json.member("times_source", plan.simulated->times_source);
+    promise_array(json, *plan.simulated);
+    memory_object(json, *plan.simulated, plan.options.front().question());
   }
   json.key("options");
   json.begin_array();

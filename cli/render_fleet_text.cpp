@@ -5,6 +5,7 @@
 #include <headroom/cli/table.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -129,13 +130,7 @@ std::string autoscaling_table(const FleetPlan& plan) {
   };
   row("fixed, for the peak", a.fixed);
   row("following the load", a.scaled);
-  // Of the hours of the fixed fleet those that the load leaves; more than it has at the peak frees nothing.
-  double freed = 0.0;
-  for (const std::int64_t units : a.scaled.units) {
-    freed +=
-        1.0 - std::min(1.0, static_cast<double>(units) / static_cast<double>(std::max<std::int64_t>(1, a.fixed.most)));
-  }
-  freed *= a.scaled.units.empty() ? 0.0 : a.fixed.gpu_hours / static_cast<double>(a.scaled.units.size());
+  const double freed = freed_gpu_hours(a);
   return table.text() + (freed > 0.0
                              ? "  " + format_number(freed) +
                                    " GPU-hours of the fixed fleet are free for other work, such as training at night\n"
@@ -148,7 +143,12 @@ std::string options_table(const FleetPlan& plan) {
   if (priced) {
     header.insert(header.end(), {"$/h", "$/M out"});
   }
-  header.insert(header.end(), {"TTFT p95", "TPOT p95", "load", ""});
+  header.insert(header.end(), {"TTFT p95", "TPOT p95", "load"});
+  const bool promised = tightest_promise(plan.options.front()).has_value();
+  if (promised) {
+    header.emplace_back("tightest");
+  }
+  header.emplace_back("");
   Table table{header};
   table.left(header.size() - 1);
   constexpr std::size_t most = 12;
@@ -166,11 +166,12 @@ std::string options_table(const FleetPlan& plan) {
     const Seconds ttft = sized ? o.sized->metrics.all.ttft.p95 : Seconds{o.screened.ttft.quantile(0.95)};
     const Seconds tpot = sized ? o.sized->metrics.all.tpot.p95 : Seconds{o.screened.tpot.quantile(0.95)};
     const double rate = o.question().traffic->rate().raw();
-    row.insert(row.end(), {format(ttft), format(tpot), saturation > 0.0 ? percent(rate / saturation) : "-",
-                           !sized              ? "screened"
-                           : !o.sized->keeps() ? "misses"
-                           : front             ? "front"
-                                               : ""});
+    row.insert(row.end(), {format(ttft), format(tpot), saturation > 0.0 ? percent(rate / saturation) : "-"});
+    if (promised) {
+      const std::optional<TightestPromise> tightest = tightest_promise(o);
+      row.push_back(tightest ? tightest->promise + " " + percent(tightest->of_limit) : "");
+    }
+    row.emplace_back(!sized ? "screened" : !o.sized->keeps() ? "misses" : front ? "front" : "");
     table.row(std::move(row));
   }
   std::string text = table.text();
@@ -178,7 +179,10 @@ std::string options_table(const FleetPlan& plan) {
     text +=
         "  " + std::to_string(plan.options.size() - most) + " more were screened (all of them with --format json)\n";
   }
-  return text + "front: no other is cheaper and faster in both; screened: by closed forms, not simulated\n";
+  return text +
+         (promised ? "tightest: the promise that comes nearest to its limit, and how much of the limit it takes\n"
+                   : "") +
+         "front: no other is cheaper and faster in both; screened: by closed forms, not simulated\n";
 }
 
 std::string changes_text(const DroppedOption& dropped) {
@@ -222,23 +226,77 @@ std::string rate_text(Hertz rate) {
   return format_number(rate.raw()) + " req/s";
 }
 
+std::string fleet_verdict(const FleetPlan& plan) {
+  if (plan.options.empty()) {
+    return "no fleet: of " + std::to_string(plan.combinations) + " ways to serve it none keeps what is promised";
+  }
+  const FleetOption& best = plan.options.front();
+  const std::int64_t replicas = best.sized->replicas + best.sized->spare;
+  return (plan.feasible() ? "take " : "misses what is promised: ") + std::to_string(best.gpus) +
+         (best.gpus == 1 ? " GPU, " : " GPUs, ") + std::to_string(replicas) +
+         (replicas == 1 ? " replica of " : " replicas of ") + option_text(best);
+}
+
+std::string fleet_way_out(const FleetPlan& plan) {
+  if (plan.options.empty() || plan.feasible()) {
+    return {};
+  }
+  const FleetOption& best = plan.options.front();
+  const std::int64_t spare = best.question().fleet->spare_of(best.enough, best.served->simulated.gpus);
+  return best.enough > 0
+             ? std::to_string(best.enough) + " such replicas" +
+                   (spare > 0 ? " and " + std::to_string(spare) + " spare" : std::string{}) + " would keep it"
+             : "no number of such replicas keeps it";
+}
+
+std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
+  std::optional<TightestPromise> tightest;
+  const auto judge = [&](const std::string& service_class, const TailObjective& promise, Seconds reached) {
+    const double of_limit = reached / promise.limit;
+    if (std::isfinite(of_limit) && (!tightest || of_limit > tightest->of_limit)) {
+      tightest = TightestPromise{service_class, key_of(promise), of_limit};
+    }
+  };
+  const std::vector<RequestClass>& classes = option.question().traffic->classes;
+  if (option.sized) {
+    for (const KeptPromise& p : option.sized->promises) {
+      judge(classes.at(p.service_class).name, p.promise, p.reached);
+    }
+    return tightest;
+  }
+  const ServingScreen& screened = option.screened;
+  const std::array<const TimeDistribution*, 3> times{&screened.ttft, &screened.tpot, &screened.e2e};
+  for (const RequestClass& c : classes) {
+    for (const TailObjective& o : c.objectives) {
+      const TimeDistribution& time = *times[static_cast<std::size_t>(o.metric)];
+      const bool mean = o.quantile == TailObjective::mean;
+      if (!screened.overloaded) {
+        judge(c.name, o, Seconds{mean ? time.mean() : time.quantile(o.quantile)});
+      }
+    }
+  }
+  return tightest;
+}
+
+double freed_gpu_hours(const Autoscaling& autoscaling) {
+  const std::vector<std::int64_t>& units = autoscaling.scaled.units;
+  const auto fixed = static_cast<double>(std::max<std::int64_t>(1, autoscaling.fixed.most));
+  double freed = 0.0;
+  for (const std::int64_t n : units) {
+    freed += 1.0 - std::min(1.0, static_cast<double>(n) / fixed);
+  }
+  return units.empty() ? 0.0 : freed * autoscaling.fixed.gpu_hours / static_cast<double>(units.size());
+}
+
 std::string fleet_text(const FleetPlan& plan) {
   if (plan.options.empty()) {
-    return "no fleet: of " + std::to_string(plan.combinations) + " ways to serve it none keeps what is promised\n" +
-           dropped_text(plan);
+    return fleet_verdict(plan) + "\n" + dropped_text(plan);
   }
   const FleetOption& best = plan.options.front();
   std::string text = heading(plan);
-  const std::int64_t replicas = best.sized->replicas + best.sized->spare;
-  text += (plan.feasible() ? "take " : "misses what is promised: ") + std::to_string(best.gpus) +
-          (best.gpus == 1 ? " GPU, " : " GPUs, ") + std::to_string(replicas) +
-          (replicas == 1 ? " replica of " : " replicas of ") + option_text(best) + "\n";
-  if (!plan.feasible()) {
-    const std::int64_t spare = best.question().fleet->spare_of(best.enough, best.served->simulated.gpus);
-    text += best.enough > 0
-                ? std::to_string(best.enough) + " such replicas" +
-                      (spare > 0 ? " and " + std::to_string(spare) + " spare" : std::string{}) + " would keep it\n"
-                : "no number of such replicas keeps it\n";
+  text += fleet_verdict(plan) + "\n";
+  if (const std::string way_out = fleet_way_out(plan); !way_out.empty()) {
+    text += way_out + "\n";
   }
   text += answer_table(plan);
   if (plan.combinations > 1) {

@@ -29,6 +29,9 @@ struct BatchBin {
 /// "ttft_s": {"mean": ..., "p50": ..., ...}, in seconds.
 void summary(JsonWriter& json, std::string_view name, const TimeSummary& value);
 
+/// "memory": {...} of the fullest GPU of a replica.
+void memory_object(JsonWriter& json, const ServingSimulation& simulation, const ServeScenario& scenario);
+
 /// The verdict in one line: what is kept or missed, and by how much; where it saturates.
 [[nodiscard]] std::string simulation_verdict(const ServingSimulation& simulation);
 

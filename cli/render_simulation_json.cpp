@@ -32,6 +32,24 @@ void summary(JsonWriter& json, std::string_view name, const TimeSummary& value) 
   json.end_object();
 }
 
+void memory_object(JsonWriter& json, const ServingSimulation& r, const ServeScenario& s) {
+  const ServingMemory& m = r.replica.memory.memory;
+  json.key("memory");
+  json.begin_object();
+  json.member("capacity_bytes", s.device.visible_capacity().value.raw());
+  json.member("total_bytes", m.terms.total().raw());
+  json.member("kv_pool_bytes", m.pool.raw());
+  json.key("terms_bytes");
+  json.begin_object();
+  for (std::size_t i = 0; i < memory_term_count; ++i) {
+    if (m.terms.bytes[i].raw() > 0.0) {
+      json.member(memory_term_names[i], m.terms.bytes[i].raw());
+    }
+  }
+  json.end_object();
+  json.end_object();
+}
+
 namespace {
 
 void intervals(JsonWriter& json, std::string_view name, const IntervalSummary& value) {
@@ -79,30 +97,23 @@ void pool(JsonWriter& json, std::string_view name, const PoolMetrics& p) {
     }
   }
   json.end_array();
+  json.key("batch_bins");
+  json.begin_array();
+  for (const BatchBin& bin : batch_bins(p.batch)) {
+    json.compact_next();
+    json.begin_object();
+    json.member("first", bin.first);
+    json.member("last", bin.last);
+    json.member("iterations", bin.iterations);
+    json.end_object();
+  }
+  json.end_array();
   json.key("token_gap_s");
   json.compact_next();
   json.begin_object();
   json.member("p50", p.gap_p50.raw());
   json.member("p95", p.gap_p95.raw());
   json.member("p99", p.gap_p99.raw());
-  json.end_object();
-  json.end_object();
-}
-
-void memory(JsonWriter& json, const ServingSimulation& r, const ServeScenario& s) {
-  const ServingMemory& m = r.replica.memory.memory;
-  json.key("memory");
-  json.begin_object();
-  json.member("capacity_bytes", s.device.visible_capacity().value.raw());
-  json.member("total_bytes", m.terms.total().raw());
-  json.member("kv_pool_bytes", m.pool.raw());
-  json.key("terms_bytes");
-  json.begin_object();
-  for (std::size_t i = 0; i < memory_term_count; ++i) {
-    if (m.terms.bytes[i].raw() > 0.0) {
-      json.member(memory_term_names[i], m.terms.bytes[i].raw());
-    }
-  }
   json.end_object();
   json.end_object();
 }
@@ -188,6 +199,16 @@ std::string simulation_json(const Scenario& scenario, const ServingSimulation& r
   json.member("name", std::string_view{scenario.name});
   json.member("verdict", r.overloaded() ? "overloaded" : r.good() ? "good" : "slo_missed");
   json.member("verdict_text", std::string_view{simulation_verdict(r)});
+  json.member("model", std::string_view{s.architecture.id});
+  json.member("gpu", std::string_view{s.device.id});
+  json.member("engine", engine_names[static_cast<std::size_t>(s.engine.engine)]);
+  json.member("weights", name_of(s.work.weights));
+  json.member("kv_cache", name_of(s.work.kv));
+  json.member("tp", s.work.layout.tp);
+  json.member("pp", s.work.layout.pp);
+  json.member("ep", s.work.layout.ep);
+  json.member("prompt_tokens_mean", s.traffic->lengths().prompt);
+  json.member("output_tokens_mean", s.traffic->lengths().output);
   json.member("gpus", r.gpus);
   json.member("replicas", r.replicas);
   json.member("prefill_replicas", r.prefill_replicas);
@@ -222,7 +243,7 @@ std::string simulation_json(const Scenario& scenario, const ServingSimulation& r
   if (r.prefill_replicas > 0) {
     pool(json, "prefill_pool", r.metrics.prefill);
   }
-  memory(json, r, s);
+  memory_object(json, r, s);
   costs(json, r, scenario.money);
   std::vector<std::string> assumed = scenario.assumptions;
   assumed.insert(assumed.end(), r.notes.begin(), r.notes.end());

@@ -2,6 +2,8 @@
 // `headroom simulate`: requests that come when they come, answered by a fleet as it is.
 #include <headroom/cli/plan_context.hpp>
 #include <headroom/cli/render_simulation.hpp>
+#include <headroom/cli/report/evidence.hpp>
+#include <headroom/cli/report/page.hpp>
 #include <headroom/cli/scenario_options.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
@@ -26,7 +28,8 @@ constexpr std::array options{
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
     Option{"--trace", OptionKind::one, "FILE", "iterations and requests after the warm-up as a trace for Perfetto"},
     Option{"--request-log", OptionKind::one, "FILE.csv", "the times of each request, a row each"},
-    Option{"--format", OptionKind::one, "text|json", "text for people (default), json with raw SI"},
+    Option{"--format", OptionKind::one, "text|json|html",
+           "text for people (default), json with raw SI, html: one file with charts; see -o"},
 };
 
 /// An option that is another spelling of a scenario key.
@@ -128,6 +131,10 @@ Outcome run(const Arguments& arguments) {
     throw ConfigError{"name a scenario, e.g. 'headroom simulate scenarios/serve/llama3-70b-traffic.toml'"};
   }
   const std::optional<Hertz> rate = rate_of(arguments);
+  const std::string format = arguments.one("--format", "text");
+  if (format == "html") {
+    report::require_charts();
+  }
   const Sources sources = Sources::standard();
   Scenario scenario = read(files.front(), arguments, sources);
   const ServeScenario& serve = serving(scenario, files.front());
@@ -150,8 +157,9 @@ Outcome run(const Arguments& arguments) {
   if (arguments.has("--request-log")) {
     write_log(arguments.one("--request-log"), request_log(simulation));
   }
-  outcome.out = arguments.one("--format", "text") == "json" ? simulation_json(scenario, simulation)
-                                                            : simulation_text(scenario, simulation);
+  outcome.out = format == "json"   ? simulation_json(scenario, simulation)
+                : format == "html" ? report::page(report::simulation_documents(scenario, simulation))
+                                   : simulation_text(scenario, simulation);
   outcome.code = simulation.good() ? 0 : 1;
   return outcome;
 }
@@ -160,6 +168,7 @@ constexpr std::string_view examples =
     "  headroom simulate scenarios/serve/llama3-70b-traffic.toml\n"
     "  headroom simulate scenarios/serve/llama3-70b-traffic.toml --rate 20 --replicas 4\n"
     "  headroom simulate scenarios/serve/llama3-70b-traffic.toml --set slo.ttft_p99='2 s' --format json\n"
+    "  headroom simulate scenarios/serve/llama3-70b-traffic.toml --format html -o report.html\n"
     "  headroom simulate scenarios/serve/llama3-70b-traffic.toml --trace fleet.json --request-log requests.csv\n";
 
 }  // namespace

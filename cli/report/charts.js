@@ -2,8 +2,9 @@
 
 const charts = {
   memory(at) {
-    const terms =
-        Object.keys(member(at + "/memory_terms_bytes")).filter((t) => member(`${at}/memory_terms_bytes/${t}`) > 0);
+    // Of a plan, or of a replica that serves.
+    const held = at + (member(at + "/terms_bytes") ? "/terms_bytes" : "/memory_terms_bytes");
+    const terms = Object.keys(member(held)).filter((t) => member(`${held}/${t}`) > 0);
     const capacity = member(at + "/capacity_bytes");
     const interval = member(at + "/memory_bytes");
     const [factor, unit] = scaleFor(byteScales, capacity);
@@ -13,8 +14,8 @@ const charts = {
         labels: ["a GPU"],
         datasets: terms.map((term) => ({
                               label: words(term),
-                              pointer: `${at}/memory_terms_bytes/${term}`,
-                              data: [member(`${at}/memory_terms_bytes/${term}`) / factor],
+                              pointer: `${held}/${term}`,
+                              data: [member(`${held}/${term}`) / factor],
                               backgroundColor: termColour("m", term),
                               borderColor: css("--paper"),
                               borderWidth: {top: 1},

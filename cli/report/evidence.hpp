@@ -7,6 +7,7 @@
 #include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
+#include <headroom/scenarios/serving/fleet_plan.hpp>
 
 #include <string>
 
@@ -18,6 +19,12 @@ namespace headroom::cli::report {
 [[nodiscard]] Documents network_documents(const NetworkPlan& plan);
 /// "search", with the same of the plan taken.
 [[nodiscard]] Documents search_documents(const SearchPlan& answer);
+
+/// "fleet", and "load" (schema "headroom.load/1"): the fleet taken at other rates of its traffic, from a tenth of its
+/// saturation to all of it, each simulated with as many requests as the answer. On so many threads, the same bytes.
+[[nodiscard]] Documents fleet_documents(const FleetPlan& plan, unsigned threads);
+/// "simulation".
+[[nodiscard]] Documents simulation_documents(const Scenario& scenario, const ServingSimulation& simulation);
 
 /// Schema "headroom.accuracy/1": widths of past errors of every class, and which class is asked for.
 [[nodiscard]] std::string accuracy_json(RunClass asked);

@@ -51,6 +51,7 @@ Unit unit_of(std::string_view name) {
                                Ending{"_bytes_per_gpu_and_step", Unit::bytes},
                                Ending{"_bytes_per_step", Unit::bytes},
                                Ending{"_bytes_per_micro_batch", Unit::bytes},
+                               Ending{"_per_s", Unit::number},
                                Ending{"_time_s_per_step", Unit::seconds},
                                Ending{"_time_s_per_micro_batch", Unit::seconds},
                                Ending{"_flop", Unit::flop},
@@ -138,7 +139,8 @@ std::string share(const Place& part, const Place& whole) {
 std::string range(const Place& interval, Unit unit) {
   const Place low = interval["low"];
   const Place high = interval["high"];
-  return low.there() && high.there() && middle(low).there()
+  const bool certain = low.is_number() && high.is_number() && low.number() == high.number();
+  return low.there() && high.there() && middle(low).there() && !certain
              ? "<span class=\"ends\">" + figure(low, unit) + " to " + figure(high, unit) + "</span>"
              : std::string{};
 }

@@ -48,7 +48,7 @@ enum class Unit : std::uint8_t {
 [[nodiscard]] std::string figure(const Place& place, Unit unit);
 /// The same of part / whole, whose members it names both; in percent.
 [[nodiscard]] std::string share(const Place& part, const Place& whole);
-/// "13.5 s to 23.1 s" of a member with low and high; nothing for one without.
+/// "13.5 s to 23.1 s" of a member with low and high; nothing for one without, or whose ends are one.
 [[nodiscard]] std::string range(const Place& interval, Unit unit);
 /// `mid` of an interval, or the member itself where it is a plain number.
 [[nodiscard]] Place middle(const Place& place);

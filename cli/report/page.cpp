@@ -29,6 +29,11 @@ constexpr std::array parts{Part{"answer", "Answer", answer_section},
                            Part{"conditions", "Conditions", conditions_section},
                            Part{"comparison", "Side by side", comparison_section},
                            Part{"search", "Which plan", search_section},
+                           Part{"fleet", "Which fleet", fleet_section},
+                           Part{"times", "Times", times_section},
+                           Part{"load", "Other rates", load_section},
+                           Part{"replicas", "Replicas", replicas_section},
+                           Part{"day", "Over the day", day_section},
                            Part{"memory", "Memory", memory_section},
                            Part{"time", "Step", time_section},
                            Part{"roofline", "Roofline", roofline_section},
@@ -38,6 +43,7 @@ constexpr std::array parts{Part{"answer", "Answer", answer_section},
                            Part{"advice", "Beside the plan", advice_section},
                            Part{"accuracy", "Accuracy", accuracy_section},
                            Part{"explain", "Formulas", explain_section},
+                           Part{"more", "More", more_section},
                            Part{"sources", "Sources", sources_section}};
 
 /// A file of the page; empty when there is none.
@@ -125,7 +131,7 @@ std::string page(const Documents& documents) {
     }
   }
   std::string script;
-  for (const std::string_view id : {"data", "theme", "charts", "fit", "main"}) {
+  for (const std::string_view id : {"data", "theme", "charts", "fit", "serving", "sort", "main"}) {
     script += file("script", id);
   }
   return filled(file("page", "page"), {{"title", escaped(title_text(documents))},

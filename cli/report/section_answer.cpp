@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The head of the page: what was asked, whether it can be, and the headline numbers.
 #include <headroom/cli/report/sections.hpp>
+#include <headroom/cli/report/serving_parts.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace headroom::cli::report {
 namespace {
@@ -45,21 +47,22 @@ constexpr std::array headlines{
 };
 constexpr std::size_t most_cards = 4;
 
-std::vector<std::pair<const Headline*, Place>> headlines_of(const Place& plan) {
-  std::vector<std::pair<const Headline*, Place>> found;
+std::vector<NamedFigure> headlines_of(const Place& plan) {
+  std::vector<NamedFigure> found;
   for (const Headline& headline : headlines) {
     const Place place = headline.object.empty() ? plan[headline.member] : plan[headline.object][headline.member];
-    if (middle(place).is_number()) {
-      found.emplace_back(&headline, place);
-    }
+    const bool of_capacity = headline.member == "memory_bytes" && plan["capacity_bytes"].there();
+    found.push_back({std::string{headline.label}, place, headline.unit,
+                     of_capacity ? "of " + figure(plan["capacity_bytes"], Unit::bytes) : std::string{}});
   }
   return found;
 }
 
 /// The logarithm of the factor that all bars reach to either side: two, or as far as the widest interval.
-double reach_of(const std::vector<std::pair<const Headline*, Place>>& found) {
+double reach_of(const std::vector<NamedFigure>& found) {
   double reach = std::log(2.0);
-  for (const auto& [headline, place] : found) {
+  for (const NamedFigure& one : found) {
+    const Place& place = one.place;
     if (place["low"].is_number() && place["low"].number() > 0.0) {
       const double mid = place["mid"].number();
       reach = std::max({reach, std::log(place["high"].number() / mid), std::log(mid / place["low"].number())});
@@ -71,7 +74,7 @@ double reach_of(const std::vector<std::pair<const Headline*, Place>>& found) {
 /// The interval as a bar around its middle, on the logarithmic scale that the page's bars share.
 std::string bar(const Place& interval, double reach) {
   const Place low = interval["low"];
-  if (!low.is_number() || low.number() <= 0.0) {
+  if (!low.is_number() || low.number() <= 0.0 || low.number() == interval["high"].number()) {
     return {};
   }
   const double mid = interval["mid"].number();
@@ -80,36 +83,6 @@ std::string bar(const Place& interval, double reach) {
   };
   return "<span class=\"bar\" aria-hidden=\"true\" style=\"--low:" + at(low.number()) +
          ";--high:" + at(interval["high"].number()) + "\"></span>";
-}
-
-std::string cards_and_rows(const Place& plan) {
-  const auto found = headlines_of(plan);
-  if (found.empty()) {
-    return {};
-  }
-  const double reach = reach_of(found);
-  std::string cards;
-  HtmlTable rows{"headline numbers", {"<", "", "<80 % interval", "<"}};
-  rows.kind("facts");
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const auto& [headline, place] = found[i];
-    const std::string value = figure(middle(place), headline->unit);
-    const std::string ends = range(place, headline->unit);
-    if (i >= most_cards) {
-      rows.row({escaped(headline->label), value, ends, bar(place, reach)});
-      continue;
-    }
-    const std::string of = headline->member == "memory_bytes" && plan["capacity_bytes"].there()
-                               ? " <small>of " + figure(plan["capacity_bytes"], Unit::bytes) + "</small>"
-                               : "";
-    cards += "<div class=\"card\"><h3>" + escaped(headline->label) + "</h3><p class=\"big\">" + value + of + "</p>" +
-             bar(place, reach) + paragraph("ends", ends) + "</div>\n";
-  }
-  return "<div class=\"cards\">\n" + cards + "</div>\n" + rows.html() +
-         paragraph("key", "Bars: the interval that holds 80 % of past errors, from " +
-                              escaped(figure_text(std::exp(-reach), Unit::number)) + " to " +
-                              escaped(figure_text(std::exp(reach), Unit::number)) +
-                              " times the value. That of memory is of its own measured rows.");
 }
 
 std::string problems(const Place& plan) {
@@ -204,11 +177,55 @@ std::vector<std::string> question_words(const Place& plan) {
   return words;
 }
 
+std::string answer_part(const std::string& text) {
+  return text.empty() ? text : "<section id=\"answer\">\n<h2 class=\"unseen\">Answer</h2>\n" + text + "</section>\n";
+}
+
 }  // namespace
+
+std::string headline_numbers(std::vector<NamedFigure> figures, std::string_view note) {
+  std::erase_if(figures, [](const NamedFigure& one) { return !middle(one.place).is_number(); });
+  if (figures.empty()) {
+    return {};
+  }
+  const double reach = reach_of(figures);
+  std::string cards;
+  HtmlTable rows{"headline numbers", {"<", "", "<80 % interval", "<"}};
+  rows.kind("facts");
+  for (std::size_t i = 0; i < figures.size(); ++i) {
+    const NamedFigure& one = figures[i];
+    const std::string value = figure(middle(one.place), one.unit);
+    const std::string ends = range(one.place, one.unit);
+    const std::string more = one.more.empty() ? std::string{} : " <small>" + one.more + "</small>";
+    if (i >= most_cards) {
+      rows.row({escaped(one.label), value + more, ends, bar(one.place, reach)});
+      continue;
+    }
+    cards += "<div class=\"card\"><h3>" + escaped(one.label) + "</h3><p class=\"big\">" + value + more + "</p>" +
+             bar(one.place, reach) + paragraph("ends", ends) + "</div>\n";
+  }
+  return "<div class=\"cards\">\n" + cards + "</div>\n" + rows.html() +
+         paragraph("key", "Bars: the interval that holds 80 % of past errors, from " +
+                              escaped(figure_text(std::exp(-reach), Unit::number)) + " to " +
+                              escaped(figure_text(std::exp(reach), Unit::number)) + " times the value." +
+                              std::string{note});
+}
+
+std::string verdict_line(std::string_view kind, std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  }
+  return paragraph("verdict " + std::string{kind}, escaped(text));
+}
 
 Place plan_of(const Documents& documents) {
   const Place search = documents.find("search");
   return search.there() ? search["plan"] : documents.find("plan");
+}
+
+Place bearer_of(const Documents& documents) {
+  const Place serving = serving_answer(documents);
+  return serving.there() ? serving : plan_of(documents);
 }
 
 std::vector<std::string> strategy_words(const Place& strategy) {
@@ -237,12 +254,19 @@ std::string title_text(const Documents& documents) {
   if (!name.empty()) {
     return name;
   }
+  if (serving_answer(documents).there()) {
+    return root["model"].there() ? root["model"].text() + " served" : "A fleet";
+  }
   const Place& asked = plan["model"].there() ? plan : root;
   return asked["model"].there() ? asked["model"].text() + " on " + asked["gpus"].text() + " x " + asked["gpu"].text()
                                 : "Plans side by side";
 }
 
 std::string heading(const Documents& documents) {
+  if (serving_answer(documents).there()) {
+    return "<h1>" + escaped(title_text(documents)) + "</h1>\n" + paragraph("of", serving_subject(documents)) +
+           chips(serving_words(documents));
+  }
   const Place plan = plan_of(documents);
   const Place root{documents.all.front()};
   const Place& asked = plan["model"].there() ? plan : root;
@@ -257,6 +281,9 @@ std::string heading(const Documents& documents) {
 }
 
 std::string answer_section(const Documents& documents) {
+  if (serving_answer(documents).there()) {
+    return answer_part(serving_verdict(documents) + headline_numbers(serving_headlines(documents), ""));
+  }
   const Place plan = plan_of(documents);
   std::string text = verdict(plan);
   const Place search = documents.find("search");
@@ -267,7 +294,7 @@ std::string answer_section(const Documents& documents) {
   if (!limits.empty()) {
     text += "<p class=\"verdict no\">No plan keeps every limit</p>\n" + limits;
   }
-  const std::string numbers = cards_and_rows(plan);
+  const std::string numbers = headline_numbers(headlines_of(plan), " That of memory is of its own measured rows.");
   if (const std::string name = plan["verdict"].text(); !numbers.empty() && !name.empty() && name != "feasible") {
     text += paragraph("note", name == "may_not_fit" ? "If it fits:" : "If it did fit:");
   }
@@ -278,7 +305,7 @@ std::string answer_section(const Documents& documents) {
   for (const std::string_view member : {"utilisation_text", "step_time_why"}) {
     text += plan[member].there() ? paragraph("note", escaped(plan[member].text())) : "";
   }
-  return text.empty() ? text : "<section id=\"answer\">\n<h2 class=\"unseen\">Answer</h2>\n" + text + "</section>\n";
+  return answer_part(text);
 }
 
 }  // namespace headroom::cli::report

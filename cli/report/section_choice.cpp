@@ -51,6 +51,7 @@ std::string listed_table(const std::string& label, const std::vector<Place>& pla
   HtmlTable table{label,
                   {"<<plan", "cost", "whole run", "step", "energy", "GPU-hours per M samples", "memory up to",
                    "behind the plan taken", "<", "<<because"}};
+  table.kind("sortable");
   for (const Place& listed : plans) {
     std::vector<std::string> cells{plan_words(listed)};
     for (const Column& goal : goals) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the dollars, the joules and the calendar go.
 #include <headroom/cli/report/sections.hpp>
+#include <headroom/cli/report/serving_parts.hpp>
 
 namespace headroom::cli::report {
 namespace {
@@ -85,7 +86,7 @@ std::string energy_part(const Place& energy) {
 }  // namespace
 
 std::string money_section(const Documents& documents) {
-  const Place plan = plan_of(documents);
+  const Place plan = bearer_of(documents);
   const Place money = plan["money"];
   const Place& priced = money["price_usd_per_gpu_s"].there() ? money : plan;
   std::string lead;
@@ -93,7 +94,10 @@ std::string money_section(const Documents& documents) {
     lead = "A GPU at " + figure(priced["price_usd_per_gpu_s"], Unit::usd_per_hour) + " (" +
            escaped(priced["price_source"].text()) + ").";
   }
-  std::string body;
+  if (const Place hourly = plan["cost"]["price_usd_per_gpu_hour"]; hourly.there()) {
+    lead = "A GPU at " + figure(hourly, Unit::usd) + " an hour (" + escaped(plan["cost"]["price_source"].text()) + ").";
+  }
+  std::string body = cost_part(documents);
   const std::size_t items = money["bill"].items().size();
   if (items > 0) {
     if (items > 1) {  // a single bar shows nothing

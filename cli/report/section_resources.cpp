@@ -59,6 +59,25 @@ std::string memory_table(const Place& plan) {
   return table.html();
 }
 
+/// Of a replica that serves: its terms without an interval of their own.
+std::string served_memory(const Place& memory) {
+  const Place terms = memory["terms_bytes"];
+  const Place capacity = memory["capacity_bytes"];
+  HtmlTable table{"memory of the fullest GPU", {"<memory of the fullest GPU", "", "of capacity"}};
+  for (const std::string& name : terms.members()) {
+    table.row({term("m", name), figure(terms[name], Unit::bytes), share(terms[name], capacity)});
+  }
+  table.row({"total", figure(memory["total_bytes"], Unit::bytes), share(memory["total_bytes"], capacity)}, "sum");
+  table.row({"capacity", figure(capacity, Unit::bytes), ""}, "sum");
+  return section(
+      "memory", "Memory of a replica", "",
+      "<div class=\"pair\">" +
+          chart("memory", memory,
+                "Stack of what a GPU's memory holds, by term, against its capacity; the table has the numbers",
+                terms.members().size() + 3) +
+          "<div>" + table.html() + "</div></div>\n");
+}
+
 /// The moment of the peak.
 std::string peak_text(const Place& plan) {
   if (plan["peak_moment"].there()) {
@@ -110,6 +129,9 @@ std::string sensitivity_table(const Place& all) {
 }  // namespace
 
 std::string memory_section(const Documents& documents) {
+  if (const Place memory = bearer_of(documents)["memory"]; memory["terms_bytes"].there()) {
+    return served_memory(memory);
+  }
   const Place plan = plan_of(documents);
   const std::size_t terms = plan["memory_terms_bytes"].members().size();
   if (terms == 0) {

@@ -128,16 +128,19 @@ std::string explain_section(const Documents& documents) {
 }
 
 std::string sources_section(const Documents& documents) {
-  const Place plan = plan_of(documents);
-  std::string body = text_list(plan["assumed"]) + text_list(plan["notes"]);
+  const Place plan = bearer_of(documents);
+  std::string body = text_list(plan["assumed"]) + text_list(plan["assumptions"]) + text_list(plan["notes"]);
   body = body.empty() ? body : "<h3>Assumed</h3>\n" + body;
-  std::string sources = source_row("price", plan["price_source"].text()) +
-                        source_row("price", plan["money"]["price_source"].text()) +
-                        source_row("interval of times", plan["interval_source"].text()) +
-                        source_row("interval of memory", plan["memory_interval_source"].text()) +
-                        source_row("interval of the KV cache", plan["kv_capacity_interval_source"].text()) +
-                        source_row("energy", plan["energy"]["source"].text()) +
-                        source_row("failures", plan["goodput"]["rate_source"].text());
+  std::string sources =
+      source_row("price", plan["price_source"].text()) + source_row("price", plan["money"]["price_source"].text()) +
+      source_row("price", plan["cost"]["price_source"].text()) +
+      source_row(plan["times_source"].there() ? "interval of replicas and dollars" : "interval of times",
+                 plan["interval_source"].text()) +
+      source_row("interval of times", plan["times_source"].text()) +
+      source_row("interval of memory", plan["memory_interval_source"].text()) +
+      source_row("interval of the KV cache", plan["kv_capacity_interval_source"].text()) +
+      source_row("energy", plan["energy"]["source"].text()) +
+      source_row("failures", plan["goodput"]["rate_source"].text());
   for (const Place& note : documents.find("roofline")["notes"].items()) {
     sources += source_row("ops of a layer", note.text());
   }

@@ -6,11 +6,16 @@
 #include <headroom/cli/report/place.hpp>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace headroom::cli::report {
 
 /// The plan of an answer: of a search the one taken, else the answer itself.
 [[nodiscard]] Place plan_of(const Documents& documents);
+
+/// Whose money, energy and assumptions a page tells: the plan's, a fleet's, a simulation's.
+[[nodiscard]] Place bearer_of(const Documents& documents);
 
 /// What is asked, and of what; one line for the browser's title.
 [[nodiscard]] std::string title_text(const Documents& documents);
@@ -18,6 +23,19 @@ namespace headroom::cli::report {
 
 /// The verdict with its ways out, and every headline number with its interval.
 [[nodiscard]] std::string answer_section(const Documents& documents);
+
+/// A number of the head of a page: `more` is HTML beside it.
+struct NamedFigure {
+  std::string label;
+  Place place;
+  Unit unit = Unit::number;
+  std::string more;
+};
+/// The first of them as cards, the others as rows, with their intervals on one scale; `note` ends the key. Numbers that
+/// are not there are left out.
+[[nodiscard]] std::string headline_numbers(std::vector<NamedFigure> figures, std::string_view note);
+/// A verdict in its colour: `kind` is "fits", "maybe" or "no".
+[[nodiscard]] std::string verdict_line(std::string_view kind, std::string text);
 
 /// Where the memory goes, where the step goes, what more hardware would buy, the ops of a layer against the roofs.
 [[nodiscard]] std::string memory_section(const Documents& documents);
@@ -29,6 +47,15 @@ namespace headroom::cli::report {
 [[nodiscard]] std::string scaling_section(const Documents& documents);
 [[nodiscard]] std::string advice_section(const Documents& documents);
 [[nodiscard]] std::string comparison_section(const Documents& documents);
+
+/// Of a fleet and of a simulation: ways to serve, times and promises, other rates, how full the replicas are, a day.
+[[nodiscard]] std::string fleet_section(const Documents& documents);
+[[nodiscard]] std::string times_section(const Documents& documents);
+[[nodiscard]] std::string load_section(const Documents& documents);
+[[nodiscard]] std::string replicas_section(const Documents& documents);
+[[nodiscard]] std::string day_section(const Documents& documents);
+/// Objects of the answer that no other part shows, member by member.
+[[nodiscard]] std::string more_section(const Documents& documents);
 
 /// Where the dollars and the joules go; where the calendar goes.
 [[nodiscard]] std::string money_section(const Documents& documents);

@@ -1,35 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/model/precision.hpp>
 #include <headroom/model/serve/serving_stack.hpp>
 #include <headroom/scenarios/search/axes.hpp>
+#include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/serving/fleet_axes.hpp>
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
 
 namespace headroom {
 namespace {
 
+/// What a value of an axis is.
+enum class Takes : std::uint8_t { gpu, node, prices, word, ranks, watts };
+
 struct AxisRow {
   std::string_view name, key;
   std::string_view any;  ///< its values, blanks between them; "-": what the catalog holds; empty: has no "any"
+  Takes takes = Takes::word;
+  std::span<const std::string_view> words{};
 };
 // tp beyond a node is left to who lists it: a tensor rank in another host is no usual layout.
 constexpr std::array axis_rows{
-    AxisRow{"gpu", "hardware.gpu", "-"},
-    AxisRow{"node", "hardware.node", ""},
-    AxisRow{"power_cap", "hardware.power_cap", ""},
-    AxisRow{"engine", "serving.engine", "vllm tensorrt-llm sglang"},
-    AxisRow{"weights", "serving.weights", "bf16 fp8 nvfp4 int4"},
-    AxisRow{"kv_cache", "serving.kv_cache", "bf16 fp8"},
-    AxisRow{"tp", "strategy.tp", "1 2 4 8"},
-    AxisRow{"pp", "strategy.pp", "1 2 4"},
-    AxisRow{"ep", "strategy.ep", "1 2 4 8"},
-    AxisRow{"prices", "money.prices", ""},
-    AxisRow{"market", "money.market", "on-demand spot reserved"},
-    AxisRow{"region", "money.region", ""},
+    AxisRow{"gpu", "hardware.gpu", "-", Takes::gpu},
+    AxisRow{"node", "hardware.node", "", Takes::node},
+    AxisRow{"power_cap", "hardware.power_cap", "", Takes::watts},
+    AxisRow{"engine", "serving.engine", "vllm tensorrt-llm sglang", Takes::word, engine_names},
+    AxisRow{"weights", "serving.weights", "bf16 fp8 nvfp4 int4", Takes::word, precision_names},
+    AxisRow{"kv_cache", "serving.kv_cache", "bf16 fp8", Takes::word, kv_cache_names},
+    AxisRow{"tp", "strategy.tp", "1 2 4 8", Takes::ranks},
+    AxisRow{"pp", "strategy.pp", "1 2 4", Takes::ranks},
+    AxisRow{"ep", "strategy.ep", "1 2 4 8", Takes::ranks},
+    AxisRow{"prices", "money.prices", "", Takes::prices},
+    AxisRow{"market", "money.market", "on-demand spot reserved", Takes::word, market_names},
+    AxisRow{"region", "money.region", "", Takes::word, region_names},
 };
+constexpr Range<std::int64_t> ranks_of_an_axis{1, 4096};
 
 const ConfigValue* at_path(const ConfigValue& root, std::string_view key) {
   const std::size_t dot = key.find('.');
@@ -45,6 +56,14 @@ std::vector<std::string> words_of(std::string_view text) {
     text.remove_prefix(std::min(text.size(), end + 1));
   }
   return words;
+}
+
+std::string listed(std::span<const std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words) {
+    text += (text.empty() ? "" : ", ") + std::string{word};
+  }
+  return text;
 }
 
 class AxesReader {
@@ -64,7 +83,11 @@ class AxesReader {
           search.problem(row.name, "'" + std::string{row.name} + "' is searched and stated as " + std::string{row.key} +
                                        "; leave one out");
         }
+        refused_.clear();
         read(search, row, *value, axis);
+        if (axis.values.empty()) {
+          axis.values.push_back(refused_);
+        }
       } else if (row.name == "tp" && at_path(root_, row.key) == nullptr) {
         axis.values = words_of(row.any);
       }
@@ -80,53 +103,130 @@ class AxesReader {
   void read(ConfigTable& search, const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
     if (value.kind == ConfigValue::Kind::array) {
       for (const ConfigValue& each : value.items) {
-        add(search, row, each, axis);
+        add(row, each, axis);
       }
       if (value.items.empty()) {
         search.problem(row.name, "'" + std::string{row.name} + "' lists nothing; give values or leave it out");
       }
     } else {
-      add(search, row, value, axis);
+      add(row, value, axis);
     }
   }
 
-  void add(ConfigTable& search, const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
+  /// At the value itself: in a list of ten it is one.
+  void problem(const ConfigValue& value, std::string message) {
+    diagnostics_.add(value.file ? *value.file : std::string{}, value.at, std::move(message));
+    refused_ = value.kind == ConfigValue::Kind::integer ? std::to_string(value.integer) : value.text;
+  }
+
+  /// The same option twice would be the same fleet twice.
+  static void keep(FleetAxis& axis, std::string value) {
+    if (std::find(axis.values.begin(), axis.values.end(), value) == axis.values.end()) {
+      axis.values.push_back(std::move(value));
+    }
+  }
+
+  void add(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
+    const bool text = value.kind == ConfigValue::Kind::text;
+    if (text && value.text == "any") {
+      add_any(row, value, axis);
+    } else if (row.takes == Takes::ranks) {
+      add_ranks(row, value, axis);
+    } else if (!text) {
+      problem(value, quoted(row.name) + " holds " + std::string{kind_name(value.kind)} + "; it takes " +
+                         (row.takes == Takes::watts ? "watts with their unit, e.g. \"500 W\"" : "names in quotes"));
+    } else if (known(row, value)) {
+      keep(axis, value.text);
+    }
+  }
+
+  void add_ranks(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
+    std::vector<std::int64_t> numbers;
     if (value.kind == ConfigValue::Kind::integer) {
-      axis.values.push_back(std::to_string(value.integer));
-      return;
+      numbers.push_back(value.integer);
+    } else if (value.kind == ConfigValue::Kind::text) {
+      numbers = parse_range(value.text);
     }
-    if (value.kind != ConfigValue::Kind::text) {
-      search.problem(row.name, "'" + std::string{row.name} + "' is a word, a number, a range or a list of them");
-      return;
+    if (numbers.empty()) {
+      problem(value,
+              quoted(row.name) + " holds " +
+                  (value.kind == ConfigValue::Kind::text ? quoted(value.text) : std::string{kind_name(value.kind)}) +
+                  ", no whole number; an axis is a list [1, 2, 4], a range \"1..8\", \"1..8 x2\" or \"2..8 "
+                  "step 2\", one value, or \"any\"");
     }
-    if (value.text == "any") {
-      add_any(search, row, axis);
-    } else if (const std::vector<std::int64_t> range = parse_range(value.text); !range.empty()) {
-      for (const std::int64_t n : range) {
-        axis.values.push_back(std::to_string(n));
+    for (const std::int64_t n : numbers) {
+      if (n < ranks_of_an_axis.low || n > ranks_of_an_axis.high) {
+        problem(value, quoted(row.name) + " holds " + std::to_string(n) + ", outside of " +
+                           std::to_string(ranks_of_an_axis.low) + " to " + std::to_string(ranks_of_an_axis.high));
+        return;
       }
-    } else {
-      axis.values.push_back(value.text);
+      keep(axis, std::to_string(n));
     }
   }
 
-  void add_any(ConfigTable& search, const AxisRow& row, FleetAxis& axis) {
+  /// A name that nothing has would be a way less to serve, not a mistake told.
+  bool known(const AxisRow& row, const ConfigValue& value) {
+    switch (row.takes) {
+      case Takes::gpu: return found(value, [&] { static_cast<void>(catalog_.device(value.text)); });
+      case Takes::node: return found(value, [&] { static_cast<void>(catalog_.node(value.text)); });
+      case Takes::prices: return found(value, [&] { static_cast<void>(catalog_.prices(value.text)); });
+      case Takes::watts: {
+        const std::variant<double, TextError> watts = parse_quantity(value.text, dimension_of<Watts>);
+        if (const auto* error = std::get_if<TextError>(&watts)) {
+          problem(value, quoted(row.name) + ": " + error->message);
+        }
+        return std::holds_alternative<double>(watts);
+      }
+      case Takes::word: break;
+      case Takes::ranks: return true;
+    }
+    if (std::find(row.words.begin(), row.words.end(), value.text) != row.words.end()) {
+      return true;
+    }
+    problem(value, quoted(row.name) + " holds " + quoted(value.text) + ", none of " + listed(row.words) +
+                       suggestion(value.text, row.words));
+    return false;
+  }
+
+  /// Problems of a look-up stand at the value, but for those of a file of the catalog.
+  template <class Look>
+  bool found(const ConfigValue& value, Look look) {
+    try {
+      look();
+      return true;
+    } catch (const ConfigError& error) {
+      for (const Diagnostic& diagnostic : error.diagnostics()) {
+        if (diagnostic.file.empty()) {
+          problem(value, diagnostic.message);
+        } else {
+          refused_ = value.text;
+          diagnostics_.add(diagnostic.file, diagnostic.at, diagnostic.message);
+        }
+      }
+      return false;
+    }
+  }
+
+  void add_any(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
     if (row.any.empty()) {
-      search.problem(row.name, "'" + std::string{row.name} + "' has no \"any\"; list its values");
+      problem(value, "'" + std::string{row.name} + "' has no \"any\"; list its values");
     } else if (row.any == "-") {
       for (const std::string& id : catalog_.store().ids("gpus")) {
         if (catalog_.reference_node(catalog_.device(id)) != nullptr) {
-          axis.values.push_back(id);
+          keep(axis, id);
         }
       }
     } else {
-      axis.values = words_of(row.any);
+      for (std::string& word : words_of(row.any)) {
+        keep(axis, std::move(word));
+      }
     }
   }
 
   const ConfigValue& root_;
   const Catalog& catalog_;
   Diagnostics& diagnostics_;
+  std::string refused_;  ///< of the axis that is read, the last value that was
 };
 
 }  // namespace

@@ -485,6 +485,26 @@ Scenario first_readable(const OptionMaker& maker, const std::vector<FleetAxis>& 
   throw wrong.value_or(ConfigError{"no combination of [search]"});
 }
 
+/// What is wrong beside the axes, where nothing can be read: everything at once. Problems of the values themselves are
+/// told at their place in [search].
+void add_problems_beside(const OptionMaker& maker, const std::vector<FleetAxis>& axes, Diagnostics& diagnostics) {
+  if (diagnostics.empty() || combinations(axes) > most_combinations) {
+    return;
+  }
+  const std::vector<std::string> first = combination(axes, 0);
+  try {
+    static_cast<void>(first_readable(maker, axes));
+  } catch (const ConfigError& error) {
+    for (const Diagnostic& d : error.diagnostics()) {
+      const bool of_axes = std::any_of(first.begin(), first.end(),
+                                       [&](const std::string& change) { return d.file == "--set " + change; });
+      if (!of_axes) {
+        diagnostics.add(d.file, d.at, d.message);
+      }
+    }
+  }
+}
+
 std::string why_out_of_reach(const FleetOption& option) {
   try {
     return out_of_reach(option.question(), *option.served);
@@ -505,6 +525,8 @@ FleetPlan plan_fleet(const ConfigValue& root,
                      const FleetPlanOptions& options) {
   Diagnostics diagnostics;
   const std::vector<FleetAxis> axes = read_fleet_axes(root, sources.catalog, diagnostics);
+  const OptionMaker maker{root, file, sources};
+  add_problems_beside(maker, axes, diagnostics);
   diagnostics.throw_if_any();
   FleetPlan plan;
   plan.combinations = combinations(axes);
@@ -512,7 +534,6 @@ FleetPlan plan_fleet(const ConfigValue& root,
     throw ConfigError{"[search] makes " + std::to_string(plan.combinations) + " combinations, above " +
                       std::to_string(most_combinations) + "; list fewer values"};
   }
-  const OptionMaker maker{root, file, sources};
   const Scenario first = first_readable(maker, axes);
   const std::optional<DisaggregatedPrefill>& apart = std::get<ServeScenario>(first.question).fleet->prefill;
   // Prompts apart are held against replicas that do both, unless the number of replicas is the question's.
@@ -543,6 +564,7 @@ FleetPlan plan_fleet(const ConfigValue& root,
   rank(plan.options);
   confirm_best(plan, threads, options.confirmed);
   if (plan.options.empty()) {
+    plan.question = std::make_shared<const Scenario>(first);
     return plan;
   }
   plan.question = plan.options.front().scenario;

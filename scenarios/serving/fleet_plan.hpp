@@ -52,7 +52,7 @@ struct DroppedOption {
 };
 
 struct FleetPlan {
-  std::shared_ptr<const Scenario> question;  ///< the first combination that can be read
+  std::shared_ptr<const Scenario> question;  ///< of the first option; of none, the first combination that can be read
   std::vector<FleetOption> options;          ///< cheapest first; those that were sized before those that were not
   std::vector<std::size_t> front;            ///< of the sized ones: none is cheaper and faster in TTFT and TPOT
   std::vector<DroppedOption> dropped;

@@ -154,6 +154,19 @@
       chart.tooltip.update(true);
       return [...chart.tooltip.title, ...chart.tooltip.body.flatMap((b) => b.lines)].join(" | ");
     },
+    /** The figures of a column of the first table that can be sorted, from top to bottom. */
+    column: (index) => [...document.querySelector("table.sortable").tBodies[0].rows]
+                           .map((row) => row.cells[index].querySelector("data"))
+                           .filter((figure) => figure)
+                           .map((figure) => figure.value)
+                           .join(" "),
+    /** Which way that column runs once its name was clicked. */
+    sorted(index) {
+      document.querySelector("table.sortable").tHead.rows[0].cells[index].querySelector("button").click();
+      const values = checks.column(index).split(" ").map(Number);
+      const runs = (order) => values.every((value, i) => i === 0 || order * (value - values[i - 1]) >= 0);
+      return runs(1) ? "up" : runs(-1) ? "down" : "neither";
+    },
     /** Text against what lies behind it: 4.5 to 1 at least (WCAG 2.2, 1.4.3). */
     contrast() {
       const light = (colour) => {

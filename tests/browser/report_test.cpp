@@ -66,6 +66,25 @@ constexpr std::array pages{
     Page{"scale", "scale scenarios/train/llama3-70b-512xh100.toml", "scaling-rate scaling-share"},
     Page{"fit", "fit samples --base h200-sxm-141gb",
          "fit-times fit-errors fit-times fit-errors fit-times fit-errors fit-times fit-errors fit-times fit-errors"},
+    Page{"fleet", "plan scenarios/serve/llama3-70b-fleet.toml --set traffic.requests=2000",
+         "promises tails load-times load-shares memory"},
+    Page{"ways",
+         "plan --model llama3-8b --gpu h100-sxm-80gb --isl 1000 --osl 200 --rate '10 req/s' --set traffic.requests=500 "
+         "--set 'slo.ttft_p95=1 s' --set 'slo.tpot_p95=8 ms' --price '2.99 $/h' --search 'kv_cache=[\"bf16\",\"fp8\"]'",
+         "fleet-ttft fleet-tpot promises tails load-times load-shares memory"},
+    Page{"day", "plan scenarios/serve/llama3-70b-day.toml --set traffic.requests=1000",
+         "promises tails load-times load-shares day memory"},
+    Page{"unserved", "plan scenarios/serve/llama3-70b-fleet.toml --set traffic.requests=300 --set 'slo.tpot_p95=4 ms'",
+         ""},
+    Page{"simulation", "simulate scenarios/serve/llama3-70b-traffic.toml --requests 2000",
+         "promises tails batch memory"},
+    Page{"classes",
+         "simulate scenarios/serve/llama3-70b-traffic.toml --set 'traffic={requests=2000, class=[{name=\"chat\", "
+         "rate=\"8 req/s\", prompt={mean=1500}, output={mean=250}, slo={ttft_p95=\"1 s\"}}, {name=\"batch\", "
+         "rate=\"2 req/s\", prompt={mean=4000}, output={mean=500}, slo={e2e_p99=\"60 s\"}}]}'",
+         "promises tails tails tails batch memory"},
+    Page{"overload", "simulate scenarios/serve/llama3-70b-traffic.toml --requests 2000 --rate 200",
+         "promises tails batch memory"},
     Page{"whole", "", "pareto memory waterfall bill calendar accuracy"},
 };
 
@@ -112,6 +131,12 @@ const fs::path& folder() {
 
 fs::path file_of(const Page& page) {
   return folder() / (std::string{page.name} + ".html");
+}
+
+const Page& named(std::string_view name) {
+  const auto found = std::find_if(pages.begin(), pages.end(), [&](const Page& page) { return page.name == name; });
+  REQUIRE(found != pages.end());
+  return *found;
 }
 
 constexpr View phone{390, 844, true, false, false};
@@ -180,11 +205,22 @@ TEST_CASE("hovering says which plan, which op, how much") {
   CHECK(check("hoverOf('pareto', 2)") ==
         "2048 x some-gpu | tp 8, pp 4, dp 64, ZeRO 1, micro-batch 1, | recompute none, sequence parallel | whole run: "
         "120 days | cost: 19.0 M$");
+  browser().open(file_of(named("fleet")), desk);
+  CHECK(check("hoverOf('promises', 0)") == "ttft_p95 | 463 ms | 309 ms to 764 ms");  // of the text, tests/golden
+  CHECK(check("hoverOf('tails', 2)") == "whole answer, p50 | 5.55 s");
   browser().open(file_of(pages[1]), desk);
   const std::string taken = check("hoverOf('pareto', 0)");
   for (const std::string part : {"64 x h100-sxm-80gb", "tp ", "micro-batch", "recompute"}) {
     CHECK_MESSAGE(taken.find(part) != std::string::npos, taken);
   }
+}
+
+TEST_CASE("ways are sorted by a click on a column, the other way by a second one, by the figures and not their text") {
+  browser().open(file_of(named("ways")), desk);
+  REQUIRE(check("column(1)") != "");  // GPUs
+  CHECK(check("sorted(1)").starts_with("up"));
+  CHECK(check("sorted(1)") == "down");
+  CHECK(check("sorted(5)") == "up");  // times: 961 ms comes before 1.2 s
 }
 
 TEST_CASE("a page is drawn within a second") {

@@ -2,6 +2,7 @@
 // The page of `--format html` as a file: the very JSON inside it, every figure one of its members, nothing from
 // outside. What a browser makes of it: tests/browser.
 #include <headroom/cli/report/html.hpp>
+#include <headroom/cli/report/page.hpp>
 #include <headroom/cli/report/place.hpp>
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/json_reader.hpp>
@@ -37,6 +38,14 @@ constexpr std::array questions{
           "search"},
     Asked{"scale scenarios/train/llama3-70b-512xh100.toml", "scaling"},
     Asked{"compare scenarios/train/llama3-70b-512xh100.toml scenarios/train/llama3-70b-256xh200.toml", "comparison"},
+    Asked{"plan scenarios/serve/llama3-70b-day.toml --set traffic.requests=1000", "fleet"},
+    Asked{
+        "plan --model llama3-8b --gpu h100-sxm-80gb --isl 1000 --osl 200 --rate '10 req/s' --set traffic.requests=300 "
+        "--set 'slo.ttft_p95=1 s' --price '2.99 $/h'",
+        "fleet"},
+    Asked{"plan scenarios/serve/llama3-70b-fleet.toml --set traffic.requests=300 --set 'slo.tpot_p95=4 ms'", "fleet",
+          1},
+    Asked{"simulate scenarios/serve/llama3-70b-traffic.toml --requests 1000", "simulation"},
 };
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
@@ -221,6 +230,17 @@ TEST_CASE("the roofline's document holds what its rows follow from") {
   CHECK(products >= 6);  // qkv, attention, its output, gate and up, down, the head
 }
 
+TEST_CASE("an object that an answer gains is on its page without a word of code, with the unit that its names say") {
+  namespace report = headroom::cli::report;
+  const std::string page = report::page(report::one_document(
+      "simulation",
+      R"({"name": "x", "verdict": "good", "all": {"a": 1}, "echo": {"waits_s": 0.25, "seen_share": 0.5}})"));
+  CHECK(page.find("<h3>echo</h3>") != std::string::npos);
+  CHECK(page.find("<data value=\"0.25\" data-of=\"simulation#/echo/waits_s\">250 ms</data>") != std::string::npos);
+  CHECK(page.find("<data value=\"0.5\" data-of=\"simulation#/echo/seen_share\">50.0 %</data>") != std::string::npos);
+  CHECK(page.find("simulation#/all/a") == std::string::npos);  // which has a part of its own
+}
+
 TEST_CASE("places name their members as RFC 6901 does, and what is absent is nothing") {
   using namespace headroom::cli::report;
   const Document document = document_of("d", R"({"a/b": {"~": [1, 2.5, null]}, "t": "x < y"})");
@@ -238,6 +258,8 @@ TEST_CASE("places name their members as RFC 6901 does, and what is absent is not
   CHECK(unit_of("price_usd_per_gpu_s") == Unit::usd_per_hour);
   CHECK(unit_of("storage_needed_bytes_per_s") == Unit::bytes_per_second);
   CHECK(unit_of("failures") == Unit::number);
+  CHECK(unit_of("attempts_per_s") == Unit::number);
+  CHECK(unit_of("storage_flop_per_s") == Unit::flop_per_second);
   CHECK(label_of("gpu_power_w") == "GPU power");
   CHECK(label_of("host_power_w_per_gpu") == "host power per GPU");
   CHECK(label_of("output_tokens_per_s") == "output tokens per s");

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON of a fleet, and the rates that its page adds.
+#include <headroom/core/json_reader.hpp>
+
+#include <doctest/doctest.h>
+
+#include "../near.hpp"
+#include "run_headroom.hpp"
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+using namespace headroom;
+using namespace headroom::test;
+
+namespace {
+
+const ConfigValue& at(const ConfigValue& object, std::string_view key) {
+  const ConfigValue* value = object.find(key);
+  REQUIRE_MESSAGE(value != nullptr, std::string{key});
+  return *value;
+}
+
+double number(const ConfigValue& object, std::string_view key) {
+  const ConfigValue& value = at(object, key);
+  REQUIRE((value.kind == ConfigValue::Kind::number || value.kind == ConfigValue::Kind::integer));
+  return value.kind == ConfigValue::Kind::number ? value.number : static_cast<double>(value.integer);
+}
+
+/// A document inside a page.
+ConfigValue document_of(const std::string& page, const std::string& name) {
+  const std::string open = "<script type=\"application/json\" data-document=\"" + name + "\">";
+  const std::size_t start = page.find(open);
+  REQUIRE(start != std::string::npos);
+  const std::size_t end = page.find("</script>", start);
+  return parse_json(page.substr(start + open.size(), end - start - open.size()), name);
+}
+
+const std::string fleet = "plan scenarios/serve/llama3-70b-fleet.toml --set traffic.requests=1000";
+
+}  // namespace
+
+TEST_CASE("the tightest promise is the one that takes most of its limit") {
+  const Run run = run_headroom(fleet + " --format json");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const ConfigValue json = parse_json(run.out, "fleet");
+  double most = 0.0;
+  std::string name;
+  for (const ConfigValue& promise : at(json, "promises").items) {
+    const double share = number(at(promise, "reached_s"), "mid") / number(promise, "limit_s");
+    name = share > most ? at(promise, "promise").text : name;
+    most = std::max(most, share);
+  }
+  const ConfigValue& tightest = at(at(json, "options").items.front(), "tightest_promise");
+  CHECK(at(tightest, "promise").text == name);
+  CHECK(at(tightest, "class").text == "all");
+  CHECK(number(tightest, "of_limit_share") == near(most));
+  CHECK(most > 0.0);
+  CHECK(most <= 1.0);  // it keeps them
+}
+
+TEST_CASE("the day of a fleet that follows its load: its mean, its peak, its dollars, the hours that are free") {
+  const Run run = run_headroom("plan scenarios/serve/llama3-70b-day.toml --set traffic.requests=1000 --format json");
+  REQUIRE_MESSAGE((run.code == 0 || run.code == 1), run.err);
+  const ConfigValue json = parse_json(run.out, "fleet");
+  const ConfigValue& day = at(json, "autoscaling");
+  CHECK(number(day, "period_s") == 86400.0);
+  const double price = number(at(json, "money"), "price_usd_per_gpu_s");
+  for (const char* way : {"fixed", "following"}) {
+    CHECK(number(at(day, way), "cost_usd") == near(3600.0 * price * number(at(day, way), "gpu_hours")));
+  }
+  const double fixed = number(at(day, "fixed"), "most_replicas");
+  double sum = 0.0;
+  double peak = 0.0;
+  double idle = 0.0;
+  const std::vector<ConfigValue>& curve = at(day, "curve").items;
+  REQUIRE(curve.size() == 96);
+  for (const ConfigValue& point : curve) {
+    const double rate = number(point, "rate_req_per_s");
+    sum += rate;
+    peak = std::max(peak, rate);
+    CHECK(number(point, "fixed_replicas") == fixed);
+    idle += std::max(0.0, 1.0 - number(point, "following_replicas") / fixed);
+  }
+  CHECK(sum / 96.0 == doctest::Approx(40.0).epsilon(1e-3));  // the scenario's mean
+  CHECK(peak == doctest::Approx(1.8 * 40.0).epsilon(1e-3));  // and its peak over it
+  // Of every minute instead of every quarter of an hour.
+  CHECK(number(day, "freed_gpu_hours") ==
+        doctest::Approx(idle / 96.0 * number(at(day, "fixed"), "gpu_hours")).epsilon(0.02));
+}
+
+TEST_CASE("at the asked rate the page's other rates are the answer's, and beyond the knee a promise is missed") {
+  const Run run = run_headroom(fleet + " --format html");
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const ConfigValue answer = document_of(run.out, "fleet");
+  const ConfigValue load = document_of(run.out, "load");
+  const ConfigValue& sized = at(at(answer, "options").items.front(), "sized");
+  CHECK(number(load, "saturation_req_per_s") == number(sized, "saturation_req_per_s"));
+  const double knee = number(load, "knee_req_per_s");
+  std::size_t asked = 0;
+  double last = 0.0;
+  for (const ConfigValue& point : at(load, "points").items) {
+    const double rate = number(point, "rate_req_per_s");
+    CHECK(rate >= last);
+    last = rate;
+    if (at(point, "asked").boolean) {
+      ++asked;
+      CHECK(rate == number(answer, "peak_req_per_s"));
+      CHECK(number(point, "ttft_p95_s") == number(at(sized, "ttft_s"), "p95"));
+      CHECK(number(point, "tpot_p50_s") == number(at(sized, "tpot_s"), "p50"));
+      CHECK(number(point, "good_share") == number(sized, "good_share"));
+    }
+    bool kept = true;
+    for (const ConfigValue& promise : at(answer, "promises").items) {
+      const bool first = at(promise, "promise").text == "ttft_p95";
+      kept = kept && number(point, first ? "ttft_p95_s" : "tpot_p95_s") <= number(promise, "limit_s");
+    }
+    CHECK((rate > knee || kept));
+    CHECK((rate < knee + 0.02 * number(load, "saturation_req_per_s") || !kept));  // the knee is to a hundredth of it
+  }
+  CHECK(asked == 1);
+  CHECK(last == number(load, "saturation_req_per_s"));
+}
+
+TEST_CASE("the quick form fixes no format that --search frees") {
+  const Run serving = run_headroom(
+      "plan --model llama3-8b --gpu h100-sxm-80gb --tp 1 --isl 512 --osl 128 --rate '10 req/s' --set "
+      "traffic.requests=200 --search 'weights=[\"bf16\",\"fp8\"]'");
+  CHECK_MESSAGE(serving.code == 0, serving.err);
+  for (const char* way : {"vLLM, weights bf16,", "vLLM, weights fp8,"}) {
+    CHECK_MESSAGE(serving.out.find(way) != std::string::npos, way);
+  }
+  const Run training = run_headroom(
+      "plan --model llama3-8b --gpu h100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --search "
+      "'precision=[\"bf16\",\"fp8\"]'");
+  CHECK_MESSAGE(training.code == 0, training.err);
+  for (const char* way : {"precision bf16", "precision fp8"}) {
+    CHECK_MESSAGE(training.out.find(way) != std::string::npos, way);
+  }
+}
