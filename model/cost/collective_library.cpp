@@ -8,6 +8,8 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <map>
+#include <mutex>
 #include <utility>
 
 namespace headroom {
@@ -195,6 +197,21 @@ CollectiveSet load_collective_set(std::string_view id) {
   return set;
 }
 
+namespace {
+
+/// load_collective_set(), parsed once for all jobs of a search.
+const CollectiveSet& kept_collective_set(const std::string& id) {
+  static std::mutex mutex;
+  static std::map<std::vector<std::string>, CollectiveSet> kept;  // by the user's folders, which may hide a set, and id
+  std::vector<std::string> key = DataStore::user_folders();
+  key.push_back(id);
+  const std::lock_guard lock{mutex};
+  const auto found = kept.find(key);
+  return found != kept.end() ? found->second : kept.emplace(std::move(key), load_collective_set(id)).first->second;
+}
+
+}  // namespace
+
 ChosenCollectives choose_collectives(const Device& device, const GroupView& view) {
   if (view.ranks > 1 && view.inside != LinkKind::nvlink && view.inside != LinkKind::c2c &&
       view.inside != LinkKind::pcie && view.inside != LinkKind::socket) {
@@ -207,7 +224,7 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
   }
   const bool pcie = view.inside == LinkKind::pcie || view.inside == LinkKind::socket;
   ChosenCollectives chosen;
-  chosen.set = load_collective_set(device.curves);
+  chosen.set = kept_collective_set(device.curves);
   const bool measured_over_pcie = !chosen.set.graphs.ll128;  // NCCL has LL128 over NVLink alone
   if (!pcie && measured_over_pcie) {
     throw ConfigError{device.id + " borrows the collectives of " + chosen.set.id +
@@ -217,7 +234,7 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
     chosen.link = device.pcie.rate->value;
   }
   if (pcie && (!measured_over_pcie || (view.staged && !chosen.set.staged_shares))) {
-    chosen.set = load_collective_set(view.staged ? staged_box : peer_box);
+    chosen.set = kept_collective_set(std::string{view.staged ? staged_box : peer_box});
     chosen.why = std::string{"measured over PCIe "} +
                  (view.staged ? "without peer access beyond a pair" : "with peer access") + ": ";
   }

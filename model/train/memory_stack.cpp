@@ -3,6 +3,8 @@
 #include <headroom/model/train/memory_stack.hpp>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 namespace headroom {
 namespace embedded {
@@ -164,6 +166,19 @@ bool starts_like(std::string_view text, std::string_view start) noexcept {
          std::equal(start.begin(), start.end(), text.begin(), [](char a, char b) { return lower(a) == lower(b); });
 }
 
+std::vector<MemoryStack> read_stacks(const std::vector<std::string>& folders) {
+  const DataStore store{embedded::embedded_models(), folders};
+  std::vector<MemoryStack> stacks;
+  for (const std::string& id : store.ids("stacks/train")) {
+    if (const std::optional<DataStore::Entry> entry = store.find("stacks/train", id)) {
+      Diagnostics diagnostics;
+      stacks.push_back(read_memory_stack(store.tree("stacks/train", *entry), entry->file, diagnostics));
+      diagnostics.throw_if_any();
+    }
+  }
+  return stacks;
+}
+
 }  // namespace
 
 std::uint16_t StackDefaults::expert_tensor_ranks(std::uint16_t tp, std::uint16_t ep) const noexcept {
@@ -212,16 +227,13 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
 }
 
 MemoryStacks MemoryStacks::standard() {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  std::vector<MemoryStack> stacks;
-  for (const std::string& id : store.ids("stacks/train")) {
-    if (const std::optional<DataStore::Entry> entry = store.find("stacks/train", id)) {
-      Diagnostics diagnostics;
-      stacks.push_back(read_memory_stack(store.tree("stacks/train", *entry), entry->file, diagnostics));
-      diagnostics.throw_if_any();
-    }
-  }
-  return MemoryStacks{std::move(stacks)};
+  // A search asks for every job anew, and parsing takes longer than most jobs.
+  static std::mutex mutex;
+  static std::map<std::vector<std::string>, MemoryStacks> kept;  // by the user's folders, which may hide a stack
+  const std::vector<std::string> folders = DataStore::user_folders();
+  const std::lock_guard lock{mutex};
+  const auto found = kept.find(folders);
+  return found != kept.end() ? found->second : kept.emplace(folders, MemoryStacks{read_stacks(folders)}).first->second;
 }
 
 const MemoryStack& MemoryStacks::find(std::string_view id) const {
