@@ -32,4 +32,7 @@ void summary(JsonWriter& json, std::string_view name, const TimeSummary& value);
 /// The verdict in one line: what is kept or missed, and by how much; where it saturates.
 [[nodiscard]] std::string simulation_verdict(const ServingSimulation& simulation);
 
+/// "retry storm: ..."; empty where there is none.
+[[nodiscard]] std::string storm_text(const RetryLoad& retries);
+
 }  // namespace headroom::cli

@@ -5,6 +5,7 @@
 #include <headroom/scenarios/money/reader.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serve_reader.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/train_reader.hpp>
 
 #include <algorithm>
@@ -67,13 +68,17 @@ class ScenarioReader {
     if (id.empty()) {
       return {};
     }
+    return find_model(root_, "model", id).value_or(Architecture{});
+  }
+
+  /// By id or by path, `key` of `table` being where it is named.
+  std::optional<Architecture> find_model(ConfigTable& table, std::string_view key, const std::string& id) {
     if (is_path(id)) {
-      const std::string path = beside(model->file ? *model->file : scenario_.file, id);
-      return look_up(root_, "model", path, [&](const std::string& s) { return load_model(s); })
-          .value_or(Architecture{});
+      const ConfigValue* named = table.value(key);
+      const std::string path = beside(named != nullptr && named->file ? *named->file : scenario_.file, id);
+      return look_up(table, key, path, [&](const std::string& s) { return load_model(s); });
     }
-    return look_up(root_, "model", id, [&](const std::string& s) { return sources_.models.find(s); })
-        .value_or(Architecture{});
+    return look_up(table, key, id, [&](const std::string& s) { return sources_.models.find(s); });
   }
 
   /// A file instead of a preset's id: config.json of Hugging Face.
@@ -173,6 +178,10 @@ class ScenarioReader {
     serve.work.clock = matrix_clock(hardware.device, hardware.power_cap);
     serve.work.gpus = hardware.gpus;
     read_serving(root_, serve, scenario_.assumptions);
+    const FindModel find = [this](ConfigTable& table, std::string_view key, const std::string& spelling) {
+      return find_model(table, key, spelling);
+    };
+    read_beside(root_, find, serve, scenario_.assumptions);
     scenario_.question = std::move(serve);
   }
 
