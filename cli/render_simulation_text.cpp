@@ -153,9 +153,10 @@ std::string rates_table(const ServingSimulation& r) {
   table.row({"requests/s answered", rate_interval(r.served)});
   table.row({"  saturates at", rate_interval(r.saturation)});
   if (r.retries) {
-    table.row({"attempts of a request", format_number(r.retries->attempts, 4) + ", " + percent(r.retries->lost) +
-                                            " of the requests given up, " + format(r.retries->backoff) +
-                                            " of backoff on the mean"});
+    table.row({"attempts of a request",
+               format_number(r.retries->attempts, 4) + ", " + percent(r.retries->lost) + " of the requests given up, " +
+                   (std::isinf(r.retries->backoff.raw()) ? std::string{"ever more"} : format(r.retries->backoff)) +
+                   " of backoff on the mean"});
   }
   if (!r.promises.empty()) {
     table.row({"  good, each within [slo]",

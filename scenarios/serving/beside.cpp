@@ -66,10 +66,11 @@ class BesideReader {
     }
     const auto known = std::find(spellings_.begin(), spellings_.end(), *spelling);
     const auto index = static_cast<std::size_t>(known - spellings_.begin());
-    if (known == spellings_.end()) {
+    const bool first = known == spellings_.end();
+    if (first) {
       add_model(table, *spelling);
     }
-    read_formats(table, serve_.beside[index], known == spellings_.end());
+    read_formats(table, serve_.beside[index], first);
     return index + 1;
   }
 

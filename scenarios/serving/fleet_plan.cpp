@@ -392,9 +392,9 @@ std::string retries_text(const ServingTraffic& traffic, Hertz saturation) {
   const RetryLoad load = traffic.retried(saturation);
   const Hertz asked = traffic.rate() / load.attempts;
   const double storm = storm_failure(asked, saturation, traffic.retries->policy);
-  std::string text = "traffic.retries: clients wait " + format(load.backoff) +
-                     " on the mean between attempts and give " + format_number(100.0 * load.lost, 2) +
-                     " % of the requests up; ";
+  const std::string backoff = std::isinf(load.backoff.raw()) ? "ever longer" : format(load.backoff);
+  std::string text = "traffic.retries: clients wait " + backoff + " on the mean between attempts and give " +
+                     format_number(100.0 * load.lost, 2) + " % of the requests up; ";
   if (load.storm) {
     return text + "these replicas saturate at " + format_number(saturation.raw()) +
            " req/s, below what comes: a retry storm, " +
