@@ -200,35 +200,36 @@ Held hold(const ServeScenario& s, std::size_t model) {
   return held;
 }
 
-/// "weights of A 15 GiB and B 60.3 GiB, 4.1 GiB of their engines beside them".
-std::string taken_text(const std::vector<Held>& models) {
+/// "weights of A 15 GiB and B 60.3 GiB, and 4.1 GiB that their engines take beside them": what is no KV cache, of the
+/// GPU's share that the engine's fraction speaks of.
+std::string taken_text(const std::vector<Held>& models, Bytes given, double share) {
   std::string text = "weights of ";
   Bytes beside{};
   for (std::size_t i = 0; i < models.size(); ++i) {
-    const MemoryBreakdown& terms = models[i].memory.terms;
-    text += (i == 0                   ? ""
-             : i + 1 == models.size() ? " and "
-                                      : ", ") +
-            models[i].name + " " + format(terms[MemoryTerm::weights]);
-    beside += terms.total() - terms[MemoryTerm::weights] - terms[MemoryTerm::kv_cache];
+    const Bytes weights = models[i].memory.terms[MemoryTerm::weights];
+    text += (i == 0 ? "" : i + 1 == models.size() ? " and " : ", ") + models[i].name + " " + format(weights);
+    beside += (given - models[i].memory.pool) / share - weights;
   }
   return text + ", and " + format(beside) + " that their engines take beside them";
 }
 
 void refuse_overfull(const ServeScenario& s, const std::vector<Held>& models, Bytes pool) {
   const Bytes device = models.front().compiled.device;
+  const Bytes given = s.work.memory_fraction * device;
+  // TensorRT-LLM's fraction is of what is free after loading: the rest has the whole GPU.
+  const double share = s.engine.memory.fraction_of == FractionOf::free ? s.work.memory_fraction : 1.0;
+  if (pool.raw() <= 0.0) {
+    throw ConfigError{taken_text(models, given, share) + ", are " + format(-1.0 / share * pool) + " more than the " +
+                      format(given / share) + " that a GPU of " + format(device) + " gives at memory_fraction " +
+                      format_number(s.work.memory_fraction) +
+                      "; raise tp, take narrower weights, or give each model GPUs of its own"};
+  }
   Bytes total = pool;
   for (const Held& one : models) {
     total += one.memory.terms.total() - one.memory.terms[MemoryTerm::kv_cache];
   }
-  const double share = s.engine.memory.fraction_of == FractionOf::free ? s.work.memory_fraction : 1.0;
-  if (pool.raw() <= 0.0) {
-    throw ConfigError{taken_text(models) + ", are " + format(-1.0 / share * pool) + " more than a GPU of " +
-                      format(device) + " gives at memory_fraction " + format_number(s.work.memory_fraction) +
-                      "; raise tp, take narrower weights, or give each model GPUs of its own"};
-  }
   if (total > device) {
-    throw ConfigError{taken_text(models) + ", are with the KV cache " + format(total - device) +
+    throw ConfigError{"engines of " + model_names(s) + " take with their KV cache " + format(total - device) +
                       " more than a GPU of " + format(device) + "; lower memory_fraction, or raise tp"};
   }
 }
