@@ -151,6 +151,29 @@ void promise_array(JsonWriter& json, const ServingSimulation& simulated) {
   json.end_array();
 }
 
+/// Of several models on one pool: what each would take with GPUs of its own.
+void apart_array(JsonWriter& json, const FleetPlan& plan) {
+  if (plan.apart.empty()) {
+    return;
+  }
+  json.key("pools_apart");
+  json.begin_array();
+  for (const ApartPool& pool : plan.apart) {
+    json.begin_object();
+    json.member("model", std::string_view{pool.model});
+    json.member("feasible", pool.why.empty());
+    if (pool.why.empty()) {
+      const FleetOption& best = pool.plan->options.front();
+      json.key("option");
+      option_object(json, best, true);
+    } else {
+      json.member("why", std::string_view{pool.why});
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string fleet_json(const FleetPlan& plan) {
@@ -190,6 +213,7 @@ std::string fleet_json(const FleetPlan& plan) {
     option_object(json, plan.options[i], std::find(plan.front.begin(), plan.front.end(), i) != plan.front.end());
   }
   json.end_array();
+  apart_array(json, plan);
   json.key("left_out");
   json.begin_array();
   for (const DroppedOption& dropped : plan.dropped) {

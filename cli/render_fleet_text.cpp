@@ -3,6 +3,7 @@
 #include <headroom/cli/render_fleet.hpp>
 #include <headroom/cli/render_money.hpp>
 #include <headroom/cli/table.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 
 #include <algorithm>
 #include <array>
@@ -38,7 +39,7 @@ std::string heading(const FleetPlan& plan) {
   const Hertz mean = plan.options.front().mean_rate;
   const std::string rate =
       traffic.day ? rate_text(mean) + " on average, " + rate_text(traffic.rate()) + " at the peak" : rate_text(mean);
-  std::string text = s.architecture.name + ", " + rate + ", " + format_number(lengths.prompt) + " tokens in, " +
+  std::string text = model_names(s) + ", " + rate + ", " + format_number(lengths.prompt) + " tokens in, " +
                      format_number(lengths.output) + " out on average, at most " +
                      format_count(static_cast<double>(lengths.longest)) + " together";
   text += traffic.traced ? " (" + traffic.traced->file + ")" : "";
@@ -166,7 +167,8 @@ std::string options_table(const FleetPlan& plan) {
     const Seconds ttft = sized ? o.sized->metrics.all.ttft.p95 : Seconds{o.screened.ttft.quantile(0.95)};
     const Seconds tpot = sized ? o.sized->metrics.all.tpot.p95 : Seconds{o.screened.tpot.quantile(0.95)};
     const double rate = o.question().traffic->rate().raw();
-    row.insert(row.end(), {format(ttft), format(tpot), saturation > 0.0 ? percent(rate / saturation) : "-"});
+    const auto cell = [](Seconds time) { return std::isnan(time.raw()) ? std::string{"-"} : format(time); };
+    row.insert(row.end(), {cell(ttft), cell(tpot), saturation > 0.0 ? percent(rate / saturation) : "-"});
     if (promised) {
       const std::optional<TightestPromise> tightest = tightest_promise(o);
       row.push_back(tightest ? tightest->promise + " " + percent(tightest->of_limit) : "");
@@ -183,6 +185,53 @@ std::string options_table(const FleetPlan& plan) {
          (promised ? "tightest: the promise that comes nearest to its limit, and how much of the limit it takes\n"
                    : "") +
          "front: no other is cheaper and faster in both; screened: by closed forms, not simulated\n";
+}
+
+/// The shared pool beside a pool for each of its models.
+std::string apart_table(const FleetPlan& plan) {
+  const bool priced = plan.options.front().per_hour.raw() > 0.0;
+  std::vector<std::string> header{"a pool for each model", "GPUs", "replicas"};
+  if (priced) {
+    header.emplace_back("$/h");
+  }
+  header.emplace_back("load");
+  Table table{header};
+  std::int64_t gpus = 0;
+  Dollars per_hour{};
+  bool all = true;
+  const auto row = [&](const std::string& name, const FleetOption& o) {
+    const double saturation = o.sized->saturation.raw();
+    std::vector<std::string> cells{name, std::to_string(o.gpus), std::to_string(o.sized->replicas + o.sized->spare)};
+    if (priced) {
+      cells.push_back(format_number(o.per_hour.raw()));
+    }
+    cells.push_back(saturation > 0.0 ? percent(o.question().traffic->rate().raw() / saturation) : "-");
+    table.row(std::move(cells));
+  };
+  std::string left_out;
+  for (const ApartPool& pool : plan.apart) {
+    all = all && pool.why.empty();
+    if (!pool.why.empty()) {
+      left_out += "  " + pool.model + ": " + pool.why + "\n";
+      continue;
+    }
+    const FleetOption& best = pool.plan->options.front();
+    gpus += best.gpus;
+    per_hour = per_hour + best.per_hour;
+    row(pool.model + ": " + option_text(best), best);
+  }
+  const FleetOption& shared = plan.options.front();
+  row("one pool for all: " + option_text(shared), shared);
+  std::string text = table.text() + left_out;
+  if (all && plan.feasible()) {
+    const auto count = [](std::int64_t n) { return std::to_string(n) + (n == 1 ? " GPU" : " GPUs"); };
+    text += "together " + count(gpus) + (priced ? ", " + format(per_hour) + " an hour" : "") + "; one pool takes " +
+            (shared.gpus == gpus  ? "as many"
+             : shared.gpus < gpus ? count(gpus - shared.gpus) + " fewer"
+                                  : count(shared.gpus - gpus) + " more") +
+            (priced ? ", " + format(shared.per_hour) + " an hour" : "") + "\n";
+  }
+  return text;
 }
 
 std::string changes_text(const DroppedOption& dropped) {
@@ -302,6 +351,7 @@ std::string fleet_text(const FleetPlan& plan) {
   if (plan.combinations > 1) {
     text += "\n" + options_table(plan) + dropped_text(plan);
   }
+  text += plan.apart.empty() ? "" : "\n" + apart_table(plan);
   text += plan.autoscaling ? "\n" + autoscaling_table(plan) : "";
   text += bill_text(plan.bill) + "\n";
   text += plan.notes.empty() ? "" : "assumed:\n";

@@ -35,4 +35,7 @@ void memory_object(JsonWriter& json, const ServingSimulation& simulation, const 
 /// The verdict in one line: what is kept or missed, and by how much; where it saturates.
 [[nodiscard]] std::string simulation_verdict(const ServingSimulation& simulation);
 
+/// "retry storm: ..."; empty where there is none.
+[[nodiscard]] std::string storm_text(const RetryLoad& retries);
+
 }  // namespace headroom::cli

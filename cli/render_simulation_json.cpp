@@ -3,6 +3,7 @@
 #include <headroom/cli/json_members.hpp>
 #include <headroom/cli/render_simulation.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 
 #include <array>
 #include <charconv>
@@ -33,17 +34,17 @@ void summary(JsonWriter& json, std::string_view name, const TimeSummary& value) 
 }
 
 void memory_object(JsonWriter& json, const ServingSimulation& r, const ServeScenario& s) {
-  const ServingMemory& m = r.replica.memory.memory;
+  const MemoryBreakdown terms = r.replica.terms();
   json.key("memory");
   json.begin_object();
   json.member("capacity_bytes", s.device.visible_capacity().value.raw());
-  json.member("total_bytes", m.terms.total().raw());
-  json.member("kv_pool_bytes", m.pool.raw());
+  json.member("total_bytes", terms.total().raw());
+  json.member("kv_pool_bytes", terms[MemoryTerm::kv_cache].raw());
   json.key("terms_bytes");
   json.begin_object();
   for (std::size_t i = 0; i < memory_term_count; ++i) {
-    if (m.terms.bytes[i].raw() > 0.0) {
-      json.member(memory_term_names[i], m.terms.bytes[i].raw());
+    if (terms.bytes[i].raw() > 0.0) {
+      json.member(memory_term_names[i], terms.bytes[i].raw());
     }
   }
   json.end_object();
@@ -76,8 +77,7 @@ void request_members(JsonWriter& json, const RequestMetrics& m) {
   json.member("input_tokens_per_s", m.input_tokens_per_s);
 }
 
-void pool(JsonWriter& json, std::string_view name, const PoolMetrics& p) {
-  json.key(name);
+void pool_object(JsonWriter& json, const PoolMetrics& p) {
   json.begin_object();
   json.member("utilisation", p.busy);
   json.member("kv_occupancy_mean", p.kv_mean);
@@ -116,6 +116,39 @@ void pool(JsonWriter& json, std::string_view name, const PoolMetrics& p) {
   json.member("p99", p.gap_p99.raw());
   json.end_object();
   json.end_object();
+}
+
+void pool(JsonWriter& json, std::string_view name, const PoolMetrics& p) {
+  json.key(name);
+  pool_object(json, p);
+}
+
+/// What each of several models has of a replica, and did.
+void models(JsonWriter& json, const ServingSimulation& r, const ServeScenario& s) {
+  if (r.metrics.models.empty()) {
+    return;
+  }
+  json.key("models");
+  json.begin_array();
+  for (std::size_t i = 0; i < r.metrics.models.size(); ++i) {
+    const ServedReplica& one = r.replica.of(i);
+    json.begin_object();
+    json.member("model", std::string_view{model_of(s, i).id});
+    std::vector<std::string> classes;
+    for (const RequestClass& c : s.traffic->classes) {
+      if (c.model == i) {
+        classes.push_back(c.name);
+      }
+    }
+    texts(json, "classes", classes);
+    json.member("weights_bytes", one.memory.memory.terms[MemoryTerm::weights].raw());
+    json.member("kv_pool_bytes", one.memory.memory.pool.raw());
+    json.member("kv_share", one.kv_share);
+    json.key("pool");
+    pool_object(json, r.metrics.models[i]);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void promises(JsonWriter& json, const ServingSimulation& r) {
@@ -170,6 +203,18 @@ void rates(JsonWriter& json, const ServingSimulation& r) {
   interval(json, "saturation_requests_per_s", r.saturation);
 }
 
+void retries(JsonWriter& json, const RetryLoad& r) {
+  json.key("retries");
+  json.begin_object();
+  json.member("attempts_mean", r.attempts);
+  json.member("attempts_per_s", r.offered.raw());
+  json.member("given_up_share", r.lost);
+  json.member("backoff_mean_s", r.backoff.raw());
+  json.member("storm", r.storm);
+  json.member("settles_attempts_per_s", r.settles.raw());
+  json.end_object();
+}
+
 void append(std::string& text, double value) {
   std::array<char, 32> digits{};
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
@@ -217,6 +262,9 @@ std::string simulation_json(const Scenario& scenario, const ServingSimulation& r
   json.member("simulated_requests", static_cast<std::int64_t>(r.load.requests.size()));
   json.member("warm_up_requests", r.warm_up);
   rates(json, r);
+  if (r.retries) {
+    retries(json, *r.retries);
+  }
   json.key("all");
   json.begin_object();
   request_members(json, r.metrics.all);
@@ -226,6 +274,9 @@ std::string simulation_json(const Scenario& scenario, const ServingSimulation& r
   for (std::size_t i = 0; i < r.classes.size(); ++i) {
     json.begin_object();
     json.member("name", std::string_view{r.classes[i]});
+    if (!s.beside.empty()) {
+      json.member("model", std::string_view{model_of(s, s.traffic->classes[i].model).id});
+    }
     request_members(json, r.metrics.classes[i]);
     json.end_object();
   }
@@ -243,6 +294,7 @@ std::string simulation_json(const Scenario& scenario, const ServingSimulation& r
   if (r.prefill_replicas > 0) {
     pool(json, "prefill_pool", r.metrics.prefill);
   }
+  models(json, r, s);
   memory_object(json, r, s);
   costs(json, r, scenario.money);
   std::vector<std::string> assumed = scenario.assumptions;

@@ -5,6 +5,7 @@
 #include <headroom/cli/render_money.hpp>
 #include <headroom/cli/render_simulation.hpp>
 #include <headroom/cli/table.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 
 #include <algorithm>
 #include <array>
@@ -43,7 +44,7 @@ std::string arrivals_text(const ServingTraffic& traffic) {
 
 std::string heading(const ServeScenario& s, const ServingSimulation& r) {
   const ServingWorkload& w = s.work;
-  std::string text = s.architecture.name + " served on " + std::to_string(r.gpus) + " x " + s.device.id + " by " +
+  std::string text = model_names(s) + " served on " + std::to_string(r.gpus) + " x " + s.device.id + " by " +
                      std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]} + ", weights " +
                      std::string{name_of(w.weights)} + ", KV cache " + std::string{name_of(w.kv)} + "\n";
   text += "tp " + std::to_string(w.layout.tp) + ", pp " + std::to_string(w.layout.pp);
@@ -151,6 +152,12 @@ std::string rates_table(const ServingSimulation& r) {
   table.row({"TPOT, p99", interval_cell({r.tpot.low.p99, r.tpot.mid.p99, r.tpot.high.p99})});
   table.row({"requests/s answered", rate_interval(r.served)});
   table.row({"  saturates at", rate_interval(r.saturation)});
+  if (r.retries) {
+    table.row({"attempts of a request",
+               format_number(r.retries->attempts, 4) + ", " + percent(r.retries->lost) + " of the requests given up, " +
+                   (std::isinf(r.retries->backoff.raw()) ? std::string{"ever more"} : format(r.retries->backoff)) +
+                   " of backoff on the mean"});
+  }
   if (!r.promises.empty()) {
     table.row({"  good, each within [slo]",
                format_number(all.good_per_s) + " req/s, " + percent(all.good_share) + " of the requests"});
@@ -201,6 +208,29 @@ std::string batch_table(const PoolMetrics& pool) {
   return table.text();
 }
 
+/// What each of several models has of a replica.
+std::string models_table(const ServeScenario& s, const ServingSimulation& r) {
+  if (r.metrics.models.empty()) {
+    return "";
+  }
+  Table table{{"on each replica", "weights", "KV cache", "in use", "of the time", "sequences", "iterations",
+               "preemptions", "asked by"}};
+  table.left(8);
+  for (std::size_t i = 0; i < r.metrics.models.size(); ++i) {
+    const PoolMetrics& pool = r.metrics.models[i];
+    const MemoryBreakdown& terms = r.replica.of(i).memory.memory.terms;
+    std::string classes;
+    for (const RequestClass& c : s.traffic->classes) {
+      classes += c.model == i ? (classes.empty() ? "" : ", ") + c.name : "";
+    }
+    table.row({model_of(s, i).name, format(terms[MemoryTerm::weights]), format(terms[MemoryTerm::kv_cache]),
+               percent(pool.kv_mean) + ", at most " + percent(pool.kv_peak), percent(pool.busy),
+               format_number(pool.batch_mean), format_count(static_cast<double>(pool.iterations)),
+               format_count(static_cast<double>(pool.preemptions)), classes});
+  }
+  return table.text() + "\n";
+}
+
 std::string queue_row(const ServingSimulation& r) {
   Table table{{"requests that wait", ""}};
   table.left(1);
@@ -249,10 +279,19 @@ std::vector<BatchBin> batch_bins(const std::vector<std::int64_t>& iterations_by_
   return bins;
 }
 
+std::string storm_text(const RetryLoad& retries) {
+  if (!retries.storm) {
+    return "";
+  }
+  return "; a retry storm: what is not answered is asked again, " +
+         (std::isinf(retries.settles.raw()) ? std::string{"without a limit of attempts more and more"}
+                                            : "up to " + format_number(retries.settles.raw()) + " req/s");
+}
+
 std::string simulation_verdict(const ServingSimulation& r) {
   if (r.overloaded()) {
     return "overloaded: saturates at " + rate_text(r.saturation.mid) + ", " + rate_text(r.offered) +
-           " come; queues grow for as long as they do";
+           " come; queues grow for as long as they do" + (r.retries ? storm_text(*r.retries) : "");
   }
   std::string missed;
   for (const JudgedPromise& one : r.promises) {
@@ -278,7 +317,8 @@ std::string simulation_text(const Scenario& scenario, const ServingSimulation& r
     text += pool_rows("prefill replicas", r.metrics.prefill) + "\n" + batch_table(r.metrics.prefill) + "\n";
   }
   text += pool_rows(apart ? "decode replicas" : "replicas", r.metrics.pool) + "\n" + batch_table(r.metrics.pool) + "\n";
-  text += queue_row(r) + "\n" + memory_table(r.replica.memory.memory.terms, s.device.visible_capacity().value);
+  text += models_table(s, r);
+  text += queue_row(r) + "\n" + memory_table(r.replica.terms(), s.device.visible_capacity().value);
   text += notes(scenario, r) + price_text(scenario.money) + "\n" + simulated(r);
   text += "times: " + r.times_source + "\n";
   return text;

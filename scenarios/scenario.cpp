@@ -5,6 +5,7 @@
 #include <headroom/scenarios/money/reader.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serve_reader.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/train_reader.hpp>
 
 #include <algorithm>
@@ -67,13 +68,21 @@ class ScenarioReader {
     if (id.empty()) {
       return {};
     }
-    return look_up(root_, "model", id, [&](const std::string&) { return find_model(*model); }).value_or(Architecture{});
+    return find_model(root_, "model", id).value_or(Architecture{});
   }
 
   /// A preset's id, or the path of a config.json. ConfigError where there is neither.
   Architecture find_model(const ConfigValue& named) {
     return is_path(named.text) ? load_model(beside(named.file ? *named.file : scenario_.file, named.text))
                                : sources_.models.find(named.text);
+  }
+
+  /// The same, `key` of `table` being where it is named; problems go to its diagnostics.
+  std::optional<Architecture> find_model(ConfigTable& table, std::string_view key, const std::string& id) {
+    const ConfigValue* named = table.value(key);
+    return look_up(table, key, id, [&](const std::string& s) {
+      return named != nullptr ? find_model(*named) : sources_.models.find(s);
+    });
   }
 
   /// A file instead of a preset's id: config.json of Hugging Face.
@@ -174,6 +183,10 @@ class ScenarioReader {
     serve.work.gpus = hardware.gpus;
     read_serving(
         root_, [&](const ConfigValue& named) { return find_model(named); }, serve, scenario_.assumptions);
+    const FindModel find = [this](ConfigTable& table, std::string_view key, const std::string& spelling) {
+      return find_model(table, key, spelling);
+    };
+    read_beside(root_, find, serve, scenario_.assumptions);
     scenario_.question = std::move(serve);
   }
 

@@ -51,6 +51,14 @@ struct TrainScenario {
 struct ServingTraffic;
 struct FleetQuestion;
 
+/// A model beside the scenario's on the same GPUs, with weights and KV blocks of its own.
+struct BesideServed {
+  Architecture architecture;
+  Precision weights = Precision::bf16;
+  Precision kv = Precision::bf16;
+  std::optional<double> kv_share;  ///< of the replica's KV pool; blank: by its need
+};
+
 struct ServeScenario {
   Architecture architecture;
   Device device;
@@ -63,6 +71,7 @@ struct ServeScenario {
   bool chunked_prefill = true;                    ///< a prompt may take several steps
   std::shared_ptr<const ServingTraffic> traffic;  ///< [traffic]: requests that come when they come; null: a fixed load
   std::shared_ptr<const FleetQuestion> fleet;     ///< beside it
+  std::vector<BesideServed> beside;  ///< models that classes of [traffic] name; RequestClass::model counts them from 1
 };
 
 struct Sources;

@@ -172,6 +172,29 @@ void judge(const CompiledServingMemory& c, double fraction, ServingMemory& m) no
 
 }  // namespace
 
+namespace {
+
+/// What a pool holds, and the verdict on it.
+void count_sequences(const CompiledServingMemory& c, const ServingLimits& limits, ServingMemory& result) noexcept {
+  const double groups = real(c.layout.attention_groups());
+  result.terms[MemoryTerm::kv_cache] = std::max(result.pool, Bytes{0.0});
+  const auto sequences = [&](Bytes pool) {
+    return pool.raw() <= 0.0 ? 0 : result.sequence.raw() > 0.0 ? whole(pool / result.sequence) : whole(0x1p53 / groups);
+  };
+  const std::int64_t in_group = sequences(result.pool);
+  const std::int64_t all_groups = c.layout.attention_groups();
+  result.capacity = all_groups * in_group;
+  result.capacity_low = all_groups * sequences(result.pool - c.engine.uncertainty);
+  result.capacity_high = all_groups * sequences(result.pool + c.engine.uncertainty);
+  result.max_sequences = all_groups * std::min(in_group, limits.max_num_seqs);
+  if (result.sequence.raw() > 0.0 && result.pool.raw() > 0.0) {
+    result.tokens = groups * std::floor((result.pool / result.sequence) * real(limits.sequence_tokens));
+  }
+  judge(c, limits.memory_fraction, result);
+}
+
+}  // namespace
+
 LayoutProblem check(const Architecture& arch, const ServingLayout& layout, std::int64_t gpus) noexcept {
   if (layout.ep > 1 && (!arch.moe || !divisible(arch.moe->experts, layout.ep))) {
     return {Verdict::experts_not_divisible, arch.moe ? arch.moe->experts : 0, layout.ep};
@@ -255,7 +278,6 @@ ServingMemory serving_memory(const CompiledServingMemory& c, const ServingLimits
   const Bytes activations = std::max(real(limits.max_num_tokens) * c.activation_per_token,
                                      real(limits.max_num_seqs) * c.activation_per_sequence);
   const double block = real(c.engine.block_tokens);
-  const double groups = real(c.layout.attention_groups());
   ServingMemory result;
   double fewest = -1.0;
   for (int i = 0; i < c.stage_count; ++i) {
@@ -277,21 +299,27 @@ ServingMemory serving_memory(const CompiledServingMemory& c, const ServingLimits
   result.terms[MemoryTerm::activations] = activations;
   result.terms[MemoryTerm::cuda_graphs] = c.engine.graphs;
   result.terms[MemoryTerm::framework] = c.framework();
-  result.terms[MemoryTerm::kv_cache] = std::max(result.pool, Bytes{0.0});
-  const auto sequences = [&](Bytes pool) {
-    return pool.raw() <= 0.0 ? 0 : result.sequence.raw() > 0.0 ? whole(pool / result.sequence) : whole(0x1p53 / groups);
-  };
-  const std::int64_t in_group = sequences(result.pool);
-  const std::int64_t all_groups = c.layout.attention_groups();
-  result.capacity = all_groups * in_group;
-  result.capacity_low = all_groups * sequences(result.pool - c.engine.uncertainty);
-  result.capacity_high = all_groups * sequences(result.pool + c.engine.uncertainty);
-  result.max_sequences = all_groups * std::min(in_group, limits.max_num_seqs);
-  if (result.sequence.raw() > 0.0 && result.pool.raw() > 0.0) {
-    result.tokens = groups * std::floor((result.pool / result.sequence) * real(limits.sequence_tokens));
-  }
-  judge(c, limits.memory_fraction, result);
+  count_sequences(c, limits, result);
   return result;
+}
+
+ServingMemory with_pool(const CompiledServingMemory& c,
+                        const ServingLimits& limits,
+                        ServingMemory memory,
+                        Bytes pool) noexcept {
+  memory.pool = pool;
+  memory.verdict = Verdict::feasible;
+  memory.broke = memory.limit = memory.tokens = 0.0;
+  count_sequences(c, limits, memory);
+  return memory;
+}
+
+Bytes shared_pool(std::span<const ServingMemory> alone, Bytes device, double fraction) noexcept {
+  Bytes pool = fraction * device;
+  for (const ServingMemory& one : alone) {
+    pool += one.pool - fraction * device;
+  }
+  return pool;
 }
 
 std::optional<std::int64_t> longest_sequence(const CompiledServingMemory& c,

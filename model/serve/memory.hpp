@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace headroom {
 
@@ -95,6 +96,17 @@ struct ServingMemory {
 /// static: pool = f (D - framework) - weights; the rest has to hold the others (SGLang)
 /// with D what a program sees; sequences = floor(pool / sequence). The stage with the fewest sequences binds.
 [[nodiscard]] ServingMemory serving_memory(const CompiledServingMemory& compiled, const ServingLimits& limits) noexcept;
+
+/// `memory`, which serving_memory() gave for `limits`, with a KV pool of so many bytes on the binding stage's GPU.
+[[nodiscard]] ServingMemory with_pool(const CompiledServingMemory& compiled,
+                                      const ServingLimits& limits,
+                                      ServingMemory memory,
+                                      Bytes pool) noexcept;
+
+/// The KV pool of a GPU that several engines of one kind share, each with its weights, activations, graphs and
+/// framework: the sum of the pools that they would have alone, less (n - 1) f D, whatever f is a fraction of. Below
+/// zero when the rest does not fit. Precondition: layouts of one stage.
+[[nodiscard]] Bytes shared_pool(std::span<const ServingMemory> alone, Bytes device, double fraction) noexcept;
 
 /// The largest sequence length of which the pools hold `sequences`; 0 when they hold none of one token, nullopt when
 /// any length fits: a cache of windows and recurrent states stops growing.

@@ -62,4 +62,14 @@ RetryLoad retry_load(Hertz rate, double failure, Hertz capacity, const RetryPoli
   return load;
 }
 
+double storm_failure(Hertz rate, Hertz capacity, const RetryPolicy& policy) noexcept {
+  double calm = 0.0;
+  double storm = 1.0;
+  for (int i = 0; i < 60; ++i) {
+    const double failure = 0.5 * (calm + storm);
+    (rate * attempts_of(failure, policy.attempts) > capacity ? storm : calm) = failure;
+  }
+  return rate > capacity ? 0.0 : storm;
+}
+
 }  // namespace headroom

@@ -31,4 +31,8 @@ struct RetryLoad {
 /// offered holds still. Precondition: rate >= 0, 0 <= failure < 1, capacity > 0, attempts >= 0.
 [[nodiscard]] RetryLoad retry_load(Hertz rate, double failure, Hertz capacity, const RetryPolicy& policy = {}) noexcept;
 
+/// The least share of failing attempts at which they are more than the capacity; 1 where none is: attempts are limited.
+/// Without a limit 1 - rate / capacity. Precondition: rate >= 0, capacity > 0.
+[[nodiscard]] double storm_failure(Hertz rate, Hertz capacity, const RetryPolicy& policy = {}) noexcept;
+
 }  // namespace headroom

@@ -2,8 +2,9 @@
 #include <headroom/core/on_threads.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/serving_confidence.hpp>
-#include <headroom/model/serve/serving_times.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
+#include <headroom/scenarios/serving/fleet_apart.hpp>
 #include <headroom/scenarios/serving/fleet_axes.hpp>
 #include <headroom/scenarios/serving/fleet_plan.hpp>
 #include <headroom/scenarios/serving/fleet_screen.hpp>
@@ -106,6 +107,17 @@ class OptionMaker {
                         " GPUs (" + s.host->id + ")"};
     }
     option.served = std::make_shared<const ServedReplica>(served_replica(s));
+    if (!s.beside.empty()) {
+      const MixScreen mix = screen_mix(s, *option.served);
+      option.screened_replicas = s.fleet->replicas.value_or(mix.replicas);
+      option.screened.saturation = real(option.screened_replicas) * mix.saturation;
+      const double replicas = real(option.screened_replicas);
+      option.replicas = {replicas, replicas, replicas};
+      option.gpus = gpus_of(option, option.screened_replicas);
+      option.prompt_share = mix.prompt_share;
+      add_money(option);
+      return option;
+    }
     const ScreenTraffic traffic = screened_traffic(*s.traffic);
     const std::optional<std::int64_t> found =
         s.fleet->replicas ? s.fleet->replicas : screened_replicas(s, *option.served, traffic);
@@ -130,32 +142,13 @@ class OptionMaker {
     if (s.fleet->replicas) {
       return {real(replicas), real(replicas), real(replicas)};
     }
-    const ServingErrors& errors =
-        serving_confidence().of(s.engine.id, ServingQuantity::rate, s.architecture.moe.has_value());
+    const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
     const auto needed = [&](double rate) {
       const std::optional<std::int64_t> found = screened_replicas(s, served, traffic, 1.0 / rate);
       return found ? real(*found) : std::ceil(real(replicas) / rate);
     };
     return {std::min(real(replicas), needed(errors.high)), real(replicas),
             std::max(real(replicas), needed(errors.low))};
-  }
-
-  /// Of the time that a replica iterates, what prompts take, at the batch that the screen finds.
-  static double prompt_share(const ServeScenario& s, const ServingScreen& screened) {
-    ServingWorkload w = s.work;
-    w.gpus = w.layout.gpus();
-    w.concurrency = std::max<std::int64_t>(1, std::llround(screened.pool.batch));
-    w.max_seq_len = w.isl + w.osl;
-    const ServingEstimate memory = serve_memory(s.architecture, s.device, s.engine, w);
-    if (memory.verdict != Verdict::feasible) {
-      return 0.0;
-    }
-    const Node* node = s.host ? &*s.host : nullptr;
-    const double share = serving_times(s.architecture, s.device, node, s.engine, w, memory).state.prompt_share;
-    // What a prefix cache holds takes no time.
-    const ServingTraffic::Lengths lengths = s.traffic->lengths();
-    const double computed = share * lengths.computed / lengths.prompt;
-    return computed / (computed + 1.0 - share);
   }
 
   ConfigValue root_;
@@ -228,9 +221,7 @@ std::int64_t enough_replicas(ServeScenario s, const ServedReplica& served) {
   if (!out_of_reach(s, served).empty()) {
     return 0;
   }
-  const ScreenTraffic traffic = screened_traffic(*s.traffic);
-  const std::optional<std::int64_t> found = screened_replicas(s, served, traffic);
-  const std::int64_t start = found ? *found : busy_replicas(s, served, traffic);
+  const std::int64_t start = first_size(s, served);
   const SizedFleet sized = sized_by_cells(s, served, start, cells_of(open, start));
   return sized.keeps() ? sized.replicas : 0;
 }
@@ -254,8 +245,7 @@ bool confirm(FleetOption& option, std::string& why) {
                      std::max(real(option.sized->replicas), std::ceil(shift * option.replicas.high))};
   if (s.traffic->classes.size() > 1 && !s.fleet->replicas) {
     // The screen knows no classes: as many more as replicas are slower.
-    const ServingErrors& errors =
-        serving_confidence().of(s.engine.id, ServingQuantity::rate, s.architecture.moe.has_value());
+    const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
     const double mid = option.replicas.mid;
     option.replicas = {std::max(1.0, std::floor(mid / errors.high)), mid, std::ceil(mid / errors.low)};
   }
@@ -397,6 +387,25 @@ std::string failures_text(const FleetFailures& failures, const SizedFleet& sized
          " without; requests under way when one fails, and failures of prefill replicas, are not counted";
 }
 
+/// "clients ask 12 req/s, 12.63 with their retries; ... a storm begins where 40 % of the attempts fail".
+std::string retries_text(const ServingTraffic& traffic, Hertz saturation) {
+  const RetryLoad load = traffic.retried(saturation);
+  const Hertz asked = traffic.rate() / load.attempts;
+  const double storm = storm_failure(asked, saturation, traffic.retries->policy);
+  const std::string backoff = std::isinf(load.backoff.raw()) ? "ever longer" : format(load.backoff);
+  std::string text = "traffic.retries: clients wait " + backoff + " on the mean between attempts and give " +
+                     format_number(100.0 * load.lost, 2) + " % of the requests up; ";
+  if (load.storm) {
+    return text + "these replicas saturate at " + format_number(saturation.raw()) +
+           " req/s, below what comes: a retry storm, " +
+           (std::isinf(load.settles.raw()) ? std::string{"that grows for ever"}
+                                           : "that settles at " + format_number(load.settles.raw()) + " req/s");
+  }
+  return text + (storm < 1.0 ? "a retry storm begins where " + format_number(100.0 * storm, 3) +
+                                   " % of the attempts fail, for then more come than these replicas answer"
+                             : "attempts are so few that no share of failures is a storm on these replicas");
+}
+
 /// What the first option does, costs and draws.
 void settle(FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
@@ -413,6 +422,12 @@ void settle(FleetPlan& plan) {
     }
   }
   plan.notes = best.scenario->assumptions;
+  if (!s.beside.empty()) {
+    plan.notes.insert(plan.notes.end(), plan.simulated->notes.begin(), plan.simulated->notes.end());
+    plan.notes.emplace_back(
+        "several models: sized by simulation from the replicas on which their iterations, each model's batches as full "
+        "as they get, would just run");
+  }
   if (best.cells > 1) {
     plan.notes.push_back("simulated as " + std::to_string(best.cells) + " equal cells of " +
                          std::to_string(best.sized->replicas / best.cells) +
@@ -426,6 +441,9 @@ void settle(FleetPlan& plan) {
     plan.notes.push_back(
         "[fleet.autoscale]: the load does not change over the day ([traffic.over_time]), so that there is "
         "nothing to follow");
+  }
+  if (s.traffic->retries && best.sized) {
+    plan.notes.push_back(retries_text(*s.traffic, best.sized->saturation));
   }
   if (s.fleet->failures && best.sized) {
     plan.notes.push_back(failures_text(*s.fleet->failures, *best.sized, best.served->simulated.gpus));
@@ -459,8 +477,7 @@ void settle(FleetPlan& plan) {
     plan.notes.push_back(
         "formats are compared by speed and room alone: what they cost in the quality of answers is not");
   }
-  const ServingErrors& errors =
-      serving_confidence().of(s.engine.id, ServingQuantity::rate, s.architecture.moe.has_value());
+  const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
   plan.interval_source = errors.text() +
                          "; a fleet whose replicas are slower by as much needs the replicas of the "
                          "interval's end";
@@ -569,6 +586,7 @@ FleetPlan plan_fleet(const ConfigValue& root,
   }
   plan.question = plan.options.front().scenario;
   settle(plan);
+  plan_apart(plan, root, file, sources, options);
   return plan;
 }
 

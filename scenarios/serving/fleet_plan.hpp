@@ -51,6 +51,15 @@ struct DroppedOption {
   bool misses = false;  ///< it runs, but not even an idle replica keeps the promises
 };
 
+struct FleetPlan;
+
+/// What one of several models would take with GPUs of its own.
+struct ApartPool {
+  std::string model;
+  std::shared_ptr<const FleetPlan> plan;  ///< null: it cannot be,
+  std::string why;                        ///< for this reason
+};
+
 struct FleetPlan {
   std::shared_ptr<const Scenario> question;  ///< of the first option; of none, the first combination that can be read
   std::vector<FleetOption> options;          ///< cheapest first; those that were sized before those that were not
@@ -62,6 +71,7 @@ struct FleetPlan {
   std::optional<Autoscaling> autoscaling;  ///< of the first option, where the question has it and a changing load
   Bill bill;                               ///< of the first option, with an API's break-even
   std::optional<PlanEnergy> energy;        ///< likewise
+  std::vector<ApartPool> apart;            ///< of several models on one pool, where their number is to be found
   std::vector<std::string> notes;          ///< assumptions, and what the answer rests on
   std::string interval_source;
   /// The first option keeps every promise.

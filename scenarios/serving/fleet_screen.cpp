@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/screened_size.hpp>
+#include <headroom/model/serve/serving_times.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/serving/fleet_screen.hpp>
 #include <headroom/scenarios/serving/fleet_sizing.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -75,6 +78,50 @@ std::optional<std::int64_t> screened_replicas(const ServeScenario& s,
   }
   const ScreenedSize size = screened_size(unit_of(s, served), traffic, objectives, most_replicas);
   return size.units > 0 ? std::optional{size.units} : std::nullopt;
+}
+
+double prompt_share(const ServeScenario& s, const ServingScreen& screened) {
+  ServingWorkload w = s.work;
+  w.gpus = w.layout.gpus();
+  w.concurrency = std::max<std::int64_t>(1, std::llround(screened.pool.batch));
+  w.max_seq_len = w.isl + w.osl;
+  const ServingEstimate memory = serve_memory(s.architecture, s.device, s.engine, w);
+  if (memory.verdict != Verdict::feasible) {
+    return 0.0;
+  }
+  const Node* node = s.host ? &*s.host : nullptr;
+  const double share = serving_times(s.architecture, s.device, node, s.engine, w, memory).state.prompt_share;
+  // What a prefix cache holds takes no time.
+  const ServingTraffic::Lengths lengths = s.traffic->lengths();
+  const double computed = share * lengths.computed / lengths.prompt;
+  return computed / (computed + 1.0 - share);
+}
+
+MixScreen screen_mix(const ServeScenario& s, const ServedReplica& served) {
+  double replicas = 0.0;
+  double prompts = 0.0;
+  for (std::size_t i = 0; i < model_count(s); ++i) {
+    const ServeScenario one = alone(s, i);
+    const ScreenTraffic traffic = screened_traffic(*one.traffic);
+    const std::int64_t enough = busy_replicas(one, served.of(i), traffic);
+    const ServingScreen screened = screen(serving_fleet(one, served.of(i), enough), traffic);
+    const double needed = real(enough) * (traffic.rate / screened.saturation);
+    replicas += needed;
+    prompts += needed * prompt_share(one, screened);
+  }
+  if (!(replicas < real(most_replicas))) {
+    throw ConfigError{"takes more than " + std::to_string(most_replicas) + " replicas"};
+  }
+  return {static_cast<std::int64_t>(std::floor(replicas)) + 1, s.traffic->rate() / replicas, prompts / replicas};
+}
+
+std::int64_t first_size(const ServeScenario& s, const ServedReplica& served) {
+  if (!s.beside.empty()) {
+    return screen_mix(s, served).replicas;
+  }
+  const ScreenTraffic traffic = screened_traffic(*s.traffic);
+  const std::optional<std::int64_t> found = screened_replicas(s, served, traffic);
+  return found ? *found : busy_replicas(s, served, traffic);
 }
 
 std::int64_t busy_replicas(const ServeScenario& s, const ServedReplica& served, const ScreenTraffic& traffic) {

@@ -32,6 +32,22 @@ namespace headroom {
                                                             ScreenTraffic traffic,
                                                             double slow = 1.0);
 
+/// Of the time that a replica iterates, what prompts take, at the batch that the screen finds.
+[[nodiscard]] double prompt_share(const ServeScenario& scenario, const ServingScreen& screened);
+
+/// Several models on one pool, in closed form: engines that take turns need at least the time that each would need with
+/// the device to itself and its batches as full as its places and KV blocks allow.
+struct MixScreen {
+  std::int64_t replicas = 1;  ///< the fewest that could do: a lower bound
+  Hertz saturation{};         ///< of one replica, of all requests together: an upper bound
+  double prompt_share = 0.0;  ///< of the time that a replica iterates
+};
+/// ConfigError beyond most_replicas.
+[[nodiscard]] MixScreen screen_mix(const ServeScenario& scenario, const ServedReplica& served);
+
+/// Where a search for the number of replicas begins: the screen's, or the fewest that are not overloaded.
+[[nodiscard]] std::int64_t first_size(const ServeScenario& scenario, const ServedReplica& served);
+
 /// The fewest that are not overloaded, by closed forms. ConfigError beyond most_replicas.
 [[nodiscard]] std::int64_t busy_replicas(const ServeScenario& scenario,
                                          const ServedReplica& served,

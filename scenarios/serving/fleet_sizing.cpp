@@ -155,11 +155,12 @@ ServingMetrics simulate_fleet(const ServeScenario& scenario,
 std::string out_of_reach(const ServeScenario& scenario, const ServedReplica& served) {
   const ServingTraffic& traffic = *scenario.traffic;
   for (const RequestClass& c : traffic.classes) {
+    const ServedReplica& asked = served.of(c.model);
     for (const TailObjective& o : c.objectives) {
       // The floor is of the mean prompt: of several classes it is none's, and half of the prompts are shorter.
       const bool first = o.metric == LatencyMetric::ttft && o.quantile != 0.5 && traffic.classes.size() == 1;
-      const Seconds floor = first                             ? served.least_first_token
-                            : o.metric == LatencyMetric::tpot ? served.least_token
+      const Seconds floor = first                             ? asked.least_first_token
+                            : o.metric == LatencyMetric::tpot ? asked.least_token
                                                               : Seconds{};
       if (o.limit < floor) {
         return key_of(o) + " of " + format(o.limit) + " lies below the floor of " + format(floor) +

@@ -5,6 +5,7 @@
 #include <headroom/model/serve/serving_times.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/serve_rules.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
 
 #include <algorithm>
@@ -27,13 +28,23 @@ struct Priced {
   std::vector<std::string> sources;
 };
 
-Priced price(const ServeScenario& s, const ServingTraffic::Lengths& lengths, const ServingLayout& layout) {
+/// `pool`: of one GPU, where other models leave no more than that.
+Priced price(const ServeScenario& s,
+             const ServingTraffic::Lengths& lengths,
+             const ServingLayout& layout,
+             std::optional<Bytes> pool = std::nullopt) {
   ServingWorkload w = s.work;
   w.layout = layout;
   w.gpus = layout.gpus();
   w.max_seq_len = pool_limits(w, lengths).sequence_tokens;
   Priced priced;
   priced.memory = serve_memory(s.architecture, s.device, s.engine, w);
+  if (pool) {
+    const CompiledServingMemory compiled =
+        compile_serving_memory(s.architecture, s.device, s.engine.memory, layout, w.weights, w.kv);
+    priced.memory.memory = with_pool(compiled, w.limits(), priced.memory.memory, *pool);
+    priced.memory.verdict = priced.memory.memory.verdict;
+  }
   const ServingEstimate& m = priced.memory;
   if (m.verdict != Verdict::feasible) {
     throw ConfigError{verdict_text(m.verdict, m.broke, m.limit)};
@@ -82,25 +93,59 @@ void add_floors(const ServeScenario& s, const ServingTraffic::Lengths& lengths, 
   served.least_token = Seconds{least.time(token, ExpertsRead::least) / token.queries};
 }
 
-}  // namespace
-
-ServedReplica served_replica(const ServeScenario& s) {
-  refuse_untimed_weights(s);
+ServedReplica priced_model(const ServeScenario& s, std::optional<Bytes> pool) {
   const ServingTraffic::Lengths lengths = s.traffic->lengths();
-  Priced both = price(s, lengths, s.work.layout);
+  Priced both = price(s, lengths, s.work.layout, pool);
   ServedReplica served;
   served.simulated = std::move(both.replica);
   served.memory = both.memory;
   served.sources = std::move(both.sources);
   served.cache_per_token = served.memory.kv_per_token;
   add_floors(s, lengths, served);
+  return served;
+}
+
+/// Each model priced with its part of the KV cache.
+ServedReplica served_together(const ServeScenario& s) {
+  const BesideMemory memory = beside_memory(s);
+  std::vector<ServedReplica> models;
+  for (std::size_t i = 0; i < model_count(s); ++i) {
+    const ServeScenario one = alone(s, i);
+    refuse_untimed_weights(one);
+    models.push_back(priced_model(one, memory.pools[i]));
+    models.back().kv_share = memory.shares[i];
+  }
+  ServedReplica first = std::move(models.front());
+  models.erase(models.begin());
+  first.beside = std::move(models);
+  return first;
+}
+
+}  // namespace
+
+MemoryBreakdown ServedReplica::terms() const noexcept {
+  MemoryBreakdown all = memory.memory.terms;
+  for (const ServedReplica& other : beside) {
+    for (std::size_t i = 0; i < memory_term_count; ++i) {
+      all.bytes[i] += other.memory.memory.terms.bytes[i];
+    }
+  }
+  return all;
+}
+
+ServedReplica served_replica(const ServeScenario& s) {
+  if (!s.beside.empty()) {
+    return served_together(s);
+  }
+  refuse_untimed_weights(s);
+  ServedReplica replica = priced_model(s, std::nullopt);
   if (s.fleet->prefill) {
     ServingLayout layout = s.work.layout;
     layout.tp = s.fleet->prefill->tp;
-    served.prefill = price(s, lengths, layout).replica;
-    served.prefill->engine.speculation = {};  // its draft sees the prompts, whose cache it hands on too
+    replica.prefill = price(s, s.traffic->lengths(), layout, std::nullopt).replica;
+    replica.prefill->engine.speculation = {};  // its draft sees the prompts, whose cache it hands on too
   }
-  return served;
+  return replica;
 }
 
 ServingFleet serving_fleet(const ServeScenario& s,
@@ -116,6 +161,12 @@ ServingFleet serving_fleet(const ServeScenario& s,
     const DisaggregatedPrefill& p = *s.fleet->prefill;
     fleet.prefill = served.prefill->pool(p.replicas.value_or(prefill_replicas));
     fleet.transfer = {served.cache_per_token, p.link, p.latency};
+  }
+  for (const ServedReplica& other : served.beside) {
+    fleet.beside.push_back({other.simulated.tables.get(), other.simulated.engine});
+  }
+  for (const RequestClass& c : s.traffic->classes) {
+    fleet.model_of_class.push_back(c.model);
   }
   return fleet;
 }

@@ -8,6 +8,7 @@
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,7 +16,7 @@
 
 namespace headroom {
 
-/// One replica, priced.
+/// One replica, priced; of several models on it the scenario's, the others in `beside`.
 struct ServedReplica {
   SimulatedReplica simulated;
   std::optional<SimulatedReplica> prefill;  ///< where prompts have replicas of their own
@@ -24,10 +25,17 @@ struct ServedReplica {
   Seconds least_first_token{};       ///< of the mean prompt, at the datasheet's peak and bandwidth: no engine is faster
   Seconds least_token{};             ///< of one sequence, likewise; with a draft that is accepted whole
   std::vector<std::string> sources;  ///< the measured kernels behind it
+  double kv_share = 1.0;             ///< of the KV cache that its GPUs hold for all models
+  std::vector<ServedReplica> beside;  ///< as ServeScenario::beside
+  [[nodiscard]] const ServedReplica& of(std::size_t model) const noexcept {
+    return model == 0 ? *this : beside[model - 1];
+  }
+  /// Memory of one GPU, all models together.
+  [[nodiscard]] MemoryBreakdown terms() const noexcept;
 };
 
 /// Of a question with traffic. ConfigError where the layout breaks a rule, nothing fits, or no measured kernel
-/// serves, be it the draft's.
+/// serves, be it the draft's. Several models as beside_memory() divides the KV cache; ConfigError where it does.
 [[nodiscard]] ServedReplica served_replica(const ServeScenario& scenario);
 
 /// Equal replicas of it under the question's routing; prefill replicas as stated, or `prefill_replicas`. `served` must

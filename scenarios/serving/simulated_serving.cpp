@@ -3,6 +3,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/serving_confidence.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 
 #include <algorithm>
@@ -16,6 +17,8 @@ namespace {
 /// Requests of the run that finds the saturation rate, for each place of the fleet, and what such a run may grow to.
 constexpr std::int64_t saturating_requests_of_a_place = 20;
 constexpr std::int64_t most_saturating_requests = 400'000;
+/// Of several models, requests that wait or run at once for each place.
+constexpr std::int64_t saturating_clients_of_a_place = 2;
 
 /// The members of a summary in one order, for what is done to each.
 constexpr std::array summary_members{&TimeSummary::mean, &TimeSummary::p50, &TimeSummary::p90,
@@ -128,6 +131,9 @@ class Simulator {
     out_.queue = queue_length(out_);
     add_intervals(fleet);
     add_rates(fleet);
+    if (s_.traffic->retries) {
+      out_.retries = s_.traffic->retried(out_.saturation.mid, out_.offered / s_.traffic->rate());
+    }
     add_promises();
     add_costs();
     add_notes();
@@ -136,9 +142,7 @@ class Simulator {
   }
 
  private:
-  [[nodiscard]] const ServingErrors& errors(ServingQuantity quantity) const {
-    return serving_confidence().of(s_.engine.id, quantity, s_.architecture.moe.has_value());
-  }
+  [[nodiscard]] const ServingErrors& errors(ServingQuantity quantity) const { return serving_errors(s_, quantity); }
 
   void count_replicas() {
     const std::int64_t each = s_.work.layout.gpus();
@@ -274,6 +278,18 @@ class Simulator {
   }
 
   void add_notes() {
+    if (!s_.beside.empty()) {
+      out_.notes.emplace_back(
+          "several models on a replica: one iteration at a time, the model that has waited longest is next; changing "
+          "from one to the other takes no time, weights of all stay loaded");
+      for (std::size_t i = 0; i < model_count(s_); ++i) {
+        if (i == 0 || !s_.beside[i - 1].kv_share) {
+          out_.notes.push_back("KV cache of " + model_of(s_, i).name + ": " +
+                               format_number(100.0 * out_.replica.of(i).kv_share) +
+                               " % of what is left (by requests/s x output tokens x bytes of a sequence)");
+        }
+      }
+    }
     if (!s_.traffic->objectives_stated) {
       out_.notes.emplace_back(
           "[slo] not stated: nothing is promised, so that no time is judged and every answer is good");
@@ -343,11 +359,20 @@ Hertz fleet_saturation(const ServingTraffic& asked, const ServingFleet& fleet) {
     times = real(fleet.pool.replicas);
   }
   ServingTraffic traffic = asked;
-  const std::int64_t places = one.pool.replicas * one.pool.engine.max_num_seqs;
+  std::int64_t places = one.pool.engine.max_num_seqs;
+  for (const BesideModel& other : one.beside) {
+    places += other.engine.max_num_seqs;
+  }
+  places *= one.pool.replicas;
   traffic.requests = std::clamp<std::int64_t>(saturating_requests_of_a_place * places, 1'000, most_saturating_requests);
   RequestLoad load = traffic.load();
   for (Request& request : load.requests) {
     request.arrival = Picoseconds{0};
+  }
+  if (!one.beside.empty()) {
+    // Of a mix one model may be done long before the other. With a window over the requests in their order the rates of
+    // the models stay those of the mix: the one that the others wait for never runs empty.
+    load.concurrency = saturating_clients_of_a_place * places;
   }
   return times * finish_rate(simulate(one, load));
 }

@@ -60,6 +60,7 @@ struct ServingSimulation {
   Interval<Hertz> served;      ///< requests finished per second
   Interval<Hertz> saturation;  ///< that the fleet answers at most
   std::vector<JudgedPromise> promises;
+  std::optional<RetryLoad> retries;  ///< where clients try again: against the saturation rate
   std::optional<ServedCosts> costs;  ///< where there is a price
   std::vector<std::string> notes;    ///< what was assumed, beside the scenario's own
   std::string times_source;          ///< where the width of the intervals comes from

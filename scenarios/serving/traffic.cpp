@@ -73,6 +73,25 @@ ServingTraffic ServingTraffic::part(double share) const {
   return less;
 }
 
+RetryLoad ServingTraffic::retried(Hertz capacity, double factor) const noexcept {
+  return retry_load(factor / retries->attempts * rate(), retries->failure, capacity, retries->policy);
+}
+
+ServingTraffic ServingTraffic::of_model(std::size_t model) const {
+  ServingTraffic one = *this;
+  std::erase_if(one.classes, [&](const RequestClass& c) { return c.model != model; });
+  for (RequestClass& c : one.classes) {
+    c.model = 0;
+  }
+  if (one.day) {
+    for (RateCurve::Point& point : one.day->points) {
+      point.rate *= one.rate() / rate();
+    }
+  }
+  one.requests = requests_stated ? requests : usual_requests(one.rate());
+  return one;
+}
+
 ServingTraffic ServingTraffic::at_peak() const {
   ServingTraffic peak = *this;
   for (RequestClass& c : peak.classes) {

@@ -6,12 +6,14 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/model/serve/autoscaling.hpp>
 #include <headroom/model/serve/layout.hpp>
+#include <headroom/model/serve/retries.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/request_load.hpp>
 #include <headroom/model/serve/tail_objective.hpp>
 #include <headroom/scenarios/request_trace.hpp>
 #include <headroom/scenarios/serving/availability.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +27,7 @@ struct RequestClass {
   std::string name;
   TrafficClass traffic;
   std::vector<TailObjective> objectives;
+  std::size_t model = 0;  ///< that it asks: 0 the scenario's, i the i-th of ServeScenario::beside
 };
 
 /// Times and lengths of a log instead of distributions.
@@ -32,6 +35,13 @@ struct TracedTraffic {
   std::string file;
   RequestTrace trace;
   Hertz rate{};  ///< mean, to which its gaps are scaled
+};
+
+/// Clients that send again what failed. Rates of the traffic are of attempts.
+struct ClientRetries {
+  double failure = 0.0;  ///< chance that an attempt fails
+  RetryPolicy policy;
+  double attempts = 1.0;  ///< of a request, mean
 };
 
 struct ServingTraffic {
@@ -43,6 +53,10 @@ struct ServingTraffic {
   bool objectives_stated = false;
   /// The rate of all classes over time, where it changes.
   std::optional<LoadCurve> day;
+  std::optional<ClientRetries> retries;
+  /// What the retries make of the load at `factor` times its rate on a fleet of so much capacity. Precondition:
+  /// retries.
+  [[nodiscard]] RetryLoad retried(Hertz capacity, double factor = 1.0) const noexcept;
   /// The same classes at the highest rate of the day, all the time.
   [[nodiscard]] ServingTraffic at_peak() const;
   /// Mean requests per second of all classes together.
@@ -61,6 +75,8 @@ struct ServingTraffic {
   [[nodiscard]] static std::int64_t usual_requests(Hertz rate) noexcept;
   /// The same at a share of the rate, with fewer requests where their number was not stated.
   [[nodiscard]] ServingTraffic part(double share) const;
+  /// The classes that ask one model, as the load of that model alone; requests likewise.
+  [[nodiscard]] ServingTraffic of_model(std::size_t model) const;
 };
 
 /// Prompts on replicas of their own, which send the cache to the others.

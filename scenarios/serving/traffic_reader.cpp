@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/look_up.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <numbers>
 
 namespace headroom {
@@ -48,6 +50,7 @@ class TrafficReader {
     } else {
       read_classes(*table, traffic);
     }
+    read_retries(*table, traffic);
     if (day_ && traffic.traced == nullptr) {
       for (RateCurve::Point& point : day_->points) {
         point.rate *= traffic.rate().raw();
@@ -79,6 +82,35 @@ class TrafficReader {
       table.problem("rate", "a rate of " + format_number(traffic.rate().raw()) + " req/s brings fewer than " +
                                 std::to_string(least) + " requests in 60 days, too few to speak of tails");
     }
+  }
+
+  /// Attempts instead of requests: what fails comes again.
+  void read_retries(ConfigTable& parent, ServingTraffic& traffic) {
+    std::optional<ConfigTable> table = parent.maybe_table("retries");
+    if (!table) {
+      return;
+    }
+    ClientRetries retries;
+    retries.failure = table->number("failure", {0.0, 0.99});
+    retries.policy.attempts = table->maybe_integer("attempts", {1, 1000}).value_or(0);
+    retries.policy.backoff = table->maybe_quantity<Seconds>("backoff", true).value_or(Seconds{});
+    if (!table->has("attempts")) {
+      assume(table->path() + ".attempts: until one succeeds (not stated)");
+    }
+    if (!table->has("backoff")) {
+      assume(table->path() + ".backoff = 0 s: clients send again at once (not stated)");
+    }
+    table->finish();
+    const Hertz asked = traffic.rate();
+    const Hertz unlimited{std::numeric_limits<double>::infinity()};
+    const RetryLoad load = retry_load(asked, retries.failure, unlimited, retries.policy);
+    retries.attempts = load.attempts;
+    traffic = traffic.part(load.attempts);
+    traffic.retries = retries;
+    assume(table->path() + ": " + format_number(100.0 * retries.failure) + " % of the attempts fail, " +
+           format_number(load.attempts, 4) + " attempts a request: the fleet is asked " +
+           format_number(traffic.rate().raw(), 4) + " req/s for " + format_number(asked.raw(), 4) +
+           " of the clients; they fail after the work of an answer, and dollars are those of attempts");
   }
 
   /// Keys "ttft_p95", "tpot_mean", "e2e_p99".
@@ -167,6 +199,9 @@ class TrafficReader {
       c.traffic = read_class(each, curve);
       if (std::optional<ConfigTable> slo = each.maybe_table("slo")) {
         c.objectives = read_objectives(*slo);
+      }
+      for (const std::string_view of_a_model : beside_keys) {
+        static_cast<void>(each.value(of_a_model));  // read by read_beside(), which knows the models
       }
       each.finish();
       traffic.classes.push_back(std::move(c));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of scheduler.hpp as a plain loop over iterations and sequences, for one engine and open arrivals: what the
-// engine that skips must equal to the picosecond.
+// The rules of scheduler.hpp as a plain loop over iterations and sequences, for one engine and open arrivals, and for
+// several that take turns: what the engine that skips must equal to the picosecond.
 #pragma once
 
 #include <headroom/model/serve/simulation/request.hpp>
@@ -68,6 +68,20 @@ class NaiveServing {
     }
     return times_;
   }
+
+  // One iteration at a time, for who shares a device. Requests keep their numbers: those of others never arrive here.
+  void arrive(std::size_t id) {
+    times_[id].arrival = items_[id].arrival;
+    waiting_.push_back(id);
+  }
+  bool has_work() const { return !waiting_.empty() || !running_.empty(); }
+  /// The time that the iteration takes, which ends with finish(); 0 when there is none.
+  Picoseconds begin(Picoseconds now) {
+    iteration(now);
+    return chunks_.empty() && !decodes_ ? Picoseconds{0} : std::max(length_, Picoseconds{1});
+  }
+  std::size_t finish(Picoseconds now) { return end(now); }
+  const RequestTimes& times(std::size_t id) const { return times_[id]; }
 
   std::int64_t iterations = 0;
   std::int64_t preemptions = 0;
@@ -342,6 +356,63 @@ class NaiveServing {
   IterationBatch batch_;
   Picoseconds copies_{}, length_{}, now_{};
   bool decodes_ = false, preempted_ = false;
+};
+
+/// Engines that take turns on one device: whoever has waited for it longest runs one iteration.
+class NaiveTurns {
+ public:
+  /// `of[i]`: the engine that request i goes to.
+  NaiveTurns(std::vector<NaiveServing>& engines,
+             const std::vector<Request>& requests,
+             const std::vector<std::size_t>& of)
+      : engines_{engines}, requests_{requests}, of_{of}, asked_(engines.size()) {}
+
+  void run() {
+    Picoseconds now{0};
+    std::size_t finished = 0;
+    while (finished < requests_.size()) {
+      take_arrivals(now);
+      bool ran = false;
+      for (const std::size_t engine : by_waiting()) {
+        const Picoseconds length = engines_[engine].begin(now);
+        if (length > Picoseconds{0}) {
+          take_arrivals(now + length - Picoseconds{1});
+          now += length;
+          finished += engines_[engine].finish(now);
+          asked_[engine] = now;
+          ran = true;
+          break;
+        }
+      }
+      now = ran ? now : requests_.at(arrived_).arrival;
+    }
+  }
+
+ private:
+  void take_arrivals(Picoseconds until) {
+    for (; arrived_ < requests_.size() && requests_[arrived_].arrival <= until; ++arrived_) {
+      const std::size_t engine = of_[arrived_];
+      asked_[engine] = engines_[engine].has_work() ? asked_[engine] : requests_[arrived_].arrival;
+      engines_[engine].arrive(arrived_);
+    }
+  }
+  /// Those with work, the longest wait first.
+  std::vector<std::size_t> by_waiting() const {
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < engines_.size(); ++i) {
+      if (engines_[i].has_work()) {
+        order.push_back(i);
+      }
+    }
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return asked_[a] < asked_[b]; });
+    return order;
+  }
+
+  std::vector<NaiveServing>& engines_;
+  const std::vector<Request>& requests_;
+  const std::vector<std::size_t>& of_;
+  std::vector<Picoseconds> asked_;
+  std::size_t arrived_ = 0;
 };
 
 }  // namespace headroom::test

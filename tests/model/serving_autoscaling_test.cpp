@@ -164,6 +164,11 @@ TEST_CASE("R6: with 5 % failing the load is 1.053 times as large, and a storm is
   // Ten times the capacity, three attempts: nearly all fail thrice.
   CHECK(retry_load(Hertz{1000.0}, 0.0, Hertz{100.0}, {.attempts = 3}).settles.raw() == near(2890.0, 0.01));
   CHECK(std::isinf(retry_load(Hertz{1.0}, 0.6, Hertz{100.0}, {.backoff = Seconds{1.0}}).backoff.raw()));
+  // A storm begins where 100 / (1 - p) is 125; of two attempts at most, where 1 + p is; of one nowhere.
+  CHECK(storm_failure(Hertz{100.0}, Hertz{125.0}) == near(0.2));
+  CHECK(storm_failure(Hertz{100.0}, Hertz{125.0}, {.attempts = 2}) == near(0.25));
+  CHECK(storm_failure(Hertz{100.0}, Hertz{125.0}, {.attempts = 1}) == near(1.0));
+  CHECK(storm_failure(Hertz{100.0}, Hertz{90.0}) == 0.0);
 }
 
 TEST_CASE("curves and policies that mean nothing are named, each with its value and the way out") {

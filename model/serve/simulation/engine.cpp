@@ -135,6 +135,13 @@ void SimulatedEngine::cut(Picoseconds now) noexcept {
   stretch_.end = stretch_.begin + stretch_.first;
 }
 
+void SimulatedEngine::only_one() noexcept {
+  if (stretch_.steps > 1) {
+    stretch_.steps = 1;
+    stretch_.end = stretch_.begin + stretch_.first;
+  }
+}
+
 void SimulatedEngine::start(Picoseconds now) noexcept {
   if (stretch_.steps > 0) {
     return;

@@ -89,6 +89,11 @@ class SimulatedEngine {
   void complete() noexcept;
   /// Starts the next iteration unless one is under way.
   void start(Picoseconds now) noexcept;
+  /// Another engine wants the device: the iterations under way end with the one that runs at `now`, or have ended where
+  /// one ends at `now`; next_event() is `never` then. Precondition: as submit().
+  void give_way(Picoseconds now) noexcept { cut(now); }
+  /// Of the iterations that start() has just begun only the first runs.
+  void only_one() noexcept;
 
   [[nodiscard]] std::span<const std::uint32_t> done() const noexcept { return done_; }
   /// Requests that run or wait here.

@@ -27,6 +27,7 @@ class EventTimes {
     }
     return node - leaves_;
   }
+  [[nodiscard]] Picoseconds of(std::size_t index) const noexcept { return times_[leaves_ + index]; }
   void set(std::size_t index, Picoseconds time) noexcept {
     std::size_t node = leaves_ + index;
     times_[node] = time;

@@ -44,6 +44,33 @@ void check(std::vector<std::string>& found, const ReplicaPool& pool, const std::
           name + ": watermark and swap time cannot be negative");
 }
 
+void check_beside(std::vector<std::string>& found, const ServingFleet& fleet, const RequestLoad& load) {
+  if (fleet.beside.empty()) {
+    return;
+  }
+  for (std::size_t i = 0; i < fleet.beside.size(); ++i) {
+    check(found, {fleet.beside[i].tables, fleet.beside[i].engine, 1, 1}, "model " + std::to_string(i + 1));
+  }
+  require(found, fleet.pool.lanes == 1,
+          "several models on a replica of " + std::to_string(fleet.pool.lanes) +
+              " pipeline stages: whose stages take turns is not simulated; use pp = 1");
+  require(found, !fleet.prefill,
+          "several models and prompts on replicas of their own are not simulated together; leave one out");
+  require(found, fleet.routing != RequestRouting::shared_queue,
+          "several models behind one queue: the first that waits would block the others; use least-outstanding");
+  std::int32_t classes = 0;
+  for (const Request& request : load.requests) {
+    classes = std::max(classes, request.service_class + 1);
+  }
+  require(found, static_cast<std::size_t>(classes) <= fleet.model_of_class.size(),
+          std::to_string(classes) + " service classes, and models of " + std::to_string(fleet.model_of_class.size()) +
+              "; say which model each class asks");
+  for (const std::size_t model : fleet.model_of_class) {
+    require(found, model <= fleet.beside.size(),
+            "a class asks model " + std::to_string(model) + " of " + std::to_string(fleet.beside.size() + 1));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& load) {
@@ -57,6 +84,7 @@ std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& 
     require(found, fleet.transfer.latency.raw() >= 0.0 && std::isfinite(fleet.transfer.latency.raw()),
             "transfer: the latency must be a time from 0 on");
   }
+  check_beside(found, fleet, load);
   require(found, load.concurrency >= 0, "load: a concurrency of " + std::to_string(load.concurrency));
   require(found, load.think >= Picoseconds{0} && fleet.front_end >= Picoseconds{0},
           "load: think time and front end cannot be negative");

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <queue>
 #include <utility>
@@ -49,24 +50,26 @@ class Line {
   std::size_t head_ = 0;
 };
 
-/// Engines of one pool, `first` and the `count` after it, and who of them is next.
+/// Engines of one pool, `first` and the `count` after it, and who of them is next. With several models `each` engines
+/// in a row share a device, and who is next is a device.
 class Router {
  public:
-  Router(const ServingFleet& fleet, std::size_t first, std::size_t count, std::size_t requests)
-      : routing_{fleet.routing}, first_{first}, count_{count}, random_{fleet.seed, first} {
+  Router(const ServingFleet& fleet, std::size_t first, std::size_t count, std::size_t requests, std::size_t each = 1)
+      : routing_{fleet.routing}, first_{first}, count_{count / each}, each_{each}, random_{fleet.seed, first} {
     if (routing_ == RequestRouting::shared_queue) {
       queue.reserve(requests);
     }
   }
   Line<std::uint32_t> queue;  ///< of a shared queue
 
-  /// An engine's index, or nothing when the request must wait for a place.
-  [[nodiscard]] std::optional<std::size_t> choose(const std::vector<SimulatedEngine>& engines) noexcept {
+  /// An engine's index, or nothing when the request must wait for a place. `model`: which engine of a device.
+  [[nodiscard]] std::optional<std::size_t> choose(const std::vector<SimulatedEngine>& engines,
+                                                  std::size_t model = 0) noexcept {
     switch (routing_) {
-      case RequestRouting::round_robin: return first_ + turn_++ % count_;
+      case RequestRouting::round_robin: return first_ + turn_++ % count_ * each_ + model;
       case RequestRouting::random:
-        return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_)));
-      case RequestRouting::least_outstanding: return least(engines);
+        return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_))) * each_ + model;
+      case RequestRouting::least_outstanding: return each_ == 1 ? least(engines) : least_device(engines) + model;
       case RequestRouting::shared_queue: break;
     }
     const std::size_t engine = least(engines);
@@ -82,8 +85,22 @@ class Router {
     }
     return best;
   }
+  /// The first engine of the device with the fewest requests of all its models.
+  [[nodiscard]] std::size_t least_device(const std::vector<SimulatedEngine>& engines) const noexcept {
+    std::size_t best = first_;
+    std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+    for (std::size_t i = first_; i < first_ + count_ * each_; i += each_) {
+      std::int64_t outstanding = 0;
+      for (std::size_t model = 0; model < each_; ++model) {
+        outstanding += engines[i + model].outstanding();
+      }
+      best = outstanding < fewest ? i : best;
+      fewest = std::min(fewest, outstanding);
+    }
+    return best;
+  }
   RequestRouting routing_;
-  std::size_t first_, count_, turn_ = 0;
+  std::size_t first_, count_, each_, turn_ = 0;
   RandomStream random_;
 };
 
@@ -109,7 +126,12 @@ class Simulation {
   void submit(std::size_t engine, std::uint32_t id, Picoseconds now);
   void serve_queue(Router& router, Picoseconds now);
   void touch(std::size_t engine);
-  [[nodiscard]] PoolCounters counters(std::size_t first, std::size_t count) const;
+  [[nodiscard]] std::size_t model_of(std::uint32_t id) const noexcept;
+  [[nodiscard]] std::size_t device_of(std::size_t engine) const noexcept;
+  void follow_cut(std::size_t engine, Picoseconds now);
+  void ask_for_turn(std::size_t engine, Picoseconds now);
+  void take_turn(std::size_t device, Picoseconds now);
+  [[nodiscard]] PoolCounters counters(std::size_t first, std::size_t count, std::size_t stride = 1) const;
 
   const ServingFleet& fleet_;
   const RequestLoad& load_;
@@ -117,6 +139,7 @@ class Simulation {
   std::vector<Sequence> sequences_;
   FleetResult result_;
   std::size_t prefill_engines_ = 0, engines_of_a_prefill_replica_ = 1, engines_of_a_replica_ = 1;
+  std::size_t models_ = 1;  ///< that share a device, each an engine
   std::vector<SimulatedEngine> engines_;
   EventTimes events_;
   Router serve_, prefill_;
@@ -127,6 +150,7 @@ class Simulation {
   Picoseconds transfer_per_token_{}, transfer_latency_{};
   std::vector<std::size_t> touched_;
   std::vector<char> is_touched_;
+  std::vector<Picoseconds> asked_;  ///< with several models: since when an engine wants the device
 };
 
 std::size_t engines_in(const std::optional<ReplicaPool>& pool) {
@@ -139,8 +163,9 @@ Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load, Simul
       record_{record},
       sequences_(load.requests.size()),
       prefill_engines_{engines_in(fleet.prefill)},
-      events_{prefill_engines_ + engines_in(fleet.pool)},
-      serve_{fleet, prefill_engines_, engines_in(fleet.pool), load.requests.size()},
+      models_{1 + fleet.beside.size()},
+      events_{prefill_engines_ + models_ * engines_in(fleet.pool)},
+      serve_{fleet, prefill_engines_, models_ * engines_in(fleet.pool), load.requests.size(), models_},
       prefill_{fleet, 0, prefill_engines_, load.requests.size()} {
   result_.requests.resize(load.requests.size());
   for (std::size_t i = 0; i < load.requests.size(); ++i) {
@@ -148,11 +173,11 @@ Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load, Simul
     sequences_[i].output = load.requests[i].output_tokens;
     sequences_[i].prefix = load.requests[i].cached_tokens;
   }
-  const std::size_t count = prefill_engines_ + engines_in(fleet.pool);
+  const std::size_t count = prefill_engines_ + models_ * engines_in(fleet.pool);
   engines_.reserve(count);
   is_touched_.assign(count, 0);
   touched_.reserve(count);
-  engines_of_a_replica_ = static_cast<std::size_t>(fleet.pool.lanes);
+  engines_of_a_replica_ = models_ * static_cast<std::size_t>(fleet.pool.lanes);
   if (fleet.prefill) {
     engines_of_a_prefill_replica_ = static_cast<std::size_t>(fleet.prefill->lanes);
     add_engines(*fleet.prefill, EngineRole::prefill);
@@ -173,7 +198,13 @@ void Simulation::add_engines(const ReplicaPool& pool, EngineRole role) {
   const EngineSettings settings = lane_of(pool);
   for (std::int64_t i = 0; i < pool.replicas * pool.lanes; ++i) {
     engines_.emplace_back(*pool.tables, settings, role, sequences_, result_.requests);
+    if (role == EngineRole::both) {
+      for (const BesideModel& other : fleet_.beside) {
+        engines_.emplace_back(*other.tables, other.engine, role, sequences_, result_.requests);
+      }
+    }
   }
+  asked_.assign(models_ > 1 ? engines_.size() : 0, Picoseconds{0});
 }
 
 void Simulation::begin_record() {
@@ -186,7 +217,7 @@ void Simulation::begin_record() {
     const std::size_t in_pool = prefill ? i : i - prefill_engines_;
     const std::size_t lanes = prefill ? engines_of_a_prefill_replica_ : engines_of_a_replica_;
     engines.push_back(
-        {prefill, static_cast<std::int64_t>(in_pool / lanes), static_cast<std::int64_t>(in_pool % lanes)});
+        {prefill, static_cast<std::int64_t>(in_pool / lanes), static_cast<std::int64_t>(in_pool % lanes), models_ > 1});
     engines_[i].record_in(record_, static_cast<std::int32_t>(i));
   }
   record_->begin(std::move(engines), load_.requests.size());
@@ -233,9 +264,13 @@ FleetResult Simulation::run() {
     serve_queue(serve_, now);
     take_arrivals(now);
     for (const std::size_t engine : touched_) {
+      is_touched_[engine] = 0;
+      if (models_ > 1) {
+        take_turn(device_of(engine), now);
+        continue;
+      }
       engines_[engine].start(now);
       events_.set(engine, engines_[engine].next_event());
-      is_touched_[engine] = 0;
     }
     touched_.clear();
   }
@@ -244,6 +279,9 @@ FleetResult Simulation::run() {
   }
   result_.prefill = counters(0, prefill_engines_);
   result_.pool = counters(prefill_engines_, engines_.size() - prefill_engines_);
+  for (std::size_t model = 0; model < models_ && models_ > 1; ++model) {
+    result_.models.push_back(counters(model, engines_.size(), models_));
+  }
   return std::move(result_);
 }
 
@@ -258,6 +296,9 @@ void Simulation::complete(std::size_t engine, Picoseconds now) {
   engines_[engine].complete();
   events_.set(engine, never);
   touch(engine);
+  if (models_ > 1) {
+    asked_[engine] = now;
+  }
   for (const std::uint32_t id : engines_[engine].done()) {
     if (result_.requests[id].finished == never) {
       hand_on(id, engine, now);
@@ -309,7 +350,8 @@ void Simulation::take_arrivals(Picoseconds now) {
 
 void Simulation::enter(std::uint32_t id, Picoseconds now) {
   const Request& request = load_.requests[id];
-  const bool held = engines_.back().holds(request) && (!disaggregated() || engines_.front().holds(request));
+  const SimulatedEngine& serves = engines_[prefill_engines_ + model_of(id)];
+  const bool held = serves.holds(request) && (!disaggregated() || engines_.front().holds(request));
   if (!held) {
     result_.requests[id].refused = true;
     answered(now);
@@ -322,7 +364,7 @@ void Simulation::enter(std::uint32_t id, Picoseconds now) {
 }
 
 void Simulation::route(Router& router, std::uint32_t id, Picoseconds now) {
-  const std::optional<std::size_t> engine = router.queue.empty() ? router.choose(engines_) : std::nullopt;
+  const std::optional<std::size_t> engine = router.queue.empty() ? router.choose(engines_, model_of(id)) : std::nullopt;
   if (engine) {
     submit(*engine, id, now);
   } else {
@@ -350,13 +392,73 @@ void Simulation::submit(std::size_t engine, std::uint32_t id, Picoseconds now) {
   if (record_ != nullptr) {
     record_->placed(id, static_cast<std::int32_t>(engine));
   }
+  if (models_ > 1) {
+    ask_for_turn(engine, now);
+  }
   engines_[engine].submit(id, now);
+  if (models_ > 1) {
+    follow_cut(engine, now);
+  }
   touch(engine);
 }
 
-PoolCounters Simulation::counters(std::size_t first, std::size_t count) const {
+std::size_t Simulation::model_of(std::uint32_t id) const noexcept {
+  return models_ > 1 ? fleet_.model_of_class[static_cast<std::size_t>(load_.requests[id].service_class)] : 0;
+}
+
+/// The first engine of the device that an engine runs on. There is no prefill pool where models share devices.
+std::size_t Simulation::device_of(std::size_t engine) const noexcept {
+  return engine - engine % models_;
+}
+
+/// After the iterations under way may have been cut: when the engine is next heard of. One whose iteration ends at this
+/// very time asks for the device from now on.
+void Simulation::follow_cut(std::size_t engine, Picoseconds now) {
+  if (events_.of(engine) != never) {
+    events_.set(engine, engines_[engine].next_event());
+    asked_[engine] = now;  // until it has run, nobody compares it
+  }
+}
+
+/// An engine that had nothing to do gets its first request: who runs on its device goes on for one iteration at most.
+void Simulation::ask_for_turn(std::size_t engine, Picoseconds now) {
+  if (engines_[engine].outstanding() > 0) {
+    return;
+  }
+  asked_[engine] = now;
+  const std::size_t device = device_of(engine);
+  for (std::size_t other = device; other < device + models_; ++other) {
+    engines_[other].give_way(now);
+    follow_cut(other, now);
+  }
+}
+
+/// Of the engines with work the one that has waited longest runs: until something happens where no other has any, else
+/// for one iteration.
+void Simulation::take_turn(std::size_t device, Picoseconds now) {
+  std::size_t next = device;
+  std::size_t with_work = 0;
+  for (std::size_t engine = device; engine < device + models_; ++engine) {
+    if (engines_[engine].next_event() != never) {
+      return;
+    }
+    if (engines_[engine].outstanding() > 0) {
+      next = with_work++ == 0 || asked_[engine] < asked_[next] ? engine : next;
+    }
+  }
+  if (with_work == 0) {
+    return;
+  }
+  engines_[next].start(now);
+  if (with_work > 1) {
+    engines_[next].only_one();
+  }
+  events_.set(next, engines_[next].next_event());
+}
+
+PoolCounters Simulation::counters(std::size_t first, std::size_t count, std::size_t stride) const {
   PoolCounters all;
-  for (std::size_t i = first; i < first + count; ++i) {
+  for (std::size_t i = first; i < first + count && i < engines_.size(); i += stride) {
     const SimulatedEngine& engine = engines_[i];
     ++all.engines;
     all.blocks += engine.settings().blocks;

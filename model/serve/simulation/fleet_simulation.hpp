@@ -39,6 +39,15 @@ struct CacheTransfer {
   Seconds latency{};
 };
 
+/// A model beside the pool's on the GPUs of every replica: an engine of its own, with KV blocks of its own, that takes
+/// turns with the others. An iteration has the whole replica; of the engines with work the one that has waited longest
+/// is next, of equals the first. (AlpaServe, Li et al. 2023, shares GPUs for the same reason: the loads of several
+/// models rarely peak together.)
+struct BesideModel {
+  const IterationTables* tables = nullptr;  ///< must outlive the simulation
+  EngineSettings engine;
+};
+
 /// What serves.
 struct ServingFleet {
   ReplicaPool pool;  ///< of both phases, or of decodes alone when there is a prefill pool
@@ -48,6 +57,9 @@ struct ServingFleet {
   Picoseconds front_end{};      ///< from a client to the router, before every request
   Picoseconds horizon = never;  ///< events after it do not happen
   std::uint64_t seed = 0;       ///< of random routing
+  std::vector<BesideModel> beside;
+  /// The model of each service class: 0 the pool's, i the i-th of `beside`. Not read where there is none.
+  std::vector<std::size_t> model_of_class;
 };
 
 /// What a pool did, its engines together.
@@ -64,6 +76,8 @@ struct FleetResult {
   Picoseconds end{};                   ///< of the last event
   PoolCounters pool;
   PoolCounters prefill;  ///< no engines: no such pool
+  /// Of several models on one pool each one's engines, in the order of ServingFleet::model_of_class; else empty.
+  std::vector<PoolCounters> models;
 };
 
 /// Everything that makes the question meaningless, each with its value and the way out; empty when it can be run.

@@ -127,6 +127,21 @@ PoolMetrics pool_metrics(const PoolCounters& counters, Picoseconds end) {
   return out;
 }
 
+/// Models that share devices: one iterates at a time, and each has KV blocks of its own size.
+void add_models(const FleetResult& result, ServingMetrics& out) {
+  if (result.models.empty()) {
+    return;
+  }
+  const auto count = static_cast<double>(result.models.size());
+  out.pool.busy *= count;
+  out.pool.kv_mean = out.pool.kv_peak = 0.0;
+  for (const PoolCounters& counters : result.models) {
+    out.models.push_back(pool_metrics(counters, result.end));
+    out.pool.kv_mean += out.models.back().kv_mean / count;
+    out.pool.kv_peak = std::max(out.pool.kv_peak, out.models.back().kv_peak);
+  }
+}
+
 void judge_load(const RequestLoad& load, const FleetResult& result, ServingMetrics& out) {
   if (load.concurrency > 0 || load.requests.size() < 2) {
     return;
@@ -185,6 +200,7 @@ ServingMetrics serving_metrics(const RequestLoad& load,
   }
   out.pool = pool_metrics(result.pool, result.end);
   out.prefill = pool_metrics(result.prefill, result.end);
+  add_models(result, out);
   judge_load(load, result, out);
   out.queue_mean = out.all.finished_per_s > 0.0 ? out.all.finished_per_s * out.all.queue.mean.raw() : 0.0;
   return out;

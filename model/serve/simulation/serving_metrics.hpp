@@ -57,8 +57,10 @@ struct PoolMetrics {
 struct ServingMetrics {
   RequestMetrics all;
   std::vector<RequestMetrics> classes;  ///< by service class
+  /// Of several models on one pool: busy while any of them iterates, of the KV shares the models' mean and the fullest.
   PoolMetrics pool, prefill;
-  double arrived_per_s = 0.0;  ///< of open arrivals; 0 when all come at once or the loop is closed
+  std::vector<PoolMetrics> models;  ///< each one's share of the device and of its own KV blocks; empty: one model
+  double arrived_per_s = 0.0;       ///< of open arrivals; 0 when all come at once or the loop is closed
   /// Open arrivals that come faster than they are answered: over the second half of the time in which requests arrive,
   /// less than 95 % as many finished as arrived. Of no meaning while an answer takes longer than that half.
   bool overloaded = false;

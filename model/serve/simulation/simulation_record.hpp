@@ -54,6 +54,7 @@ class SimulationRecord {
   struct Engine {
     bool prefill = false;  ///< of the pool that computes prompts alone
     std::int64_t replica = 0, lane = 0;
+    bool models = false;  ///< lanes are models that take turns on the replica, not stages of a pipeline
   };
   static constexpr std::int32_t nowhere = -1;
   /// Queues that all replicas of a pool share, in Waiting::engine.

@@ -98,12 +98,12 @@ class TraceWriter {
     metadata("process_name", router_, 0, "router");
   }
 
-  /// ", lane 1" of the engines of a pipeline.
+  /// ", lane 1" of the engines of a pipeline, ", model 1" of those that share a replica.
   [[nodiscard]] std::string lane_text(const SimulationRecord::Engine& engine) const {
     const bool several = std::any_of(record_.engines().begin(), record_.engines().end(), [&](const auto& other) {
       return other.prefill == engine.prefill && other.lane > 0;
     });
-    return several ? ", lane " + std::to_string(engine.lane) : "";
+    return several ? (engine.models ? ", model " : ", lane ") + std::to_string(engine.lane) : "";
   }
 
   /// Leaves the object open.

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/memory.hpp>
+#include <headroom/model/serve/serving.hpp>
+#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/sequence_length.hpp>
+#include <headroom/scenarios/serve_reader.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+class BesideReader {
+ public:
+  BesideReader(ConfigTable& root, const FindModel& find, ServeScenario& serve, std::vector<std::string>& assumptions)
+      : root_{root}, find_{find}, serve_{serve}, assumptions_{assumptions} {}
+
+  void run() {
+    const ConfigValue* traffic = root_.value("traffic");
+    const ConfigValue* classes = traffic != nullptr ? traffic->find("class") : nullptr;
+    if (classes == nullptr || classes->kind != ConfigValue::Kind::array || !serve_.traffic ||
+        serve_.traffic->classes.size() != classes->items.size()) {
+      return;  // not there, or refused as such
+    }
+    ServingTraffic read = *serve_.traffic;
+    for (std::size_t i = 0; i < read.classes.size(); ++i) {
+      if (classes->items[i].kind == ConfigValue::Kind::table) {
+        ConfigTable table{classes->items[i], "traffic.class", root_.diagnostics()};
+        read.classes[i].model = read_class(table);
+      }
+    }
+    if (serve_.beside.empty()) {
+      return;
+    }
+    refuse_idle(read);
+    refuse_shares();
+    refuse_layouts();
+    serve_.traffic = std::make_shared<const ServingTraffic>(std::move(read));
+  }
+
+ private:
+  /// The model's number; 0 where the class names none.
+  std::size_t read_class(ConfigTable& table) {
+    const std::optional<std::string> spelling = table.maybe_text("model");
+    const ConfigValue* main = root_.value("model");
+    const bool mains =
+        !spelling || (main != nullptr && main->kind == ConfigValue::Kind::text && main->text == *spelling);
+    if (mains) {
+      for (const std::string_view key : {"weights", "kv_cache", "kv_share"}) {
+        if (table.value(key) != nullptr) {
+          table.problem(key, "'" + std::string{key} +
+                                 "' is of a model beside the scenario's, and this class asks the " +
+                                 "scenario's own: [serving] states its formats, and of the KV cache it has what the " +
+                                 "others leave; name another 'model' or leave it out");
+        }
+      }
+      return 0;
+    }
+    const auto known = std::find(spellings_.begin(), spellings_.end(), *spelling);
+    const auto index = static_cast<std::size_t>(known - spellings_.begin());
+    const bool first = known == spellings_.end();
+    if (first) {
+      add_model(table, *spelling);
+    }
+    read_formats(table, serve_.beside[index], first);
+    return index + 1;
+  }
+
+  void add_model(ConfigTable& table, const std::string& spelling) {
+    spellings_.push_back(spelling);
+    BesideServed model;
+    model.architecture = find_(table, "model", spelling).value_or(Architecture{});
+    model.weights = serve_.work.weights;
+    model.kv = serve_.work.kv;
+    if (model.architecture.kind == ArchitectureKind::encoder) {
+      table.problem("model", quoted(spelling) + " is an encoder: it keeps no KV cache and writes no tokens");
+    }
+    serve_.beside.push_back(std::move(model));
+  }
+
+  /// One engine a model: the first class that names it settles its formats.
+  void read_formats(ConfigTable& table, BesideServed& model, bool first) {
+    const auto settle = [&](std::string_view key, auto& value, const auto& stated, const auto& text) {
+      if (!first && stated && !(value == *stated)) {
+        table.problem(key, "'" + std::string{key} + "' is " + text(*stated) + ", and an earlier class has the same " +
+                               "model with " + text(value) + ": it is one engine; state it alike or once");
+      } else if (stated) {
+        value = *stated;
+      }
+    };
+    const auto name = [](Precision p) { return std::string{name_of(p)}; };
+    std::optional<Precision> weights;
+    if (const auto choice = table.maybe_choice("weights", precision_names)) {
+      weights = static_cast<Precision>(*choice);
+    }
+    settle("weights", model.weights, weights, name);
+    std::optional<Precision> kv;
+    if (const auto choice = table.maybe_choice("kv_cache", kv_cache_names)) {
+      kv = static_cast<Precision>(std::find(precision_names.begin(), precision_names.end(), kv_cache_names[*choice]) -
+                                  precision_names.begin());
+    }
+    settle("kv_cache", model.kv, kv, name);
+    const auto share = table.maybe_number("kv_share", {0.001, 0.999});
+    settle("kv_share", model.kv_share, share ? std::optional{std::optional{*share}} : std::nullopt,
+           [](const std::optional<double>& s) { return s ? format_number(*s) : std::string{"none"}; });
+    if (first && (!weights || !kv)) {
+      assumptions_.push_back(spellings_.back() + ": weights " + name(model.weights) + ", KV cache " + name(model.kv) +
+                             (weights || kv ? " (what is not stated as [serving])" : " (as [serving])"));
+    }
+  }
+
+  void refuse_idle(const ServingTraffic& traffic) {
+    if (std::none_of(traffic.classes.begin(), traffic.classes.end(), [](const auto& c) { return c.model == 0; })) {
+      root_.problem("model", "every class of [traffic] names a model of its own, so that nobody asks " +
+                                 quoted(serve_.architecture.id) +
+                                 "; name one of theirs here and leave it out of its class");
+    }
+    for (const RequestClass& c : traffic.classes) {
+      const auto tokens = static_cast<std::int64_t>(c.traffic.prompt.mean + c.traffic.output.mean);
+      if (c.model > 0 && beyond_positions(model_of(serve_, c.model), tokens)) {
+        root_.problem("traffic", "class " + quoted(c.name) + " sends " + std::to_string(tokens) +
+                                     " tokens on the mean, beyond the " +
+                                     std::to_string(model_of(serve_, c.model).max_seq_len) + " positions of " +
+                                     model_of(serve_, c.model).id + "; shorten them");
+      }
+    }
+  }
+
+  void refuse_shares() {
+    double stated = 0.0;
+    for (const BesideServed& model : serve_.beside) {
+      stated += model.kv_share.value_or(0.0);
+    }
+    if (stated >= 1.0) {
+      root_.problem("traffic", "the 'kv_share' of the classes' models are " + format_number(stated) +
+                                   " together, and the scenario's own model needs some too; keep them below 1");
+    }
+  }
+
+  /// What engines that take turns are not simulated with.
+  void refuse_layouts() {
+    const auto refuse = [&](bool asked, std::string_view table, std::string_view key, const std::string& text) {
+      if (asked) {
+        ConfigTable{*root_.value(table), std::string{table}, root_.diagnostics()}.problem(key, text);
+      }
+    };
+    const FleetQuestion& fleet = *serve_.fleet;
+    refuse(serve_.work.layout.pp > 1, "strategy", "pp",
+           "'pp' is " + std::to_string(serve_.work.layout.pp) +
+               " with several models on a replica: whose stages take turns is not simulated; use pp = 1");
+    refuse(fleet.prefill.has_value(), "fleet", "prefill",
+           "[fleet.prefill] with several models on a replica is not simulated; leave it out, or give each model a "
+           "scenario of its own");
+    refuse(fleet.autoscaling.has_value(), "fleet", "autoscale",
+           "[fleet.autoscale] with several models on a replica is not answered; leave it out, or give each model a "
+           "scenario of its own");
+    refuse(
+        serve_.work.draft != nullptr, "serving", "speculative",
+        "[serving.speculative] with several models on a replica: whose draft it is is not answered; leave it out, or "
+        "give each model a scenario of its own");
+    refuse(fleet.routing == RequestRouting::shared_queue, "fleet", "routing",
+           "one queue for several models: the first that waits would block the others; use least-outstanding");
+  }
+
+  ConfigTable& root_;
+  const FindModel& find_;
+  ServeScenario& serve_;
+  std::vector<std::string>& assumptions_;
+  std::vector<std::string> spellings_;
+};
+
+/// One model as memory sees it, its engine having the GPU to itself.
+struct Held {
+  std::string name;
+  CompiledServingMemory compiled;
+  ServingLimits limits;
+  ServingMemory memory;
+  Bytes longest{};    ///< of its longest request's cache on one GPU
+  double need = 0.0;  ///< requests/s x output tokens x bytes of a mean sequence
+  std::optional<double> stated;
+};
+
+Held hold(const ServeScenario& s, std::size_t model) {
+  const ServeScenario one = alone(s, model);
+  const ServingTraffic::Lengths lengths = one.traffic->lengths();
+  Held held;
+  held.name = one.architecture.name;
+  held.compiled = compile_serving_memory(one.architecture, s.device, s.engine.memory, one.work.layout, one.work.weights,
+                                         one.work.kv);
+  held.limits = one.work.limits();
+  held.limits.sequence_tokens = one.work.isl + one.work.osl;
+  held.memory = serving_memory(held.compiled, held.limits);
+  held.longest = held.compiled.stages[0].sequence(real(lengths.longest), real(s.engine.memory.block_tokens));
+  held.need = one.traffic->rate().raw() * lengths.output * held.memory.sequence.raw();
+  held.stated = model == 0 ? std::nullopt : s.beside[model - 1].kv_share;
+  return held;
+}
+
+/// "weights of A 15 GiB and B 60.3 GiB, and 4.1 GiB that their engines take beside them": what is no KV cache, of the
+/// GPU's share that the engine's fraction speaks of.
+std::string taken_text(const std::vector<Held>& models, Bytes given, double share) {
+  std::string text = "weights of ";
+  Bytes beside{};
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const Bytes weights = models[i].memory.terms[MemoryTerm::weights];
+    text += (i == 0 ? "" : i + 1 == models.size() ? " and " : ", ") + models[i].name + " " + format(weights);
+    beside += (given - models[i].memory.pool) / share - weights;
+  }
+  return text + ", and " + format(beside) + " that their engines take beside them";
+}
+
+void refuse_overfull(const ServeScenario& s, const std::vector<Held>& models, Bytes pool) {
+  const Bytes device = models.front().compiled.device;
+  const Bytes given = s.work.memory_fraction * device;
+  // TensorRT-LLM's fraction is of what is free after loading: the rest has the whole GPU.
+  const double share = s.engine.memory.fraction_of == FractionOf::free ? s.work.memory_fraction : 1.0;
+  if (pool.raw() <= 0.0) {
+    throw ConfigError{taken_text(models, given, share) + ", are " + format(-1.0 / share * pool) + " more than the " +
+                      format(given / share) + " that a GPU of " + format(device) + " gives at memory_fraction " +
+                      format_number(s.work.memory_fraction) +
+                      "; raise tp, take narrower weights, or give each model GPUs of its own"};
+  }
+  Bytes total = pool;
+  for (const Held& one : models) {
+    total += one.memory.terms.total() - one.memory.terms[MemoryTerm::kv_cache];
+  }
+  if (total > device) {
+    throw ConfigError{"engines of " + model_names(s) + " take with their KV cache " + format(total - device) +
+                      " more than a GPU of " + format(device) + "; lower memory_fraction, or raise tp"};
+  }
+}
+
+}  // namespace
+
+void read_beside(ConfigTable& root,
+                 const FindModel& find,
+                 ServeScenario& serve,
+                 std::vector<std::string>& assumptions) {
+  BesideReader{root, find, serve, assumptions}.run();
+}
+
+const Architecture& model_of(const ServeScenario& serve, std::size_t model) noexcept {
+  return model == 0 ? serve.architecture : serve.beside[model - 1].architecture;
+}
+
+std::string model_names(const ServeScenario& serve) {
+  std::string text = serve.architecture.name;
+  for (std::size_t i = 0; i < serve.beside.size(); ++i) {
+    text += (i + 1 == serve.beside.size() ? " and " : ", ") + serve.beside[i].architecture.name;
+  }
+  return text;
+}
+
+const ServingErrors& serving_errors(const ServeScenario& serve, ServingQuantity quantity) {
+  const ServingErrors* widest = nullptr;
+  for (std::size_t i = 0; i < model_count(serve); ++i) {
+    const ServingErrors& e = serving_confidence().of(serve.engine.id, quantity, model_of(serve, i).moe.has_value());
+    widest = widest == nullptr || e.high * widest->low > widest->high * e.low ? &e : widest;
+  }
+  return *widest;
+}
+
+ServeScenario alone(const ServeScenario& serve, std::size_t model) {
+  ServeScenario one = serve;
+  ServingTraffic traffic = serve.traffic->of_model(model);
+  const ServingTraffic::Lengths lengths = traffic.lengths();
+  one.work.isl = std::max<std::int64_t>(1, std::llround(lengths.prompt));
+  one.work.osl = std::max<std::int64_t>(1, std::llround(lengths.output));
+  one.traffic = std::make_shared<const ServingTraffic>(std::move(traffic));
+  if (model > 0) {
+    one.architecture = serve.beside[model - 1].architecture;
+    one.work.weights = serve.beside[model - 1].weights;
+    one.work.kv = serve.beside[model - 1].kv;
+  }
+  one.beside.clear();
+  return one;
+}
+
+BesideMemory beside_memory(const ServeScenario& serve) {
+  std::vector<Held> models;
+  std::vector<ServingMemory> memories;
+  for (std::size_t i = 0; i < model_count(serve); ++i) {
+    if (const LayoutProblem wrong = check(model_of(serve, i), serve.work.layout, serve.work.layout.gpus());
+        wrong.verdict != Verdict::feasible) {
+      throw ConfigError{model_of(serve, i).name + ": " +
+                        verdict_text(wrong.verdict, real(wrong.broke), real(wrong.limit))};
+    }
+    models.push_back(hold(serve, i));
+    memories.push_back(models.back().memory);
+  }
+  const Bytes pool = shared_pool(memories, models.front().compiled.device, serve.work.memory_fraction);
+  refuse_overfull(serve, models, pool);
+  Bytes rest = pool;
+  Bytes longest{};
+  double need = 0.0;
+  for (const Held& one : models) {
+    rest -= one.stated.value_or(0.0) * pool;
+    longest += one.stated ? Bytes{} : one.longest;
+    need += one.stated ? 0.0 : one.need;
+  }
+  const Bytes floors = std::min(longest, rest);
+  BesideMemory memory;
+  for (const Held& one : models) {
+    const Bytes floor = longest.raw() > 0.0 ? one.longest / longest * floors : Bytes{};
+    const double by_need = need > 0.0 ? one.need / need : 1.0;
+    const Bytes own = one.stated ? *one.stated * pool : floor + by_need * (rest - floors);
+    const ServingMemory holds = with_pool(one.compiled, one.limits, one.memory, own);
+    if (holds.verdict != Verdict::feasible) {
+      throw ConfigError{one.name + " gets " + format(own) + " of the KV cache that is left on a GPU (" + format(pool) +
+                        "), which holds no request of " + std::to_string(one.limits.sequence_tokens) +
+                        " tokens; change kv_share, raise tp, or give it GPUs of its own"};
+    }
+    memory.pools.push_back(own);
+    memory.shares.push_back(own / pool);
+  }
+  return memory;
+}
+
+}  // namespace headroom
