@@ -62,19 +62,30 @@ class Router {
   }
   Line<std::uint32_t> queue;  ///< of a shared queue
 
-  /// An engine's index, or nothing when the request must wait for a place. `model`: which engine of a device.
-  [[nodiscard]] std::optional<std::size_t> choose(const std::vector<SimulatedEngine>& engines,
-                                                  std::size_t model = 0) noexcept {
+  /// An engine's index, or nothing when the request must wait for a place.
+  [[nodiscard]] std::optional<std::size_t> choose(const std::vector<SimulatedEngine>& engines) noexcept {
     switch (routing_) {
-      case RequestRouting::round_robin: return first_ + turn_++ % count_ * each_ + model;
+      case RequestRouting::round_robin: return first_ + turn_++ % count_;
       case RequestRouting::random:
-        return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_))) * each_ + model;
-      case RequestRouting::least_outstanding: return each_ == 1 ? least(engines) : least_device(engines) + model;
+        return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_)));
+      case RequestRouting::least_outstanding: return least(engines);
       case RequestRouting::shared_queue: break;
     }
     const std::size_t engine = least(engines);
     return engines[engine].outstanding() < engines[engine].settings().max_num_seqs ? std::optional{engine}
                                                                                    : std::nullopt;
+  }
+
+  /// With several models, of which none waits here: the first engine of the device that is next.
+  [[nodiscard]] std::size_t choose_device(const std::vector<SimulatedEngine>& engines) noexcept {
+    switch (routing_) {
+      case RequestRouting::round_robin: return first_ + turn_++ % count_ * each_;
+      case RequestRouting::random:
+        return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_))) * each_;
+      case RequestRouting::least_outstanding:
+      case RequestRouting::shared_queue: break;
+    }
+    return least_device(engines);
   }
 
  private:
@@ -126,10 +137,12 @@ class Simulation {
   void submit(std::size_t engine, std::uint32_t id, Picoseconds now);
   void serve_queue(Router& router, Picoseconds now);
   void touch(std::size_t engine);
-  [[nodiscard]] std::size_t model_of(std::uint32_t id) const noexcept;
   [[nodiscard]] std::size_t device_of(std::size_t engine) const noexcept;
   void follow_cut(std::size_t engine, Picoseconds now);
+  // Out of line, so that fleets of one model are as fast as without them.
+  [[gnu::noinline]] void enter_device(std::uint32_t id, Picoseconds now);
   void ask_for_turn(std::size_t engine, Picoseconds now);
+  [[gnu::noinline]] void take_turns(Picoseconds now);
   void take_turn(std::size_t device, Picoseconds now);
   [[nodiscard]] PoolCounters counters(std::size_t first, std::size_t count, std::size_t stride = 1) const;
 
@@ -263,14 +276,13 @@ FleetResult Simulation::run() {
     serve_queue(prefill_, now);
     serve_queue(serve_, now);
     take_arrivals(now);
+    if (models_ > 1) {
+      take_turns(now);
+    }
     for (const std::size_t engine : touched_) {
-      is_touched_[engine] = 0;
-      if (models_ > 1) {
-        take_turn(device_of(engine), now);
-        continue;
-      }
       engines_[engine].start(now);
       events_.set(engine, engines_[engine].next_event());
+      is_touched_[engine] = 0;
     }
     touched_.clear();
   }
@@ -349,9 +361,12 @@ void Simulation::take_arrivals(Picoseconds now) {
 }
 
 void Simulation::enter(std::uint32_t id, Picoseconds now) {
+  if (models_ > 1) {
+    enter_device(id, now);
+    return;
+  }
   const Request& request = load_.requests[id];
-  const SimulatedEngine& serves = engines_[prefill_engines_ + model_of(id)];
-  const bool held = serves.holds(request) && (!disaggregated() || engines_.front().holds(request));
+  const bool held = engines_.back().holds(request) && (!disaggregated() || engines_.front().holds(request));
   if (!held) {
     result_.requests[id].refused = true;
     answered(now);
@@ -364,7 +379,7 @@ void Simulation::enter(std::uint32_t id, Picoseconds now) {
 }
 
 void Simulation::route(Router& router, std::uint32_t id, Picoseconds now) {
-  const std::optional<std::size_t> engine = router.queue.empty() ? router.choose(engines_, model_of(id)) : std::nullopt;
+  const std::optional<std::size_t> engine = router.queue.empty() ? router.choose(engines_) : std::nullopt;
   if (engine) {
     submit(*engine, id, now);
   } else {
@@ -392,18 +407,25 @@ void Simulation::submit(std::size_t engine, std::uint32_t id, Picoseconds now) {
   if (record_ != nullptr) {
     record_->placed(id, static_cast<std::int32_t>(engine));
   }
-  if (models_ > 1) {
-    ask_for_turn(engine, now);
-  }
   engines_[engine].submit(id, now);
-  if (models_ > 1) {
-    follow_cut(engine, now);
-  }
   touch(engine);
 }
 
-std::size_t Simulation::model_of(std::uint32_t id) const noexcept {
-  return models_ > 1 ? fleet_.model_of_class[static_cast<std::size_t>(load_.requests[id].service_class)] : 0;
+/// To the engine of its model on the device that is next.
+void Simulation::enter_device(std::uint32_t id, Picoseconds now) {
+  const Request& request = load_.requests[id];
+  const std::size_t model = fleet_.model_of_class[static_cast<std::size_t>(request.service_class)];
+  if (!engines_[model].holds(request)) {
+    result_.requests[id].refused = true;
+    answered(now);
+    return;
+  }
+  if (record_ != nullptr) {
+    record_->arrived(id, result_.requests[id].arrival);
+  }
+  const std::size_t engine = serve_.choose_device(engines_) + model;
+  ask_for_turn(engine, now);
+  submit(engine, id, now);
 }
 
 /// The first engine of the device that an engine runs on. There is no prefill pool where models share devices.
@@ -431,6 +453,18 @@ void Simulation::ask_for_turn(std::size_t engine, Picoseconds now) {
     engines_[other].give_way(now);
     follow_cut(other, now);
   }
+}
+
+/// On every device that something happened to.
+void Simulation::take_turns(Picoseconds now) {
+  for (const std::size_t engine : touched_) {
+    follow_cut(engine, now);
+    is_touched_[engine] = 0;
+  }
+  for (const std::size_t engine : touched_) {
+    take_turn(device_of(engine), now);
+  }
+  touched_.clear();
 }
 
 /// Of the engines with work the one that has waited longest runs: until something happens where no other has any, else
