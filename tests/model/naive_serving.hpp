@@ -7,9 +7,13 @@
 #include <headroom/model/serve/simulation/scheduler.hpp>
 #include <headroom/model/serve/simulation/time_histogram.hpp>
 
+#include "naive_prefixes.hpp"
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <set>
+#include <tuple>
 #include <vector>
 
 namespace headroom::test {
@@ -48,21 +52,26 @@ class NaiveServing {
     }
   }
 
+  /// Prefixes are looked up there, at arrival and at admission.
+  void look_up_in(NaivePrefixes& prefixes) { prefixes_ = &prefixes; }
+
   std::vector<RequestTimes> run() {
-    std::size_t arrived = 0;
     std::size_t finished = 0;
     Picoseconds now{0};
     while (finished < items_.size()) {
-      while (arrived < items_.size() && items_[arrived].arrival <= now) {
-        times_[arrived].arrival = items_[arrived].arrival;
-        waiting_.push_back(arrived++);
+      arrivals(now + Picoseconds{1});
+      while (!coming_.empty() && std::get<0>(*coming_.begin()) <= now) {
+        waiting_.push_back(std::get<2>(*coming_.begin()));
+        coming_.erase(coming_.begin());
       }
       iteration(now);
       if (chunks_.empty() && !decodes_) {
-        now = items_.at(arrived).arrival;
+        now = coming_.empty() ? never : std::get<0>(*coming_.begin());
+        now = arrived_ < items_.size() ? std::min(now, items_[arrived_].arrival) : now;
         continue;
       }
       now += std::max(length_, Picoseconds{1});
+      arrivals(now);  // while the iteration runs; what arrives when it ends sees its end
       finished += end(now);
     }
     return times_;
@@ -86,6 +95,15 @@ class NaiveServing {
     bool ends;
   };
 
+  void arrivals(Picoseconds before) {
+    for (; arrived_ < items_.size() && items_[arrived_].arrival < before; ++arrived_) {
+      const Picoseconds at = items_[arrived_].arrival;
+      times_[arrived_].arrival = at;
+      const Picoseconds ready = prefixes_ != nullptr ? prefixes_->arrive(arrived_, at) : at;
+      coming_.insert({ready, ready > at, arrived_});
+    }
+  }
+
   std::int64_t blocks_of(std::int64_t tokens) const {
     return tokens / settings_.block_tokens + (tokens % settings_.block_tokens != 0 ? 1 : 0);
   }
@@ -99,6 +117,12 @@ class NaiveServing {
   void take(Item& item, std::int64_t blocks) {
     item.blocks += blocks;
     free_ -= blocks;
+    if (prefixes_ != nullptr) {
+      prefixes_->take(blocks);
+    }
+  }
+  std::int64_t released(std::size_t id) {
+    return prefixes_ != nullptr ? prefixes_->release(id, items_[id].blocks) : items_[id].blocks;
   }
 
   void preempt() {
@@ -107,7 +131,7 @@ class NaiveServing {
     Item& item = items_[id];
     ++preemptions;
     ++times_[id].preemptions;
-    free_ += item.blocks;
+    free_ += released(id);
     if (settings_.rules.eviction == Eviction::swap) {
       item.swapped = true;
       copies_ += settings_.swap_per_block * item.blocks;
@@ -177,6 +201,9 @@ class NaiveServing {
     batch_.add(tokens, ends, tables_.chunk(tokens, item.kv + tokens));
     chunks_.push_back({id, tokens, ends});
     budget -= tokens;
+    if (prefixes_ != nullptr) {
+      prefixes_->name(id, item.kv + tokens);
+    }
   }
 
   void prompts(std::int64_t budget) {
@@ -202,7 +229,9 @@ class NaiveServing {
         return;
       }
       const std::int64_t all = item.prompt + item.out;
-      const std::int64_t cached = std::min(item.prefix, all - 1);
+      const NaivePrefixes::Found found =
+          prefixes_ != nullptr ? prefixes_->find(id) : NaivePrefixes::Found{item.prefix, 0, 0};
+      const std::int64_t cached = std::min(found.tokens, all - 1);
       std::int64_t tokens = all - cached;
       if (settings_.rules.chunked) {
         tokens = std::min(tokens, budget);
@@ -212,12 +241,18 @@ class NaiveServing {
       const std::int64_t need = whole()                                              ? whole_blocks(item)
                                 : settings_.rules.reservation == Reservation::prompt ? blocks_of(all)
                                                                                      : blocks_of(cached + tokens);
-      if (need > free_ - (running_.empty() ? 0 : settings_.watermark_blocks)) {
+      if (need - found.in_use > free_ - (running_.empty() ? 0 : settings_.watermark_blocks)) {
         return;
       }
       waiting_.pop_front();
       running_.push_back(id);
-      take(item, need);
+      if (prefixes_ != nullptr) {
+        item.blocks = need;
+        free_ -= need - found.in_use;
+        prefixes_->admit(id, found, need);
+      } else {
+        take(item, need);
+      }
       item.kv = cached;
       add(id, tokens, budget);
       if (times_[id].started == never) {
@@ -248,7 +283,8 @@ class NaiveServing {
   }
 
   std::size_t end(Picoseconds now) {
-    std::vector<std::size_t> gone;
+    std::size_t of_chunks = 0;
+    std::vector<std::size_t> gone;  // prompts of one token first, then decodes by admission
     ++batches[static_cast<std::size_t>(batch_.decodes + batch_.chunks)];
     peak = std::max(peak, settings_.blocks - free_);
     if (decodes_) {
@@ -276,6 +312,9 @@ class NaiveServing {
       }
       if (item.out == 0) {
         times_[part.id].first_token = now;
+        if (prefixes_ != nullptr) {
+          prefixes_->computed(part.id);
+        }
       } else {
         gaps.add(now - item.last, 1);
       }
@@ -283,12 +322,12 @@ class NaiveServing {
       ++item.out;
       item.decodes = true;
       if (item.out == item.output) {
-        gone.push_back(part.id);
+        gone.insert(gone.begin() + static_cast<std::ptrdiff_t>(of_chunks++), part.id);
       }
     }
     for (const std::size_t id : gone) {
       times_[id].finished = now;
-      free_ += items_[id].blocks;
+      free_ += released(id);
       running_.erase(std::find(running_.begin(), running_.end(), id));
     }
     return gone.size();
@@ -299,6 +338,9 @@ class NaiveServing {
   std::int64_t free_;
   std::vector<RequestTimes> times_;
   std::vector<Item> items_;
+  std::size_t arrived_ = 0;
+  std::set<std::tuple<Picoseconds, bool, std::size_t>> coming_;  ///< when, whether after a load, who
+  NaivePrefixes* prefixes_ = nullptr;
   std::deque<std::size_t> waiting_;
   std::vector<std::size_t> running_;
   std::vector<Part> chunks_;

@@ -2,6 +2,7 @@
 // The clock of an engine: what ends, what arrives, and the stretches between. Who is in an iteration is decided in
 // engine_schedule.cpp.
 #include <headroom/model/serve/simulation/engine.hpp>
+#include <headroom/model/serve/simulation/replica_cache.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -135,6 +136,20 @@ void SimulatedEngine::cut(Picoseconds now) noexcept {
   stretch_.end = stretch_.begin + stretch_.first;
 }
 
+void SimulatedEngine::settle(Picoseconds now) noexcept {
+  if (!stretch_.decodes || speculates() || reserves()) {
+    return;
+  }
+  // The most steps that end before now, and the one after them: they have begun.
+  std::int64_t ended = 0;
+  std::int64_t beyond = stretch_.steps;
+  while (beyond - ended > 1) {
+    const std::int64_t middle = ended + (beyond - ended) / 2;
+    (stretch_.begin + stretch_.length(middle) < now ? ended : beyond) = middle;
+  }
+  take_growth(decoding_.growth(ended + 1));
+}
+
 void SimulatedEngine::start(Picoseconds now) noexcept {
   if (stretch_.steps > 0) {
     return;
@@ -192,6 +207,10 @@ void SimulatedEngine::plan_decodes() noexcept {
   std::int64_t steps = std::min(decoding_.until_end(), (line_.end - batch_.context - 1) / n + 1);
   if (!reserves()) {
     steps = decoding_.ticks_within(free_, steps);
+    // What is forgotten may be what the one that waits for a place counts on: it then asks for other room.
+    if (cache_ != nullptr && waiting_.head != Sequence::none && running_count_ < settings_.max_num_seqs) {
+      steps = std::max<std::int64_t>(1, decoding_.ticks_within(cache_->before_ids() + ahead_, steps));
+    }
   }
   const Picoseconds increment = line_.per_key * n;
   if (stretch_.first >= Picoseconds{1} && stretch_.first + increment * (steps - 1) >= Picoseconds{1}) {
@@ -229,7 +248,12 @@ void SimulatedEngine::account(std::int64_t steps) noexcept {
 void SimulatedEngine::advance_decodes(std::int64_t steps) noexcept {
   counters_.output_tokens += steps * decoding_.size();
   if (!reserves()) {
-    free_ -= decoding_.growth(steps);
+    const std::int64_t blocks = decoding_.growth(steps);
+    free_ -= blocks;
+    if (cache_ != nullptr) {
+      take_growth(blocks);
+      ahead_ -= blocks;
+    }
   }
   decoding_.tick(steps);
 }
@@ -300,6 +324,9 @@ std::int64_t SimulatedEngine::complete_chunks(Picoseconds end) noexcept {
     } else {
       counters_.gaps.add(end - sequence.last_token, 1);
     }
+    if (cache_ != nullptr && sequence.generated == 0) {
+      cache_->computed(chunk.id);
+    }
     sequence.last_token = end;
     ++sequence.generated;
     ++counters_.output_tokens;
@@ -323,7 +350,7 @@ void SimulatedEngine::begin_decoding(std::uint32_t id) noexcept {
 
 void SimulatedEngine::finish(std::uint32_t id, Picoseconds end) noexcept {
   Sequence& sequence = sequences_[id];
-  free_ += held(sequence);
+  give_back(id, held(sequence));
   sequence.held = 0;
   sequence.state = Sequence::State::done;
   remove(running_, id);

@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is in the next iteration of an engine: the rules of scheduler.hpp.
 #include <headroom/model/serve/simulation/engine.hpp>
+#include <headroom/model/serve/simulation/replica_cache.hpp>
 
 #include <algorithm>
 #include <cstdint>
 
 namespace headroom {
+
+void SimulatedEngine::take(std::int64_t blocks) noexcept {
+  free_ -= blocks;
+  if (cache_ != nullptr) {
+    cache_->take(blocks);
+  }
+}
+
+/// `blocks` are those of all steps of a stretch so far: what is not taken from the cache yet is.
+void SimulatedEngine::take_growth(std::int64_t blocks) noexcept {
+  if (blocks > ahead_) {
+    cache_->take(blocks - ahead_);
+    ahead_ = blocks;
+  }
+}
+
+void SimulatedEngine::give_back(std::uint32_t id, std::int64_t blocks) noexcept {
+  free_ += cache_ != nullptr ? cache_->release(id, blocks) : blocks;
+}
 
 void SimulatedEngine::append(List& list, std::uint32_t id) noexcept {
   Sequence& sequence = sequences_[id];
@@ -77,7 +97,7 @@ void SimulatedEngine::resume_resident() noexcept {
     if (blocks + std::max<std::int64_t>(next, 0) + growth() > free_for_admission()) {
       return;
     }
-    free_ -= blocks;
+    take(blocks);
     run(id);
     if (sequence.swapped) {
       swapping_ += settings_.swap_per_block * blocks;
@@ -112,10 +132,13 @@ bool SimulatedEngine::schedule_decodes() noexcept {
         sequence.held = std::max(sequence.held, blocks_of(sequence.kv + 1 + settings_.speculation.draft));
       }
     }
-    free_ -= blocks;
+    take(blocks);
     blocks = 0;
   }
   promised_ = blocks;
+  if (cache_ != nullptr) {
+    take_growth(blocks);  // before a prompt of this iteration looks what is there
+  }
   return decoding_.size() > 0;
 }
 
@@ -142,7 +165,7 @@ void SimulatedEngine::continue_prompt(std::int64_t& budget) noexcept {
     preempt_newest();
     return;
   }
-  free_ -= blocks;
+  take(blocks);
   sequence.held += blocks;
   add_chunk(partial_, tokens);
   partial_ = Sequence::none;
@@ -155,7 +178,8 @@ bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
     return false;
   }
   const std::int64_t target = sequence.prompt + sequence.generated;
-  const std::int64_t cached = std::min<std::int64_t>(sequence.prefix, target - 1);
+  const ReplicaCache::Found found = cache_ != nullptr ? cache_->find(id) : ReplicaCache::Found{sequence.prefix, 0, 0};
+  const std::int64_t cached = std::min<std::int64_t>(found.tokens, target - 1);
   std::int64_t tokens = target - cached;
   if (settings_.rules.chunked) {
     tokens = std::min(tokens, budget);
@@ -169,10 +193,13 @@ bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
     kept = longest(sequence.prompt, sequence.output);
   }
   const std::int64_t blocks = blocks_of(kept);
-  if (blocks > free_for_admission()) {
+  if (blocks - found.in_use > free_for_admission()) {
     return false;
   }
-  free_ -= blocks;
+  free_ -= blocks - found.in_use;
+  if (cache_ != nullptr) {
+    cache_->admit(id, found, blocks);
+  }
   run(id);
   sequence.held = blocks;
   sequence.kv = static_cast<std::int32_t>(cached);
@@ -192,6 +219,9 @@ void SimulatedEngine::add_chunk(std::uint32_t id, std::int64_t tokens) noexcept 
   const bool ends = last == sequence.prompt + sequence.generated;
   batch_.add(tokens, ends, tables_->chunk(tokens, last));
   chunks_.push_back({id, static_cast<std::int32_t>(tokens), ends});
+  if (cache_ != nullptr) {
+    cache_->name(id, last);
+  }
 }
 
 void SimulatedEngine::preempt_newest() noexcept {
@@ -211,7 +241,7 @@ void SimulatedEngine::preempt_newest() noexcept {
   } else {
     partial_ = Sequence::none;
   }
-  free_ += blocks;
+  give_back(id, blocks);
   remove(running_, id);
   --running_count_;
   sequence.state = Sequence::State::waiting;
