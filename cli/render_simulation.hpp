@@ -29,6 +29,11 @@ struct BatchBin {
 /// "ttft_s": {"mean": ..., "p50": ..., ...}, in seconds.
 void summary(JsonWriter& json, std::string_view name, const TimeSummary& value);
 
+/// What prefix caches and the tiers below them found; empty where no request says what it shares.
+[[nodiscard]] std::string prefix_rows(const ServingSimulation& simulation);
+/// The same as member "prefix_cache".
+void prefix_member(JsonWriter& json, const ServingSimulation& simulation);
+
 /// The verdict in one line: what is kept or missed, and by how much; where it saturates.
 [[nodiscard]] std::string simulation_verdict(const ServingSimulation& simulation);
 

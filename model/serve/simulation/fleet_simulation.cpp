@@ -255,8 +255,11 @@ FleetResult Simulation::run() {
     while (events_.least() == now) {
       complete(events_.first(), now);
     }
-    serve_queue(prefill_, now);
-    serve_queue(serve_, now);
+    for (Router* const router : {&prefill_, &serve_}) {
+      if (!router->queue.empty()) {
+        serve_queue(*router, now);
+      }
+    }
     take_arrivals(now);
     for (const std::size_t engine : touched_) {
       engines_[engine].start(now);
