@@ -31,6 +31,10 @@ void summary(JsonWriter& json, std::string_view name, const TimeSummary& value);
 
 /// "memory": {...} of the fullest GPU of a replica.
 void memory_object(JsonWriter& json, const ServingSimulation& simulation, const ServeScenario& scenario);
+/// What prefix caches and the tiers below them found; empty where no request says what it shares.
+[[nodiscard]] std::string prefix_rows(const ServingSimulation& simulation);
+/// The same as member "prefix_cache".
+void prefix_member(JsonWriter& json, const ServingSimulation& simulation);
 
 /// The verdict in one line: what is kept or missed, and by how much; where it saturates.
 [[nodiscard]] std::string simulation_verdict(const ServingSimulation& simulation);

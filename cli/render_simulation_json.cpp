@@ -5,9 +5,12 @@
 #include <headroom/core/json_writer.hpp>
 #include <headroom/scenarios/serving/beside.hpp>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 #include <utility>
 
 namespace headroom::cli {
@@ -234,6 +237,16 @@ void append(std::string& text, Picoseconds from, Picoseconds to) {
   }
 }
 
+/// Of a prompt, what was not computed.
+std::int32_t cached_tokens(const ServingSimulation& r, std::size_t i) {
+  if (r.result.hits.empty()) {
+    return r.load.requests[i].cached_tokens;
+  }
+  const PrefixHits& hits = r.result.hits[i];
+  return std::min(std::accumulate(hits.tiers.begin(), hits.tiers.end(), hits.pool),
+                  r.load.requests[i].prompt_tokens - 1);
+}
+
 }  // namespace
 
 std::string simulation_json(const Scenario& scenario, const ServingSimulation& r) {
@@ -294,6 +307,7 @@ std::string simulation_json(const Scenario& scenario, const ServingSimulation& r
   if (r.prefill_replicas > 0) {
     pool(json, "prefill_pool", r.metrics.prefill);
   }
+  prefix_member(json, r);
   models(json, r, s);
   memory_object(json, r, s);
   costs(json, r, scenario.money);
@@ -314,7 +328,7 @@ std::string request_log(const ServingSimulation& r) {
     const auto of = static_cast<std::size_t>(request.service_class);
     text += std::to_string(i) + ',' + std::to_string(of) + ',' + (t.replica < 0 ? "" : std::to_string(t.replica)) +
             ',' + std::to_string(request.prompt_tokens) + ',' + std::to_string(request.output_tokens) + ',' +
-            std::to_string(request.cached_tokens) + ',';
+            std::to_string(cached_tokens(r, i)) + ',';
     append(text, request.arrival);
     append(text, t.arrival, t.started);
     append(text, t.arrival, t.first_token);

@@ -16,8 +16,8 @@ namespace headroom::cli {
 namespace {
 
 constexpr std::array<std::string_view, 4> gap_words{"Poisson arrivals", "gamma gaps", "Weibull gaps", "equal gaps"};
-constexpr std::array<std::string_view, 4> routing_words{"in turn", "to the fewest outstanding", "by chance",
-                                                        "from one queue"};
+constexpr std::array<std::string_view, 5> routing_words{"in turn", "to the fewest outstanding", "by chance",
+                                                        "from one queue", "by prefix"};
 constexpr std::size_t bar_width = 40;
 
 std::string percent(double share) {
@@ -318,7 +318,7 @@ std::string simulation_text(const Scenario& scenario, const ServingSimulation& r
   }
   text += pool_rows(apart ? "decode replicas" : "replicas", r.metrics.pool) + "\n" + batch_table(r.metrics.pool) + "\n";
   text += models_table(s, r);
-  text += queue_row(r) + "\n" + memory_table(r.replica.terms(), s.device.visible_capacity().value);
+  text += prefix_rows(r) + queue_row(r) + "\n" + memory_table(r.replica.terms(), s.device.visible_capacity().value);
   text += notes(scenario, r) + price_text(scenario.money) + "\n" + simulated(r);
   text += "times: " + r.times_source + "\n";
   return text;

@@ -271,6 +271,9 @@ class JsonTrace {
         }
       }
     }
+    if (const PromptPrefixes prefixes = numbering_.take(); !prefixes.empty()) {
+      builder_.trace.prefixes = prefixes;
+    }
   }
 
  private:
@@ -293,6 +296,7 @@ class JsonTrace {
     if (const auto arrival = builder_.time(at, *milliseconds * 1e-3)) {
       const std::int64_t held = std::min(*cached * mooncake_block_tokens, std::int64_t{*prompt} - 1);
       builder_.add(at, {*arrival, *prompt, *output, static_cast<std::int32_t>(held), 0});
+      numbering_.add(*prompt, ids_);
     }
   }
 
@@ -336,10 +340,10 @@ class JsonTrace {
 
   std::optional<std::int64_t> hits(const ConfigValue& object) {
     const ConfigValue* const value = object.find("hash_ids");
+    ids_.clear();
     if (value == nullptr) {
       return 0;
     }
-    ids_.clear();
     if (value->kind != ConfigValue::Kind::array) {
       builder_.problem(place(*value), "'hash_ids' must be a list of whole numbers");
       return std::nullopt;
@@ -357,6 +361,7 @@ class JsonTrace {
   const std::string& file_;
   TraceBuilder& builder_;
   PrefixCache cache_;
+  PrefixNumbering numbering_{mooncake_block_tokens};
   std::vector<std::int64_t> ids_;
   int line_ = 1;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/model/serve/simulation/prompt_prefixes.hpp>
 #include <headroom/model/serve/simulation/request.hpp>
 
 #include <array>
@@ -30,6 +31,7 @@ struct RequestTrace {
   TraceForm form = TraceForm::own;
   /// By arrival. Azure's start at the first row, for they are dated; others keep their seconds.
   std::vector<Request> requests;
+  PromptPrefixes prefixes;  ///< of hash ids
   std::int64_t failed = 0;  ///< rows of BurstGPT without an answer, left out as its authors advise
 };
 

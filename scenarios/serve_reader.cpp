@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/serve_rules.hpp>
+#include <headroom/scenarios/serving/kv_offload.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>
@@ -43,6 +44,7 @@ class ServingReader {
     read_limits(table);
     read_chunked_prefill(table, serve_, assumptions_);
     read_speculation(table, models_, serve_, assumptions_);
+    read_kv_offload(table, serve_, assumptions_);
     refuse_contradictions(table, serve_);
     table.finish();
     refuse_encoder();
@@ -81,16 +83,33 @@ class ServingReader {
     const std::int64_t osl = table.maybe_integer("osl", tokens).value_or(0);
     auto traffic = read_traffic(root_, isl, osl, assumptions_);
     auto fleet = read_fleet(root_, assumptions_);
+    const std::optional<bool> caching = table.maybe_boolean("prefix_caching");
     if (!traffic) {
       root_.problem("traffic", "missing [traffic], what is asked of the fleet: rate = \"12 req/s\", or a trace");
       return;
     }
+    take_prefix_caching(caching, *traffic, fleet);
     take_stated_gpus(fleet);
     const ServingTraffic::Lengths lengths = traffic->lengths();
     w.isl = std::max<std::int64_t>(1, std::llround(lengths.prompt));
     w.osl = std::max<std::int64_t>(1, std::llround(lengths.output));
     serve_.traffic = std::make_shared<const ServingTraffic>(std::move(*traffic));
     serve_.fleet = std::make_shared<const FleetQuestion>(std::move(fleet));
+  }
+
+  /// Engines keep prefixes unless they are told not to (vLLM's enable_prefix_caching).
+  void take_prefix_caching(std::optional<bool> stated, ServingTraffic& traffic, const FleetQuestion& fleet) {
+    const bool shares = traffic.shares_prefixes();
+    traffic.prefix_caching = stated.value_or(true);
+    if (shares && !stated) {
+      assume("serving.prefix_caching = true: each replica keeps what prompts share in the free blocks of its KV cache");
+    }
+    if (fleet.routing == RequestRouting::prefix && !traffic.shares_prefixes()) {
+      root_.problem("fleet", "fleet.routing 'prefix', but " +
+                                 std::string{shares ? "serving.prefix_caching is false"
+                                                    : "no request says what it shares; state [traffic.prefix], or a "
+                                                      "trace with hash_ids"});
+    }
   }
 
   /// GPUs that are stated are the fleet: as many replicas as they make, the spare ones among them.

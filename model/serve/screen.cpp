@@ -22,7 +22,7 @@ struct Pool {
   double engines = 1.0;
   RequestRouting routing = RequestRouting::least_outstanding;
   [[nodiscard]] bool balances() const noexcept {
-    return routing == RequestRouting::least_outstanding || routing == RequestRouting::shared_queue;
+    return routing != RequestRouting::random && routing != RequestRouting::round_robin;
   }
 };
 
@@ -102,7 +102,8 @@ double arrival_dispersion(const Pool& pool, const ScreenTraffic& traffic, double
     case RequestRouting::random: return 1.0 + (window_dispersion(cv2, arrivals) - 1.0) / n;
     case RequestRouting::round_robin: return window_dispersion(cv2 / n, arrivals / n);
     case RequestRouting::least_outstanding:
-    case RequestRouting::shared_queue: break;
+    case RequestRouting::shared_queue:
+    case RequestRouting::prefix: break;  // as if prefixes drew nobody away from the idlest
   }
   const double cv2_out = traffic.output.cv * traffic.output.cv;
   const double turn = batch / ((1.0 + 2.0 * cv2_out) * (batch + 4.0));

@@ -166,6 +166,9 @@ class BesideReader {
         serve_.work.draft != nullptr, "serving", "speculative",
         "[serving.speculative] with several models on a replica: whose draft it is is not answered; leave it out, or "
         "give each model a scenario of its own");
+    refuse(serve_.traffic->shares_prefixes(), "traffic", "prefix",
+           "prompts that share prefixes ([traffic.prefix], or a trace's hash ids) with several models on a replica are "
+           "not simulated; leave them out, or give each model a scenario of its own");
     refuse(fleet.routing == RequestRouting::shared_queue, "fleet", "routing",
            "one queue for several models: the first that waits would block the others; use least-outstanding");
   }

@@ -477,6 +477,12 @@ void settle(FleetPlan& plan) {
     plan.notes.push_back(
         "formats are compared by speed and room alone: what they cost in the quality of answers is not");
   }
+  if (plan.simulated && plan.simulated->prefixes) {
+    plan.notes.push_back(plan.simulated->prefixes->text());
+    plan.notes.emplace_back("screened: as if every prefix that prompts share were found; simulated: what is found");
+    const std::vector<std::string>& more = plan.simulated->prefixes->notes;
+    plan.notes.insert(plan.notes.end(), more.begin(), more.end());
+  }
   const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
   plan.interval_source = errors.text() +
                          "; a fleet whose replicas are slower by as much needs the replicas of the "

@@ -36,10 +36,15 @@ ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
     std::vector<TrafficClass> classes;
     for (const RequestClass& c : traffic.classes) {
       classes.push_back(c.traffic);
+      // Of prompts with ids the most that caches can find; the simulation says what they do.
+      classes.back().cached_share = traffic.prefix_caching ? most_cached(c.traffic) / c.traffic.prompt.mean : 0.0;
     }
     return screen_traffic(classes);
   }
   std::vector<Request> requests = traffic.traced->trace.requests;
+  for (Request& request : requests) {
+    request.cached_tokens = traffic.prefix_caching ? request.cached_tokens : 0;
+  }
   TrafficClass all;
   all.arrivals.rate = traffic.traced->rate;
   double gaps = 0.0, squares = 0.0;

@@ -15,7 +15,7 @@ namespace {
 class Sizing {
  public:
   Sizing(const ServeScenario& scenario, const ServedReplica& served) : scenario_{scenario}, served_{served} {
-    if (!scenario.fleet->prefill) {
+    if (!scenario.fleet->prefill && !scenario.traffic->shares_prefixes()) {
       one_ = fleet_saturation(*scenario.traffic, serving_fleet(scenario, served, 1));
     }
   }
@@ -113,7 +113,7 @@ class Sizing {
 
   const ServeScenario& scenario_;
   const ServedReplica& served_;
-  std::optional<Hertz> one_;  ///< saturation of one replica that does both phases
+  std::optional<Hertz> one_;  ///< saturation of one replica that does both phases, and keeps nothing for others
   std::int64_t replicas_ = 1, prefill_ = 0;
 };
 
@@ -134,6 +134,7 @@ ServingMetrics run(const ServeScenario& scenario,
 RequestLoad one_by_one(RequestLoad load) {
   constexpr std::size_t enough = 2000;
   load.requests.resize(std::min(load.requests.size(), enough));
+  load.prefixes = load.prefixes.repeated(1, load.requests.size());
   load.concurrency = 1;
   return load;
 }

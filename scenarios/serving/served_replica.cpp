@@ -67,6 +67,10 @@ Priced price(const ServeScenario& s,
     habits.drafting = &*drafting;
   }
   priced.replica = simulated_replica(replica, s.engine, physics, w.limits(), m.memory, habits);
+  if (EngineSettings& e = priced.replica.engine; e.rules.eviction == Eviction::swap) {
+    const BytesPerSecond links = real(priced.replica.gpus) * s.fleet->kv_offload.host_link.value();
+    e.swap_per_block = picoseconds((real(e.block_tokens) * m.kv_per_token / links).raw());
+  }
   priced.sources = replica.sources();
   if (drafting) {
     for (const std::string& source : drafting->sources()) {
@@ -157,6 +161,10 @@ ServingFleet serving_fleet(const ServeScenario& s,
   fleet.routing = s.fleet->routing;
   fleet.front_end = served.simulated.front_end;
   fleet.seed = s.traffic->seed;
+  fleet.prefix_routing = s.fleet->prefix_routing;
+  const SimulatedReplica& prompts = served.prefill ? *served.prefill : served.simulated;
+  fleet.tiers =
+      offload_tiers(s.fleet->kv_offload, real(prompts.engine.block_tokens) * served.cache_per_token, prompts.gpus);
   if (served.prefill) {
     const DisaggregatedPrefill& p = *s.fleet->prefill;
     fleet.prefill = served.prefill->pool(p.replicas.value_or(prefill_replicas));

@@ -137,6 +137,10 @@ class Simulator {
     add_promises();
     add_costs();
     add_notes();
+    out_.prefixes = found_prefixes(s_, out_.replica, fleet, out_.load, out_.result, out_.warm_up);
+    if (out_.prefixes) {
+      out_.notes.insert(out_.notes.end(), out_.prefixes->notes.begin(), out_.prefixes->notes.end());
+    }
     compare_without_draft();
     return std::move(out_);
   }
@@ -174,6 +178,10 @@ class Simulator {
     fleet.front_end = shorter(fleet.front_end);
     fleet.transfer.rate = slower * fleet.transfer.rate;
     fleet.transfer.latency = fleet.transfer.latency / slower;
+    for (OffloadTier& tier : fleet.tiers) {
+      tier.per_block = shorter(tier.per_block);
+      tier.latency = shorter(tier.latency);
+    }
     const ServingMetrics metrics = serving_metrics(load, simulate(fleet, load), objectives_, out_.warm_up);
     hold(out_.ttft, times(slower, metrics.all.ttft));
     hold(out_.tpot, times(slower, metrics.all.tpot));
@@ -354,7 +362,8 @@ class Simulator {
 Hertz fleet_saturation(const ServingTraffic& asked, const ServingFleet& fleet) {
   ServingFleet one = fleet;
   double times = 1.0;
-  if (!fleet.prefill) {  // equal replicas, whose queues never empty, do not meet
+  const bool share = asked.shares_prefixes();
+  if (!fleet.prefill && !share) {  // equal replicas, whose queues never empty, do not meet
     one.pool.replicas = 1;
     times = real(fleet.pool.replicas);
   }
@@ -366,6 +375,9 @@ Hertz fleet_saturation(const ServingTraffic& asked, const ServingFleet& fleet) {
   places *= one.pool.replicas;
   traffic.requests = std::clamp<std::int64_t>(saturating_requests_of_a_place * places, 1'000, most_saturating_requests);
   RequestLoad load = traffic.load();
+  if (share) {
+    load.concurrency = places + places / 4 + 1;
+  }
   for (Request& request : load.requests) {
     request.arrival = Picoseconds{0};
   }

@@ -10,6 +10,7 @@
 #include <headroom/model/serve/tail_objective.hpp>
 #include <headroom/scenarios/money/money.hpp>
 #include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/serving/found_prefixes.hpp>
 #include <headroom/scenarios/serving/promises.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
@@ -60,10 +61,11 @@ struct ServingSimulation {
   Interval<Hertz> served;      ///< requests finished per second
   Interval<Hertz> saturation;  ///< that the fleet answers at most
   std::vector<JudgedPromise> promises;
-  std::optional<RetryLoad> retries;  ///< where clients try again: against the saturation rate
-  std::optional<ServedCosts> costs;  ///< where there is a price
-  std::vector<std::string> notes;    ///< what was assumed, beside the scenario's own
-  std::string times_source;          ///< where the width of the intervals comes from
+  std::optional<RetryLoad> retries;       ///< where clients try again: against the saturation rate
+  std::optional<ServedCosts> costs;       ///< where there is a price
+  std::optional<FoundPrefixes> prefixes;  ///< where requests say what they share
+  std::vector<std::string> notes;         ///< what was assumed, beside the scenario's own
+  std::string times_source;               ///< where the width of the intervals comes from
   /// Falls behind in the simulation, and is no faster than its load: in a short one answers lag behind requests anyhow.
   [[nodiscard]] bool overloaded() const noexcept { return metrics.overloaded && offered >= saturation.mid; }
   /// Neither overloaded nor a promise missed.
@@ -76,7 +78,8 @@ struct ServingSimulation {
 }
 
 /// Requests per second that a fleet answers while its queues never empty: the same traffic all at once, as many
-/// requests as keep every place taken for most of the run.
+/// requests as keep every place taken for most of the run. Of requests that share prefixes a quarter more than the
+/// places at any time, for what caches hold at time 0 is nothing.
 [[nodiscard]] Hertz fleet_saturation(const ServingTraffic& traffic, const ServingFleet& fleet);
 
 /// "ttft_p95": how a promise is stated.

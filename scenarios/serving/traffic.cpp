@@ -43,6 +43,22 @@ std::int64_t long_draw(const LengthLaw& law) noexcept {
 
 }  // namespace
 
+double most_cached(const TrafficClass& traffic) noexcept {
+  const SharedPrefixes& shared = traffic.prefixes;
+  if (shared.groups == 0) {
+    return traffic.cached_share * traffic.prompt.mean;
+  }
+  // E[min(t, p)] <= min(t, E[p]).
+  const std::int64_t whole = shared.tokens / SharedPrefixes::id_tokens * SharedPrefixes::id_tokens;
+  return shared.share * std::min(real(whole), traffic.prompt.mean);
+}
+
+bool ServingTraffic::shares_prefixes() const noexcept {
+  const bool classes_share =
+      std::any_of(classes.begin(), classes.end(), [](const RequestClass& c) { return c.traffic.prefixes.groups > 0; });
+  return prefix_caching && (traced ? !traced->trace.prefixes.empty() : classes_share);
+}
+
 Hertz ServingTraffic::rate() const noexcept {
   if (traced) {
     return traced->rate;
@@ -107,13 +123,14 @@ ServingTraffic::Lengths ServingTraffic::lengths() const noexcept {
   LengthSums sums;
   if (traced) {
     for (const Request& r : traced->trace.requests) {
-      sums.add(1.0, r.prompt_tokens, r.output_tokens, r.cached_tokens, std::int64_t{r.prompt_tokens} + r.output_tokens);
+      sums.add(1.0, r.prompt_tokens, r.output_tokens, prefix_caching ? r.cached_tokens : 0,
+               std::int64_t{r.prompt_tokens} + r.output_tokens);
     }
     return sums.mean();
   }
   for (const RequestClass& c : classes) {
     sums.add(c.traffic.arrivals.rate.raw(), c.traffic.prompt.mean, c.traffic.output.mean,
-             c.traffic.cached_share * c.traffic.prompt.mean, long_draw(c.traffic.prompt) + long_draw(c.traffic.output));
+             prefix_caching ? most_cached(c.traffic) : 0.0, long_draw(c.traffic.prompt) + long_draw(c.traffic.output));
   }
   return sums.mean();
 }
@@ -127,6 +144,14 @@ RequestLoad ServingTraffic::load(double factor) const {
     const std::int64_t times = std::max<std::int64_t>(1, (count + size - 1) / size);
     RequestLoad load = trace_load(traced->trace.requests, factor * traced->rate, times);
     load.requests.resize(std::min(load.requests.size(), static_cast<std::size_t>(count)));
+    if (shares_prefixes()) {
+      load.prefixes = traced->trace.prefixes.repeated(times, load.requests.size());
+    }
+    if (shares_prefixes() || !prefix_caching) {
+      for (Request& request : load.requests) {
+        request.cached_tokens = 0;
+      }
+    }
     return load;
   }
   std::vector<TrafficClass> traffic;
@@ -134,6 +159,10 @@ RequestLoad ServingTraffic::load(double factor) const {
   for (const RequestClass& c : classes) {
     traffic.push_back(c.traffic);
     traffic.back().arrivals.rate = factor * traffic.back().arrivals.rate;
+    if (!prefix_caching) {
+      traffic.back().cached_share = 0.0;
+      traffic.back().prefixes = {};
+    }
   }
   return open_load(traffic, count, seed);
 }

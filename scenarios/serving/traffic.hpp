@@ -12,6 +12,7 @@
 #include <headroom/model/serve/tail_objective.hpp>
 #include <headroom/scenarios/request_trace.hpp>
 #include <headroom/scenarios/serving/availability.hpp>
+#include <headroom/scenarios/serving/kv_offload.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -57,6 +58,10 @@ struct ServingTraffic {
   /// What the retries make of the load at `factor` times its rate on a fleet of so much capacity. Precondition:
   /// retries.
   [[nodiscard]] RetryLoad retried(Hertz capacity, double factor = 1.0) const noexcept;
+  /// Replicas keep what prompts share; without, every prompt is computed whole, whatever else is stated.
+  bool prefix_caching = true;
+  /// Requests carry ids of what they share, so that what is found follows from the fleet.
+  [[nodiscard]] bool shares_prefixes() const noexcept;
   /// The same classes at the highest rate of the day, all the time.
   [[nodiscard]] ServingTraffic at_peak() const;
   /// Mean requests per second of all classes together.
@@ -64,7 +69,7 @@ struct ServingTraffic {
   /// Tokens of a mean request and of the longest, over all classes by their rates.
   struct Lengths {
     double prompt = 1.0, output = 1.0;
-    double computed = 1.0;     ///< of the prompt: what no prefix cache holds
+    double computed = 1.0;     ///< of the prompt: what no prefix cache holds; of requests with ids the least it can be
     std::int64_t longest = 2;  ///< prompt and output together
   };
   [[nodiscard]] Lengths lengths() const noexcept;
@@ -99,6 +104,8 @@ struct FleetQuestion {
   std::int64_t spare = 0;                 ///< replicas that may be down with the promises still kept
   std::optional<FleetFailures> failures;  ///< from which the spare ones follow instead
   RequestRouting routing = RequestRouting::least_outstanding;
+  PrefixRouting prefix_routing;
+  KvOffload kv_offload;  ///< where caches go that the GPUs have no room for
   std::optional<DisaggregatedPrefill> prefill;
   std::optional<AutoscaleQuestion> autoscaling;
   /// On top of `needed` replicas of so many GPUs.
@@ -113,6 +120,8 @@ struct FleetQuestion {
                                                          std::int64_t isl,
                                                          std::int64_t osl,
                                                          std::vector<std::string>& assumptions);
+/// Of a prompt of the class's mean length, the tokens that others have in common with it: no cache finds more.
+[[nodiscard]] double most_cached(const TrafficClass& traffic) noexcept;
 [[nodiscard]] FleetQuestion read_fleet(ConfigTable& root, std::vector<std::string>& assumptions);
 
 }  // namespace headroom

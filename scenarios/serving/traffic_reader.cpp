@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> gap_names{"poisson", "gamma", "weibull", "constant"};
 constexpr std::array<std::string_view, 4> law_names{"fixed", "uniform", "lognormal", "exponential"};
-constexpr std::array<std::string_view, 4> routing_names{"round-robin", "least-outstanding", "random", "shared-queue"};
+constexpr std::array<std::string_view, 5> routing_names{"round-robin", "least-outstanding", "random", "shared-queue",
+                                                        "prefix"};
 constexpr std::array<std::string_view, 3> curve_names{"constant", "diurnal", "bursts"};
 constexpr std::int64_t most_tokens = 10'000'000;
 
@@ -141,7 +142,8 @@ class TrafficReader {
 
   void read_trace(ConfigTable& table, ServingTraffic& traffic) {
     const std::string file = beside(table, table.text("trace"));
-    for (const std::string_view other : {"arrivals", "cv", "shape", "prompt", "output", "class", "over_time"}) {
+    for (const std::string_view other :
+         {"arrivals", "cv", "shape", "prompt", "output", "prefix", "class", "over_time"}) {
       if (table.value(other) != nullptr) {
         table.problem(other,
                       "'" + std::string{other} + "' beside 'trace', which gives times and lengths; leave one out");
@@ -188,7 +190,8 @@ class TrafficReader {
       traffic.classes.push_back({"all", read_class(table, curve), {}});
       return;
     }
-    for (const std::string_view other : {"rate", "arrivals", "cv", "shape", "prompt", "output", "cached_share"}) {
+    for (const std::string_view other :
+         {"rate", "arrivals", "cv", "shape", "prompt", "output", "prefix", "cached_share"}) {
       if (table.value(other) != nullptr) {
         table.problem(other, "'" + std::string{other} + "' beside [[traffic.class]]; state it in each class");
       }
@@ -226,7 +229,40 @@ class TrafficReader {
     c.cached_share = table.maybe_number("cached_share", {0.0, 1.0}).value_or(0.0);
     c.prompt = read_length(table, "prompt", isl_, "serving.isl");
     c.output = read_length(table, "output", osl_, "serving.osl");
+    read_prefixes(table, c);
     return c;
+  }
+
+  /// [traffic.prefix]: groups of prompts that begin alike.
+  void read_prefixes(ConfigTable& parent, TrafficClass& c) {
+    std::optional<ConfigTable> table = parent.maybe_table("prefix");
+    if (!table) {
+      return;
+    }
+    if (parent.value("cached_share") != nullptr) {
+      parent.problem("cached_share", "'cached_share' beside [" + parent.path() +
+                                         ".prefix], from which it follows what is cached; leave one out");
+    }
+    SharedPrefixes& shared = c.prefixes;
+    shared.groups = table->integer("groups", {1, 1'000'000});
+    shared.tokens = table->integer("tokens", {SharedPrefixes::id_tokens, most_tokens});
+    const auto share = table->maybe_number("share", {0.0, 1.0});
+    const auto zipf = table->maybe_number("zipf", {0.0, 10.0});
+    shared.share = share.value_or(1.0);
+    shared.zipf = zipf.value_or(0.0);
+    if (!share && !table->has("share")) {
+      assume(table->path() + ".share = 1: every request belongs to a group (not stated)");
+    }
+    if (!zipf && !table->has("zipf")) {
+      assume(table->path() + ".zipf = 0: all groups are asked alike (not stated); one that is asked more is kept more");
+    }
+    constexpr std::int64_t most = 1'000'000'000;
+    if (shared.tokens > most / shared.groups) {
+      table->problem("groups", std::to_string(shared.groups) + " groups of " + std::to_string(shared.tokens) +
+                                   " tokens are more than 1e9 tokens; fewer are as many as no cache holds");
+      shared.groups = 1;
+    }
+    table->finish();
   }
 
   LengthLaw read_length(ConfigTable& parent, std::string_view key, std::int64_t usual, const std::string& from) {
@@ -354,6 +390,20 @@ FleetQuestion read_fleet(ConfigTable& root, std::vector<std::string>& assumption
   fleet.replicas = table->maybe_integer("replicas", {1, 1'000'000});
   fleet.spare = table->maybe_integer("spare", {0, 1'000'000}).value_or(0);
   fleet.routing = static_cast<RequestRouting>(table->maybe_choice("routing", routing_names).value_or(1));
+  if (std::optional<ConfigTable> routing = table->maybe_table("prefix_routing")) {
+    PrefixRouting& r = fleet.prefix_routing;
+    r.cache_threshold = routing->maybe_number("cache_threshold", {0.0, 1.0}).value_or(r.cache_threshold);
+    r.balance_abs = routing->maybe_integer("balance_abs_threshold", {0, 1'000'000}).value_or(r.balance_abs);
+    r.balance_rel = routing->maybe_number("balance_rel_threshold", {1.0, 1e6}).value_or(r.balance_rel);
+    routing->finish();
+    if (fleet.routing != RequestRouting::prefix) {
+      table->problem("prefix_routing", "[fleet.prefix_routing] beside another routing; state routing = \"prefix\"");
+    }
+  } else if (fleet.routing == RequestRouting::prefix && !table->has("prefix_routing")) {
+    assumptions.emplace_back(
+        "fleet.prefix_routing: cache_threshold 0.3, balance_abs_threshold 64, balance_rel_threshold 1.5 (the defaults "
+        "of SGLang's router)");
+  }
   fleet.failures = read_failures(*table);
   if (std::optional<ConfigTable> prefill = table->maybe_table("prefill")) {
     DisaggregatedPrefill p;

@@ -7,9 +7,13 @@
 #include <headroom/model/serve/simulation/scheduler.hpp>
 #include <headroom/model/serve/simulation/time_histogram.hpp>
 
+#include "naive_prefixes.hpp"
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <set>
+#include <tuple>
 #include <vector>
 
 namespace headroom::test {
@@ -49,21 +53,26 @@ class NaiveServing {
     }
   }
 
+  /// Prefixes are looked up there, at arrival and at admission.
+  void look_up_in(NaivePrefixes& prefixes) { prefixes_ = &prefixes; }
+
   std::vector<RequestTimes> run() {
-    std::size_t arrived = 0;
     std::size_t finished = 0;
     Picoseconds now{0};
     while (finished < items_.size()) {
-      while (arrived < items_.size() && items_[arrived].arrival <= now) {
-        times_[arrived].arrival = items_[arrived].arrival;
-        waiting_.push_back(arrived++);
+      arrivals(now + Picoseconds{1});
+      while (!coming_.empty() && std::get<0>(*coming_.begin()) <= now) {
+        waiting_.push_back(std::get<2>(*coming_.begin()));
+        coming_.erase(coming_.begin());
       }
       iteration(now);
       if (chunks_.empty() && !decodes_) {
-        now = items_.at(arrived).arrival;
+        now = coming_.empty() ? never : std::get<0>(*coming_.begin());
+        now = arrived_ < items_.size() ? std::min(now, items_[arrived_].arrival) : now;
         continue;
       }
       now += std::max(length_, Picoseconds{1});
+      arrivals(now);  // while the iteration runs; what arrives when it ends sees its end
       finished += end(now);
     }
     return times_;
@@ -108,6 +117,15 @@ class NaiveServing {
     bool ends;
   };
 
+  void arrivals(Picoseconds before) {
+    for (; arrived_ < items_.size() && items_[arrived_].arrival < before; ++arrived_) {
+      const Picoseconds at = items_[arrived_].arrival;
+      times_[arrived_].arrival = at;
+      const Picoseconds ready = prefixes_ != nullptr ? prefixes_->arrive(arrived_, at) : at;
+      coming_.insert({ready, ready > at, arrived_});
+    }
+  }
+
   std::int64_t blocks_of(std::int64_t tokens) const {
     return tokens / settings_.block_tokens + (tokens % settings_.block_tokens != 0 ? 1 : 0);
   }
@@ -121,16 +139,24 @@ class NaiveServing {
   void take(Item& item, std::int64_t blocks) {
     item.blocks += blocks;
     free_.erase(free_.begin(), free_.begin() + blocks);
+    if (prefixes_ != nullptr) {
+      prefixes_->take(blocks);
+    }
   }
   /// The last block first, so that it is the first to be taken again.
   void give(std::size_t id, bool remembers) {
+    if (prefixes_ != nullptr) {
+      const std::int64_t blocks = prefixes_->release(id, items_[id].blocks);
+      free_.insert(free_.end(), static_cast<std::size_t>(blocks), {nobody, 0});
+      return;
+    }
     for (std::int64_t place = items_[id].blocks - 1; place >= 0; --place) {
       free_.push_back({remembers ? id : nobody, place});
     }
   }
   std::int64_t room() const { return static_cast<std::int64_t>(free_.size()); }
   /// Full blocks from the first on that nobody has taken since the item was evicted.
-  std::int64_t found(std::size_t id) const {
+  std::int64_t own_blocks(std::size_t id) const {
     std::vector<bool> there(static_cast<std::size_t>(items_[id].full), false);
     for (const Block& block : free_) {
       if (block.of == id && block.place < items_[id].full) {
@@ -159,7 +185,7 @@ class NaiveServing {
       item.swapped = true;
       copies_ += settings_.swap_per_block * item.blocks;
     } else {
-      item.full = settings_.rules.remembers ? item.kv / settings_.block_tokens : 0;
+      item.full = settings_.rules.remembers && prefixes_ == nullptr ? item.kv / settings_.block_tokens : 0;
       item.kv = 0;
       item.blocks = 0;
       item.decodes = false;
@@ -225,6 +251,9 @@ class NaiveServing {
     batch_.add(tokens, ends, tables_.chunk(tokens, item.kv + tokens));
     chunks_.push_back({id, tokens, ends});
     budget -= tokens;
+    if (prefixes_ != nullptr) {
+      prefixes_->name(id, item.kv + tokens);
+    }
   }
 
   void prompts(std::int64_t budget) {
@@ -250,8 +279,11 @@ class NaiveServing {
         return;
       }
       const std::int64_t all = item.prompt + item.out;
-      const std::int64_t own = found(id);
-      const std::int64_t cached = std::min(std::max(item.prefix, own * settings_.block_tokens), all - 1);
+      const std::int64_t own = own_blocks(id);
+      const NaivePrefixes::Found found =
+          prefixes_ != nullptr ? prefixes_->find(id)
+                               : NaivePrefixes::Found{std::max(item.prefix, own * settings_.block_tokens), 0, 0};
+      const std::int64_t cached = std::min(found.tokens, all - 1);
       std::int64_t tokens = all - cached;
       if (settings_.rules.chunked) {
         tokens = std::min(tokens, budget);
@@ -261,14 +293,20 @@ class NaiveServing {
       const std::int64_t need = whole()                                              ? whole_blocks(item)
                                 : settings_.rules.reservation == Reservation::prompt ? blocks_of(all)
                                                                                      : blocks_of(cached + tokens);
-      if (need > room() - (running_.empty() ? 0 : settings_.watermark_blocks)) {
+      if (need - found.in_use > room() - (running_.empty() ? 0 : settings_.watermark_blocks)) {
         return;
       }
       waiting_.pop_front();
       running_.push_back(id);
-      const std::int64_t again = std::min(own, blocks_of(cached));
-      reuse(id, again);
-      take(item, need - again);
+      if (prefixes_ != nullptr) {
+        item.blocks = need;
+        free_.erase(free_.begin(), free_.begin() + (need - found.in_use));
+        prefixes_->admit(id, found, need);
+      } else {
+        const std::int64_t again = std::min(own, blocks_of(cached));
+        reuse(id, again);
+        take(item, need - again);
+      }
       item.kv = cached;
       add(id, tokens, budget);
       if (times_[id].started == never) {
@@ -299,7 +337,8 @@ class NaiveServing {
   }
 
   std::size_t end(Picoseconds now) {
-    std::vector<std::size_t> gone;
+    std::size_t of_chunks = 0;
+    std::vector<std::size_t> gone;  // prompts of one token first, then decodes by admission
     ++batches[static_cast<std::size_t>(batch_.decodes + batch_.chunks)];
     peak = std::max(peak, settings_.blocks - room());
     if (decodes_) {
@@ -327,6 +366,9 @@ class NaiveServing {
       }
       if (item.out == 0) {
         times_[part.id].first_token = now;
+        if (prefixes_ != nullptr) {
+          prefixes_->computed(part.id);
+        }
       } else {
         gaps.add(now - item.last, 1);
       }
@@ -334,7 +376,7 @@ class NaiveServing {
       ++item.out;
       item.decodes = true;
       if (item.out == item.output) {
-        gone.push_back(part.id);
+        gone.insert(gone.begin() + static_cast<std::ptrdiff_t>(of_chunks++), part.id);
       }
     }
     for (const std::size_t id : gone) {
@@ -350,6 +392,9 @@ class NaiveServing {
   std::deque<Block> free_;  ///< the first is taken first
   std::vector<RequestTimes> times_;
   std::vector<Item> items_;
+  std::size_t arrived_ = 0;
+  std::set<std::tuple<Picoseconds, bool, std::size_t>> coming_;  ///< when, whether after a load, who
+  NaivePrefixes* prefixes_ = nullptr;
   std::deque<std::size_t> waiting_;
   std::vector<std::size_t> running_;
   std::vector<Part> chunks_;

@@ -235,14 +235,20 @@ TEST_CASE("disaggregated under load: prompts no longer stall decodes, and every 
 #ifdef HEADROOM_COUNTS_ALLOCATIONS
 TEST_CASE("once set up, a simulation asks for no memory: ten times the requests make no more allocations") {
   const IterationTables tables = usual();
-  const TrafficClass one = traffic(60.0);
-  for (int kind = 0; kind < 4; ++kind) {
+  TrafficClass one = traffic(60.0);
+  for (int kind = 0; kind < 5; ++kind) {
     CAPTURE(kind);
     ServingFleet fleet = fleet_of(tables, 2);
     fleet.pool.engine.blocks = 900;  // tight: preemptions too
     fleet.routing = kind == 0 ? RequestRouting::shared_queue : RequestRouting::least_outstanding;
     if (kind == 1) {
       fleet.prefill = fleet.pool;
+    }
+    if (kind == 4) {
+      one.prefixes = {.groups = 9, .tokens = 640};
+      fleet.routing = RequestRouting::prefix;
+      fleet.tiers = {OffloadTier{800, Picoseconds{ms}, Picoseconds{ms}, false}, OffloadTier{},
+                     OffloadTier{9000, Picoseconds{ms}, Picoseconds{ms}, true}};
     }
     const auto count = [&](std::int64_t requests) {
       const RequestLoad load = kind == 2 ? closed_load(one, 50, requests, 1) : open_load({&one, 1}, requests, 1);

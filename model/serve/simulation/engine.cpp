@@ -2,6 +2,7 @@
 // The clock of an engine: what ends, what arrives, and the stretches between. Who is in an iteration is decided in
 // engine_schedule.cpp.
 #include <headroom/model/serve/simulation/engine.hpp>
+#include <headroom/model/serve/simulation/replica_cache.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -142,6 +143,20 @@ void SimulatedEngine::only_one() noexcept {
   }
 }
 
+void SimulatedEngine::settle(Picoseconds now) noexcept {
+  if (!stretch_.decodes || speculates() || reserves()) {
+    return;
+  }
+  // The most steps that end before now, and the one after them: they have begun.
+  std::int64_t ended = 0;
+  std::int64_t beyond = stretch_.steps;
+  while (beyond - ended > 1) {
+    const std::int64_t middle = ended + (beyond - ended) / 2;
+    (stretch_.begin + stretch_.length(middle) < now ? ended : beyond) = middle;
+  }
+  take_growth(decoding_.growth(ended + 1));
+}
+
 void SimulatedEngine::start(Picoseconds now) noexcept {
   if (stretch_.steps > 0) {
     return;
@@ -199,10 +214,14 @@ void SimulatedEngine::plan_decodes() noexcept {
   std::int64_t steps = std::min(decoding_.until_end(), (line_.end - batch_.context - 1) / n + 1);
   if (!reserves()) {
     steps = decoding_.ticks_within(free_, steps);
+    const bool waits = waiting_.head != Sequence::none && running_count_ < settings_.max_num_seqs;
     // What the first that waits has left shrinks with every block that is taken, and with it the room that it asks for.
-    const bool shrinks = waiting_.head != Sequence::none && remembered(sequences_[waiting_.head]) > 0;
-    if (shrinks && running_count_ < settings_.max_num_seqs) {
+    if (waits && remembered(sequences_[waiting_.head]) > 0) {
       steps = 1;
+    }
+    // What is forgotten may be what the one that waits for a place counts on: it then asks for other room.
+    if (waits && cache_ != nullptr) {
+      steps = std::max<std::int64_t>(1, decoding_.ticks_within(cache_->before_ids() + ahead_, steps));
     }
   }
   const Picoseconds increment = line_.per_key * n;
@@ -244,6 +263,10 @@ void SimulatedEngine::advance_decodes(std::int64_t steps) noexcept {
     const std::int64_t blocks = decoding_.growth(steps);
     free_ -= blocks;
     taken_ += blocks;
+    if (cache_ != nullptr) {
+      take_growth(blocks);
+      ahead_ -= blocks;
+    }
   }
   decoding_.tick(steps);
 }
@@ -314,6 +337,9 @@ std::int64_t SimulatedEngine::complete_chunks(Picoseconds end) noexcept {
     } else {
       counters_.gaps.add(end - sequence.last_token, 1);
     }
+    if (cache_ != nullptr && sequence.generated == 0) {
+      cache_->computed(chunk.id);
+    }
     sequence.last_token = end;
     ++sequence.generated;
     ++counters_.output_tokens;
@@ -337,7 +363,7 @@ void SimulatedEngine::begin_decoding(std::uint32_t id) noexcept {
 
 void SimulatedEngine::finish(std::uint32_t id, Picoseconds end) noexcept {
   Sequence& sequence = sequences_[id];
-  free_ += held(sequence);
+  give_back(id, held(sequence));
   sequence.held = 0;
   sequence.state = Sequence::State::done;
   remove(running_, id);

@@ -17,6 +17,8 @@
 
 namespace headroom {
 
+class ReplicaCache;
+
 /// Both phases, or one side of a disaggregated fleet: a prefill engine hands a request on at its first token, a decode
 /// engine takes it with its cache.
 enum class EngineRole : std::uint8_t { both, prefill, decode };
@@ -79,6 +81,13 @@ class SimulatedEngine {
     record_ = record;
     index_ = index;
   }
+  /// Prefixes are looked up in `cache`, and blocks taken from it; nullptr: `prefix` of each sequence says what is
+  /// cached.
+  void cache_in(ReplicaCache* cache) noexcept { cache_ = cache; }
+  /// Takes the blocks of the decodes that have started before `now`, so that the cache can be looked at.
+  void settle(Picoseconds now) noexcept;
+  /// `more` requests are on their way to this engine: they count as outstanding.
+  void expect(std::int64_t more) noexcept { expected_ += more; }
   /// Whether the pool holds the request at its longest. One that it does not hold must not be submitted.
   [[nodiscard]] bool holds(const Request& request) const noexcept;
   /// Precondition: next_event() > now, or the engine is idle.
@@ -96,8 +105,8 @@ class SimulatedEngine {
   void only_one() noexcept;
 
   [[nodiscard]] std::span<const std::uint32_t> done() const noexcept { return done_; }
-  /// Requests that run or wait here.
-  [[nodiscard]] std::int64_t outstanding() const noexcept { return running_count_ + waiting_count_; }
+  /// Requests that run or wait here, or are on their way.
+  [[nodiscard]] std::int64_t outstanding() const noexcept { return running_count_ + waiting_count_ + expected_; }
   [[nodiscard]] std::int64_t waiting() const noexcept { return waiting_count_; }
   [[nodiscard]] const EngineSettings& settings() const noexcept { return settings_; }
   [[nodiscard]] const EngineCounters& counters() const noexcept { return counters_; }
@@ -142,6 +151,10 @@ class SimulatedEngine {
   [[nodiscard]] std::int64_t cached(const Sequence& sequence) const noexcept;
   [[nodiscard]] std::int64_t growth() const noexcept;
 
+  void take(std::int64_t blocks) noexcept;
+  void take_growth(std::int64_t blocks) noexcept;
+  void give_back(std::uint32_t id, std::int64_t blocks) noexcept;
+
   void append(List& list, std::uint32_t id) noexcept;
   void remove(List& list, std::uint32_t id) noexcept;
   void wait_first(std::uint32_t id) noexcept;
@@ -175,6 +188,7 @@ class SimulatedEngine {
 
   List waiting_, running_;  ///< running_ by admission: the newest is its tail
   std::int64_t waiting_count_ = 0, running_count_ = 0, admitted_ = 0;
+  std::int64_t expected_ = 0;
   std::int64_t free_ = 0;
   std::int64_t taken_ = 0;                  ///< blocks, since the start
   std::uint32_t partial_ = Sequence::none;  ///< the one prompt that is partly computed: always the newest
@@ -192,6 +206,8 @@ class SimulatedEngine {
   std::vector<Group> groups_;
   std::vector<std::uint32_t> done_;
   EngineCounters counters_;
+  ReplicaCache* cache_ = nullptr;
+  std::int64_t ahead_ = 0;  ///< blocks of decodes under way that are out of the cache, and not yet of free_
   SimulationRecord* record_ = nullptr;
   std::int32_t index_ = 0;
 };

@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is in the next iteration of an engine: the rules of scheduler.hpp.
 #include <headroom/model/serve/simulation/engine.hpp>
+#include <headroom/model/serve/simulation/replica_cache.hpp>
 
 #include <algorithm>
 #include <cstdint>
 
 namespace headroom {
+
+void SimulatedEngine::take(std::int64_t blocks) noexcept {
+  free_ -= blocks;
+  taken_ += blocks;
+  if (cache_ != nullptr) {
+    cache_->take(blocks);
+  }
+}
+
+/// `blocks` are those of all steps of a stretch so far: what is not taken from the cache yet is.
+void SimulatedEngine::take_growth(std::int64_t blocks) noexcept {
+  if (blocks > ahead_) {
+    cache_->take(blocks - ahead_);
+    ahead_ = blocks;
+  }
+}
+
+void SimulatedEngine::give_back(std::uint32_t id, std::int64_t blocks) noexcept {
+  free_ += cache_ != nullptr ? cache_->release(id, blocks) : blocks;
+}
 
 void SimulatedEngine::append(List& list, std::uint32_t id) noexcept {
   Sequence& sequence = sequences_[id];
@@ -87,8 +108,7 @@ void SimulatedEngine::resume_resident() noexcept {
     if (blocks + std::max<std::int64_t>(next, 0) + growth() > free_for_admission()) {
       return;
     }
-    free_ -= blocks;
-    taken_ += blocks;
+    take(blocks);
     run(id);
     if (sequence.swapped) {
       swapping_ += settings_.swap_per_block * blocks;
@@ -123,11 +143,13 @@ bool SimulatedEngine::schedule_decodes() noexcept {
         sequence.held = std::max(sequence.held, blocks_of(sequence.kv + 1 + settings_.speculation.draft));
       }
     }
-    free_ -= blocks;
-    taken_ += blocks;
+    take(blocks);
     blocks = 0;
   }
   promised_ = blocks;
+  if (cache_ != nullptr) {
+    take_growth(blocks);  // before a prompt of this iteration looks what is there
+  }
   return decoding_.size() > 0;
 }
 
@@ -154,8 +176,7 @@ void SimulatedEngine::continue_prompt(std::int64_t& budget) noexcept {
     preempt_newest();
     return;
   }
-  free_ -= blocks;
-  taken_ += blocks;
+  take(blocks);
   sequence.held += blocks;
   add_chunk(partial_, tokens);
   partial_ = Sequence::none;
@@ -168,30 +189,34 @@ bool SimulatedEngine::admit(std::uint32_t id, std::int64_t& budget) noexcept {
     return false;
   }
   const std::int64_t target = sequence.prompt + sequence.generated;
-  const std::int64_t found = cached(sequence);
-  std::int64_t tokens = target - found;
+  const ReplicaCache::Found found = cache_ != nullptr ? cache_->find(id) : ReplicaCache::Found{cached(sequence), 0, 0};
+  const std::int64_t known = std::min<std::int64_t>(found.tokens, target - 1);
+  std::int64_t tokens = target - known;
   if (settings_.rules.chunked) {
     tokens = std::min(tokens, budget);
   } else if (tokens > budget && !(tokens > settings_.max_num_tokens && chunks_.empty())) {
     return false;  // what is longer than any iteration runs as its only prompt
   }
-  std::int64_t kept = found + tokens;
+  std::int64_t kept = known + tokens;
   if (settings_.rules.reservation == Reservation::prompt) {
     kept = target;
   } else if (reserves()) {
     kept = longest(sequence.prompt, sequence.output);
   }
   const std::int64_t blocks = blocks_of(kept);
-  if (blocks > free_for_admission()) {
+  if (blocks - found.in_use > free_for_admission()) {
     return false;
   }
-  free_ -= blocks;
-  taken_ += blocks - std::min(remembered(sequence), blocks_of(found));
+  free_ -= blocks - found.in_use;
+  taken_ += blocks - std::min(remembered(sequence), blocks_of(known));
+  if (cache_ != nullptr) {
+    cache_->admit(id, found, blocks);
+  }
   run(id);
   sequence.held = blocks;
   sequence.left = 0;
   sequence.full = 0;
-  sequence.kv = static_cast<std::int32_t>(found);
+  sequence.kv = static_cast<std::int32_t>(known);
   sequence.state = Sequence::State::prefilling;
   if (times_[id].started == never) {
     times_[id].started = now_;
@@ -208,6 +233,9 @@ void SimulatedEngine::add_chunk(std::uint32_t id, std::int64_t tokens) noexcept 
   const bool ends = last == sequence.prompt + sequence.generated;
   batch_.add(tokens, ends, tables_->chunk(tokens, last));
   chunks_.push_back({id, static_cast<std::int32_t>(tokens), ends});
+  if (cache_ != nullptr) {
+    cache_->name(id, last);
+  }
 }
 
 void SimulatedEngine::preempt_newest() noexcept {
@@ -227,12 +255,13 @@ void SimulatedEngine::preempt_newest() noexcept {
   } else {
     partial_ = Sequence::none;
   }
-  if (settings_.rules.remembers && settings_.rules.eviction == Eviction::recompute) {
+  // With ids the cache itself says what is left.
+  if (settings_.rules.remembers && settings_.rules.eviction == Eviction::recompute && cache_ == nullptr) {
     sequence.left = blocks;
     sequence.taken = taken_ + free_;
     sequence.full = sequence.kv / settings_.block_tokens;
   }
-  free_ += blocks;
+  give_back(id, blocks);
   remove(running_, id);
   --running_count_;
   sequence.state = Sequence::State::waiting;

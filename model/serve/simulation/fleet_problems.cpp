@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,6 +59,8 @@ void check_beside(std::vector<std::string>& found, const ServingFleet& fleet, co
           "several models and prompts on replicas of their own are not simulated together; leave one out");
   require(found, fleet.routing != RequestRouting::shared_queue,
           "several models behind one queue: the first that waits would block the others; use least-outstanding");
+  require(found, load.prefixes.empty(),
+          "several models and prompts that share prefixes are not simulated together; leave one out");
   std::int32_t classes = 0;
   for (const Request& request : load.requests) {
     classes = std::max(classes, request.service_class + 1);
@@ -68,6 +71,47 @@ void check_beside(std::vector<std::string>& found, const ServingFleet& fleet, co
   for (const std::size_t model : fleet.model_of_class) {
     require(found, model <= fleet.beside.size(),
             "a class asks model " + std::to_string(model) + " of " + std::to_string(fleet.beside.size() + 1));
+  }
+}
+
+/// Ids where requests have some: a whole number of blocks each, behind the same other one everywhere.
+void check_prefixes(std::vector<std::string>& found, const RequestLoad& load, const ReplicaPool& pool) {
+  const PromptPrefixes& prefixes = load.prefixes;
+  const std::size_t requests = load.requests.size();
+  const std::int64_t block = pool.engine.block_tokens;
+  if (prefixes.empty() || block < 1) {
+    return;
+  }
+  require(found, prefixes.id_tokens >= block && prefixes.id_tokens % block == 0,
+          "prefixes: an id stands for " + std::to_string(prefixes.id_tokens) +
+              " tokens, which are no whole blocks of " + std::to_string(block));
+  const bool whole = prefixes.first.size() == requests + 1 && prefixes.first.front() == 0 &&
+                     prefixes.first.back() == prefixes.ids.size() &&
+                     std::is_sorted(prefixes.first.begin(), prefixes.first.end());
+  require(found, whole,
+          "prefixes: ids of " + std::to_string(prefixes.first.size()) + " ends for " + std::to_string(requests) +
+              " requests; each takes one, and one more");
+  if (!whole) {
+    return;
+  }
+  constexpr std::uint32_t unmet = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> before(prefixes.distinct, unmet);
+  for (std::size_t i = 0; i < requests; ++i) {
+    std::uint32_t last = unmet - 1;
+    const std::int64_t covered = static_cast<std::int64_t>(prefixes.of(i).size()) * prefixes.id_tokens;
+    require(found, covered <= load.requests[i].prompt_tokens,
+            "request " + std::to_string(i + 1) + ": ids of " + std::to_string(covered) + " tokens, a prompt of " +
+                std::to_string(load.requests[i].prompt_tokens));
+    for (const std::uint32_t id : prefixes.of(i)) {
+      if (id >= prefixes.distinct || (before[id] != unmet && before[id] != last)) {
+        found.push_back("request " + std::to_string(i + 1) + ": id " + std::to_string(id) +
+                        " stands behind another one than elsewhere, or is none of the " +
+                        std::to_string(prefixes.distinct));
+        return;
+      }
+      before[id] = last;
+      last = id;
+    }
   }
 }
 
@@ -85,6 +129,11 @@ std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& 
             "transfer: the latency must be a time from 0 on");
   }
   check_beside(found, fleet, load);
+  check_prefixes(found, load, fleet.prefill ? *fleet.prefill : fleet.pool);
+  for (const OffloadTier& tier : fleet.tiers) {
+    require(found, tier.blocks >= 0 && tier.per_block >= Picoseconds{0} && tier.latency >= Picoseconds{0},
+            "a tier of the cache: blocks, time of a block and latency cannot be negative");
+  }
   require(found, load.concurrency >= 0, "load: a concurrency of " + std::to_string(load.concurrency));
   require(found, load.think >= Picoseconds{0} && fleet.front_end >= Picoseconds{0},
           "load: think time and front end cannot be negative");

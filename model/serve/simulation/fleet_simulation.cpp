@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/serve/simulation/event_times.hpp>
+#include <headroom/model/serve/simulation/fleet_caches.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/random_stream.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
@@ -68,7 +69,8 @@ class Router {
       case RequestRouting::round_robin: return first_ + turn_++ % count_;
       case RequestRouting::random:
         return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_)));
-      case RequestRouting::least_outstanding: return least(engines);
+      case RequestRouting::least_outstanding:
+      case RequestRouting::prefix: return least(engines);
       case RequestRouting::shared_queue: break;
     }
     const std::size_t engine = least(engines);
@@ -125,6 +127,7 @@ class Simulation {
  private:
   [[nodiscard]] bool disaggregated() const noexcept { return prefill_engines_ > 0; }
   void add_engines(const ReplicaPool& pool, EngineRole role);
+  void add_caches();
   void begin_record();
   void record_queue(const Router& router, Picoseconds now) noexcept;
   [[nodiscard]] Picoseconds next_arrival() const noexcept;
@@ -135,6 +138,9 @@ class Simulation {
   void enter(std::uint32_t id, Picoseconds now);
   void route(Router& router, std::uint32_t id, Picoseconds now);
   void submit(std::size_t engine, std::uint32_t id, Picoseconds now);
+  void place(std::size_t engine, std::uint32_t id, Picoseconds now);
+  [[nodiscard]] std::optional<std::size_t> choose(Router& router, std::uint32_t id, Picoseconds now);
+  void take_loads(Picoseconds now);
   void serve_queue(Router& router, Picoseconds now);
   void touch(std::size_t engine);
   [[nodiscard]] std::size_t device_of(std::size_t engine) const noexcept;
@@ -159,8 +165,11 @@ class Simulation {
   std::size_t next_ = 0;  ///< open: the next request; closed: the next to be sent
   Line<Arrival> sent_;    ///< closed: on their way to the router, by time
   Transfers transfers_;
+  std::optional<FleetCaches> caches_;   ///< where requests have ids
+  Transfers loads_;                     ///< from tiers below the pools, to the replica that each request has
   std::vector<Picoseconds> link_free_;  ///< of each prefill replica
   Picoseconds transfer_per_token_{}, transfer_latency_{};
+  std::vector<std::uint32_t> engine_of_;  ///< by id, of those whose prefix is loaded
   std::vector<std::size_t> touched_;
   std::vector<char> is_touched_;
   std::vector<Picoseconds> asked_;  ///< with several models: since when an engine wants the device
@@ -204,6 +213,7 @@ Simulation::Simulation(const ServingFleet& fleet, const RequestLoad& load, Simul
     }
   }
   add_engines(fleet.pool, disaggregated() ? EngineRole::decode : EngineRole::both);
+  add_caches();
   begin_record();
 }
 
@@ -218,6 +228,21 @@ void Simulation::add_engines(const ReplicaPool& pool, EngineRole role) {
     }
   }
   asked_.assign(models_ > 1 ? engines_.size() : 0, Picoseconds{0});
+}
+
+void Simulation::add_caches() {
+  if (load_.prefixes.empty()) {
+    return;
+  }
+  result_.hits.resize(load_.requests.size());
+  engine_of_.resize(load_.requests.size());
+  std::vector<Arrival> room;
+  room.reserve(load_.requests.size());
+  loads_ = Transfers{std::greater<>{}, std::move(room)};
+  caches_.emplace(fleet_, load_, result_.hits);
+  for (std::size_t i = 0; i < caches_->engines(); ++i) {
+    engines_[i].cache_in(&caches_->of(i));
+  }
 }
 
 void Simulation::begin_record() {
@@ -250,6 +275,7 @@ Picoseconds Simulation::next_arrival() const noexcept {
   } else if (next_ < load_.requests.size()) {
     next = load_.requests[next_].arrival + fleet_.front_end;
   }
+  next = loads_.empty() ? next : std::min(next, loads_.top().time);
   return transfers_.empty() ? next : std::min(next, transfers_.top().time);
 }
 
@@ -273,8 +299,11 @@ FleetResult Simulation::run() {
     while (events_.least() == now) {
       complete(events_.first(), now);
     }
-    serve_queue(prefill_, now);
-    serve_queue(serve_, now);
+    for (Router* const router : {&prefill_, &serve_}) {
+      if (!router->queue.empty()) {
+        serve_queue(*router, now);
+      }
+    }
     take_arrivals(now);
     if (models_ > 1) {
       take_turns(now);
@@ -358,6 +387,16 @@ void Simulation::take_arrivals(Picoseconds now) {
     }
     route(serve_, id, now);
   }
+  take_loads(now);
+}
+
+void Simulation::take_loads(Picoseconds now) {
+  while (!loads_.empty() && loads_.top().time == now) {
+    const std::uint32_t id = loads_.top().id;
+    loads_.pop();
+    engines_[engine_of_[id]].expect(-1);
+    place(engine_of_[id], id, now);
+  }
 }
 
 void Simulation::enter(std::uint32_t id, Picoseconds now) {
@@ -379,7 +418,7 @@ void Simulation::enter(std::uint32_t id, Picoseconds now) {
 }
 
 void Simulation::route(Router& router, std::uint32_t id, Picoseconds now) {
-  const std::optional<std::size_t> engine = router.queue.empty() ? router.choose(engines_) : std::nullopt;
+  const std::optional<std::size_t> engine = router.queue.empty() ? choose(router, id, now) : std::nullopt;
   if (engine) {
     submit(*engine, id, now);
   } else {
@@ -400,7 +439,25 @@ void Simulation::serve_queue(Router& router, Picoseconds now) {
   }
 }
 
+std::optional<std::size_t> Simulation::choose(Router& router, std::uint32_t id, Picoseconds now) {
+  const bool computes_prompts = !disaggregated() || &router == &prefill_;
+  return fleet_.routing == RequestRouting::prefix && caches_ && computes_prompts ? caches_->choose(engines_, id, now)
+                                                                                 : router.choose(engines_);
+}
+
 void Simulation::submit(std::size_t engine, std::uint32_t id, Picoseconds now) {
+  if (caches_ && engine < caches_->engines()) {
+    if (const Picoseconds loaded = caches_->load(engines_[engine], engine, id, now); loaded > now) {
+      engine_of_[id] = static_cast<std::uint32_t>(engine);
+      engines_[engine].expect(1);
+      loads_.push({loaded, id});
+      return;
+    }
+  }
+  place(engine, id, now);
+}
+
+void Simulation::place(std::size_t engine, std::uint32_t id, Picoseconds now) {
   const bool prefill = engine < prefill_engines_;
   result_.requests[id].replica = static_cast<std::int32_t>(
       prefill ? engine / engines_of_a_prefill_replica_ : (engine - prefill_engines_) / engines_of_a_replica_);

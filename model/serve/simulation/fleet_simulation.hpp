@@ -5,10 +5,13 @@
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/serve/iteration_tables.hpp>
 #include <headroom/model/serve/simulation/engine.hpp>
+#include <headroom/model/serve/simulation/fleet_caches.hpp>
+#include <headroom/model/serve/simulation/offload_tiers.hpp>
 #include <headroom/model/serve/simulation/request.hpp>
 #include <headroom/model/serve/simulation/scheduler.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,8 +20,9 @@
 namespace headroom {
 
 /// Which engine a request goes to: in turn; to the one with the fewest requests that run or wait, the first of equals;
-/// by chance; or none before one has a place for it, so that all replicas share one queue.
-enum class RequestRouting : std::uint8_t { round_robin, least_outstanding, random, shared_queue };
+/// by chance; none before one has a place for it, so that all replicas share one queue; or by PrefixRouting, which of
+/// requests without ids is the fewest outstanding.
+enum class RequestRouting : std::uint8_t { round_robin, least_outstanding, random, shared_queue, prefix };
 
 /// Equal replicas. Tables and limits are those of one replica.
 struct ReplicaPool {
@@ -54,6 +58,10 @@ struct ServingFleet {
   std::optional<ReplicaPool> prefill;
   CacheTransfer transfer;
   RequestRouting routing = RequestRouting::least_outstanding;
+  PrefixRouting prefix_routing;
+  /// Below the KV pools of the replicas that compute prompts, the first to be asked first; of no blocks: no tier. Read
+  /// where requests have ids.
+  std::array<OffloadTier, PrefixHits::most_tiers> tiers{};
   Picoseconds front_end{};      ///< from a client to the router, before every request
   Picoseconds horizon = never;  ///< events after it do not happen
   std::uint64_t seed = 0;       ///< of random routing
@@ -78,6 +86,7 @@ struct FleetResult {
   PoolCounters prefill;  ///< no engines: no such pool
   /// Of several models on one pool each one's engines, in the order of ServingFleet::model_of_class; else empty.
   std::vector<PoolCounters> models;
+  std::vector<PrefixHits> hits;  ///< by id; empty: no request has ids
 };
 
 /// Everything that makes the question meaningless, each with its value and the way out; empty when it can be run.

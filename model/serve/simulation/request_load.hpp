@@ -14,12 +14,24 @@
 
 namespace headroom {
 
+/// Prompts that begin as others do: system prompts, tools, few-shot examples. A prompt of a group has its first
+/// `tokens` in common with the others of it; a shorter one all of itself.
+struct SharedPrefixes {
+  std::int64_t groups = 0;  ///< 0: no prompt shares anything
+  std::int64_t tokens = 0;
+  double share = 1.0;  ///< of the requests, that belong to a group
+  double zipf = 0.0;   ///< group k, counted from 1, is chosen in proportion to k^-zipf; 0: all alike
+  /// Tokens that an id stands for: blocks of all engines are whole parts of it.
+  static constexpr std::int64_t id_tokens = 64;
+};
+
 /// Requests of one class.
 struct TrafficClass {
   ArrivalProcess arrivals;
   LengthLaw prompt, output;
   double cached_share = 0.0;     ///< of each prompt that a prefix cache holds, 0 to 1
   std::vector<Request> lengths;  ///< when not empty, tokens are drawn from these instead of the laws, with replacement
+  SharedPrefixes prefixes;
 };
 
 /// What is wrong with classes, each with its value and the way out.

@@ -13,34 +13,6 @@ Seconds as_seconds(Picoseconds time) {
   return Seconds{seconds_of(time)};
 }
 
-/// Quantiles in rising order: each selects among what the one before left above itself.
-TimeSummary summary(std::vector<double>& values) {
-  TimeSummary out;
-  if (values.empty()) {
-    return out;
-  }
-  double sum = 0.0;
-  for (const double value : values) {
-    sum += value;
-  }
-  auto from = values.begin();
-  const auto at = [&](double q) {
-    const double position = q * static_cast<double>(values.size() - 1);
-    const auto below = values.begin() + static_cast<std::ptrdiff_t>(position);
-    std::nth_element(from, below, values.end());
-    from = below;
-    const double next = below + 1 < values.end() ? *std::min_element(below + 1, values.end()) : *below;
-    return Seconds{*below + (position - std::floor(position)) * (next - *below)};
-  };
-  out.mean = Seconds{sum / static_cast<double>(values.size())};
-  out.p50 = at(0.50);
-  out.p90 = at(0.90);
-  out.p95 = at(0.95);
-  out.p99 = at(0.99);
-  out.max = at(1.0);
-  return out;
-}
-
 /// Collects the requests of one class.
 class Collector {
  public:
@@ -81,10 +53,10 @@ class Collector {
   }
 
   RequestMetrics finish() {
-    out_.ttft = summary(ttft_);
-    out_.tpot = summary(tpot_);
-    out_.e2e = summary(e2e_);
-    out_.queue = summary(queue_);
+    out_.ttft = time_summary(ttft_);
+    out_.tpot = time_summary(tpot_);
+    out_.e2e = time_summary(e2e_);
+    out_.queue = time_summary(queue_);
     out_.good_share = out_.requests > 0 ? static_cast<double>(good_) / static_cast<double>(out_.requests) : 0.0;
     if (out_.finished > 0 && last_ > first_) {
       const double time = seconds_of(last_ - first_);
@@ -165,6 +137,34 @@ void judge_load(const RequestLoad& load, const FleetResult& result, ServingMetri
 }
 
 }  // namespace
+
+TimeSummary time_summary(std::vector<double>& values) {
+  TimeSummary out;
+  if (values.empty()) {
+    return out;
+  }
+  double sum = 0.0;
+  for (const double value : values) {
+    sum += value;
+  }
+  // Quantiles in rising order: each selects among what the one before left above itself.
+  auto from = values.begin();
+  const auto at = [&](double q) {
+    const double position = q * static_cast<double>(values.size() - 1);
+    const auto below = values.begin() + static_cast<std::ptrdiff_t>(position);
+    std::nth_element(from, below, values.end());
+    from = below;
+    const double next = below + 1 < values.end() ? *std::min_element(below + 1, values.end()) : *below;
+    return Seconds{*below + (position - std::floor(position)) * (next - *below)};
+  };
+  out.mean = Seconds{sum / static_cast<double>(values.size())};
+  out.p50 = at(0.50);
+  out.p90 = at(0.90);
+  out.p95 = at(0.95);
+  out.p99 = at(0.99);
+  out.max = at(1.0);
+  return out;
+}
 
 ServingMetrics serving_metrics(const RequestLoad& load,
                                const FleetResult& result,

@@ -19,6 +19,9 @@ struct TimeSummary {
   Seconds p50 = mean, p90 = mean, p95 = mean, p99 = mean, max = mean;
 };
 
+/// Of any seconds; their order is lost.
+[[nodiscard]] TimeSummary time_summary(std::vector<double>& values);
+
 /// What a class of requests is promised; a request is good when it keeps all of it.
 struct ServiceObjective {
   static constexpr Seconds none{std::numeric_limits<double>::infinity()};

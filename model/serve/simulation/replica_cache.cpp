@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/simulation/offload_tiers.hpp>
+#include <headroom/model/serve/simulation/replica_cache.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace headroom {
+namespace {
+
+/// Runs of blocks that age apart: no more than there are blocks, and of a pool without an end enough for any run.
+constexpr std::int64_t most_runs = std::int64_t{1} << 20;
+
+}  // namespace
+
+ReplicaCache::ReplicaCache(const PromptPrefixes& prefixes,
+                           std::span<PrefixState> states,
+                           std::span<PrefixHits> hits,
+                           std::int64_t blocks,
+                           std::int64_t block_tokens,
+                           OffloadTiers* tiers,
+                           std::size_t replica)
+    : prefixes_{&prefixes},
+      states_{states},
+      hits_{hits},
+      id_blocks_{prefixes.id_tokens / block_tokens},
+      free_{prefixes.distinct, id_blocks_, std::min(blocks, most_runs)},
+      users_(prefixes.distinct, 0),
+      tiers_{tiers},
+      replica_{replica} {
+  free_.add_blank(blocks);
+}
+
+std::uint32_t ReplicaCache::held(std::uint32_t request) const noexcept {
+  const std::span<const std::uint32_t> ids = prefixes_->of(request);
+  std::uint32_t n = 0;
+  while (n < ids.size() && present(ids[n])) {
+    ++n;
+  }
+  return n;
+}
+
+ReplicaCache::Found ReplicaCache::find(std::uint32_t request) const noexcept {
+  const std::span<const std::uint32_t> ids = prefixes_->of(request);
+  Found found;
+  found.ids = held(request);
+  for (const std::uint32_t id : ids.first(found.ids)) {
+    found.in_use += users_[id] > 0 ? id_blocks_ : 0;
+  }
+  // What was loaded is of use only behind what is in the pool still.
+  const PrefixState& state = states_[request];
+  const std::uint32_t known = found.ids >= state.brought_at ? std::max(found.ids, state.brought) : found.ids;
+  found.tokens = known * prefixes_->id_tokens;
+  return found;
+}
+
+void ReplicaCache::admit(std::uint32_t request, const Found& found, std::int64_t blocks) noexcept {
+  for (const std::uint32_t id : prefixes_->of(request).first(found.ids)) {
+    if (users_[id]++ == 0) {
+      free_.remove(id);
+    }
+  }
+  free_.drop(blocks - found.ids * id_blocks_);
+  PrefixState& state = states_[request];
+  state.shared = found.ids;
+  if (!state.met) {
+    state.met = true;
+    hits_[request].settle(found.ids * prefixes_->id_tokens, found.tokens);
+  }
+  state.brought_at = state.brought = 0;
+}
+
+void ReplicaCache::name(std::uint32_t request, std::int64_t tokens) noexcept {
+  const std::span<const std::uint32_t> ids = prefixes_->of(request);
+  const auto whole = std::min(ids.size(), static_cast<std::size_t>(tokens / prefixes_->id_tokens));
+  PrefixState& state = states_[request];
+  // Blocks that others have computed in the meantime are not merged: these stay without an id.
+  while (state.shared < whole && !present(ids[state.shared])) {
+    users_[ids[state.shared++]] = 1;
+  }
+}
+
+void ReplicaCache::computed(std::uint32_t request) noexcept {
+  if (tiers_ != nullptr) {
+    tiers_->store(replica_, request);
+  }
+}
+
+std::int64_t ReplicaCache::release(std::uint32_t request, std::int64_t blocks) noexcept {
+  PrefixState& state = states_[request];
+  const std::span<const std::uint32_t> ids = prefixes_->of(request);
+  std::int64_t freed = blocks - state.shared * id_blocks_;
+  free_.add_unnamed(freed);
+  for (; state.shared > 0; --state.shared) {
+    const std::uint32_t id = ids[state.shared - 1];
+    if (--users_[id] == 0) {
+      free_.add(id);
+      freed += id_blocks_;
+    }
+  }
+  return freed;
+}
+
+}  // namespace headroom

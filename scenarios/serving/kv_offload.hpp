@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where KV caches go that the GPUs have no room for: prefixes to tiers below the pool ([serving.kv_offload]), preempted
+// sequences to the host (serving.preemption_mode).
+#pragma once
+
+#include <headroom/core/config_reader.hpp>
+#include <headroom/core/quantity.hpp>
+#include <headroom/model/serve/simulation/offload_tiers.hpp>
+#include <headroom/model/serve/simulation/request.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+struct ServeScenario;
+
+/// In the order in which they are asked (LMCache's backends: local_cpu, local_disk, remote).
+inline constexpr std::array<std::string_view, PrefixHits::most_tiers> offload_tier_names{"cpu", "disk", "remote"};
+
+/// cpu and disk are of a replica, remote of all replicas together.
+struct KvOffloadTier {
+  Bytes capacity{};
+  std::optional<BytesPerSecond> bandwidth;  ///< of a replica, one direction; blank: the host links of its GPUs
+  Seconds latency{};                        ///< of a load
+};
+
+struct KvOffload {
+  std::array<std::optional<KvOffloadTier>, PrefixHits::most_tiers> tiers;
+  std::optional<BytesPerSecond> host_link;  ///< of one GPU, one direction, where it is known
+  [[nodiscard]] bool any() const noexcept { return tiers[0] || tiers[1] || tiers[2]; }
+  /// Of a replica of so many GPUs. Precondition: the tier is there; its bandwidth, or the host link.
+  [[nodiscard]] BytesPerSecond bandwidth(std::size_t tier, std::int64_t gpus) const;
+};
+
+/// Reads `[serving.kv_offload]` into the fleet's question and `preemption_mode` into the stack's scheduler; what is
+/// left open is told.
+void read_kv_offload(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions);
+
+/// As the simulation takes them: blocks of `block` bytes, of replicas of `gpus`.
+[[nodiscard]] std::array<OffloadTier, PrefixHits::most_tiers> offload_tiers(const KvOffload& offload,
+                                                                            Bytes block,
+                                                                            std::int64_t gpus);
+
+}  // namespace headroom
