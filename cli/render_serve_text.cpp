@@ -126,7 +126,7 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   if (s.work.osl > 1) {
     answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), interval_text(p.tpot)});
   }
-  if (p.speculation) {
+  if (p.speculation && s.work.osl > 1) {
     answer.row({"  without the draft", format(p.speculation->tpot_without)});
   }
   answer.row({"output tokens/s", interval_text(p.output_tokens_per_s)});

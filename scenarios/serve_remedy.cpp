@@ -14,8 +14,11 @@ using Changes = std::vector<std::string>;
 /// Fewer tokens a step than the engine would start with, or run a prompt in.
 bool starves(const ServeScenario& s, const ServingWorkload& w) {
   const bool fewer = w.max_num_tokens < s.work.max_num_tokens;
-  return fewer && ((!s.chunked_prefill && w.max_num_tokens < w.isl) ||
-                   (s.engine.engine == Engine::vllm && w.max_num_tokens < w.max_num_seqs));
+  const std::int64_t each = w.draft ? 1 + w.draft->speculation.draft : 1;
+  const bool drafts = each > 1 && s.engine.scheduler.order == PromptOrder::beside_decodes;
+  return fewer &&
+         ((!s.chunked_prefill && w.max_num_tokens < w.isl) || (drafts && w.max_num_tokens < each * w.max_num_seqs) ||
+          (s.engine.engine == Engine::vllm && w.max_num_tokens < w.max_num_seqs));
 }
 
 bool reaches(const ServeScenario& s, const ServingWorkload& w, ServingGoal goal) {

@@ -250,7 +250,8 @@ void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
       LaunchGap{"serving.concurrency", "", ""},
       LaunchGap{"hardware.gpus", "", ""},
       LaunchGap{"hardware.*", "", "not the launch's to say"},
-      LaunchGap{"serving.speculative.*", "", "heads of the served model have a checkpoint that no scenario names"},
+      LaunchGap{"serving.speculative.*", "",
+                "drafts are written for vLLM alone, and of heads no scenario names the checkpoint"},
       LaunchGap{"serving.kv_cache", "", "the engine keeps none, or as its checkpoint says"},
   };
   if (writing.plan.word("launch.checkpoint").empty()) {

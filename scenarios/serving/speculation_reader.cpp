@@ -162,6 +162,9 @@ class SpeculationReader {
     told_.push_back("serving.speculative: " + std::to_string(s.draft) + " drafted tokens at acceptance " +
                     format_number(s.acceptance) + " make " + format_number(s.tokens_per_step()) +
                     " tokens a step (Leviathan et al. 2023, equation 1), " + by);
+    told_.emplace_back(
+        "serving.speculative: no published run states its acceptance, so that steps with drafts are not scored; "
+        "intervals are those of runs without");
   }
 
   ConfigTable table_;
