@@ -128,7 +128,7 @@ TEST_CASE("several models saturate where the device is always busy: 4 requests o
   const IterationTables fast = test::simple_tables({.per_prompt_token = 10 * ms / 1000});
   const IterationTables slow = test::simple_tables({.per_prompt_token = 40 * ms / 1000});
   EngineSettings server;
-  server.max_num_seqs = 500;  // 20 requests for each place are simulated: enough that the mix is 3 to 1 within a percent
+  server.max_num_seqs = 500;     // of each place 20 requests are simulated: the mix is then 3 to 1 within a percent
   server.max_num_tokens = 1000;  // a prompt an iteration
   server.blocks = 1 << 20;
   ServingFleet fleet;
