@@ -13,6 +13,8 @@ constexpr std::array<int, 8> splits{2, 3, 4, 6, 8, 12, 16, 32};
 constexpr double min_depth = 64.0;
 /// A split fills what a last wave leaves idle; beyond so many waves that is too little to search for.
 constexpr double most_waves_split = 8.0;
+/// Takes from a bound more than the roundings of what it bounds could.
+constexpr double rounded_down = 1.0 - 1e-12;
 
 // Bytes of block scales: fp8_block has a float per 128 activations (and per 128 x 128 weights), nvfp4 a byte per 16,
 // mxfp4 and mxfp8 a byte per 32 (OCP Microscaling Formats 1.0, 2023).
@@ -156,12 +158,20 @@ GemmModel::Found GemmModel::search(const GemmShape& s, double memory) const noex
       if (depth < min_depth || ctas > most_waves_split * units_) {
         break;
       }
+      // Loop and memory together take no less than either, and a wider split reduces more: no root where that is
+      // enough.
+      const double reduce = value(GemmParameter::split) + 2.0 * split * s.m * s.n * byte_time_;
+      if (rounded_down * best.memory + reduce >= least) {
+        break;
+      }
       const double loop4 = loop4_of(tile, ctas, depth);
       if (loop4 >= least4) {
         continue;
       }
       const double loop = drooped(fourth_root(loop4));
-      const double reduce = value(GemmParameter::split) + 2.0 * split * s.m * s.n * byte_time_;
+      if (rounded_down * loop + reduce >= least) {
+        continue;
+      }
       const double time = norm3(loop, best.memory) + reduce;
       if (time < least) {
         least = time;
