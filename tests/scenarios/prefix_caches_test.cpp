@@ -4,6 +4,7 @@
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serving/fleet_screen.hpp>
+#include <headroom/scenarios/serving/fleet_sizing.hpp>
 #include <headroom/scenarios/serving/kv_offload.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
@@ -130,9 +131,11 @@ TEST_CASE("the screen takes all that prompts share as found, and nothing where t
   CHECK(whole.lengths().computed == near(3000.0));
   CHECK(screened_traffic(whole).cached_share == 0.0);
   CHECK(whole.load().prefixes.empty());
-  const Scenario scenario = grouped({});
+  const Scenario scenario = grouped({"slo.ttft_p95=1 s"});
   CHECK(says(scenario.assumptions, "serving.prefix_caching = true"));
   CHECK(says(scenario.assumptions, "traffic.prefix.zipf = 0"));
+  // An idle replica is asked with the first of the requests, and with their ids alone.
+  CHECK(out_of_reach(serving(scenario), served_replica(serving(scenario))).empty());
 }
 
 TEST_CASE("hash ids of a log are ids of the load, and a log that is run through again shares nothing with itself") {

@@ -299,10 +299,11 @@ FleetResult Simulation::run() {
     while (events_.least() == now) {
       complete(events_.first(), now);
     }
-    for (Router* const router : {&prefill_, &serve_}) {
-      if (!router->queue.empty()) {
-        serve_queue(*router, now);
-      }
+    if (!prefill_.queue.empty()) {
+      serve_queue(prefill_, now);
+    }
+    if (!serve_.queue.empty()) {
+      serve_queue(serve_, now);
     }
     take_arrivals(now);
     if (models_ > 1) {
@@ -387,7 +388,9 @@ void Simulation::take_arrivals(Picoseconds now) {
     }
     route(serve_, id, now);
   }
-  take_loads(now);
+  if (!loads_.empty()) {
+    take_loads(now);
+  }
 }
 
 void Simulation::take_loads(Picoseconds now) {
