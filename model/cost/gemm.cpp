@@ -232,7 +232,7 @@ GemmTime GemmModel::described(const Found& found, const GemmShape& s) const noex
 }
 
 Seconds GemmModel::sustained(const GemmShape& s) const noexcept {
-  return Seconds{2.0 * s.m * s.n * s.k * flop_time_ * (1.0 + value(GemmParameter::droop))};
+  return Seconds{drooped(2.0 * s.m * s.n * s.k * flop_time_)};
 }
 
 Seconds GemmModel::bound(const GemmShape& s) const noexcept {

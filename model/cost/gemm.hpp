@@ -101,7 +101,8 @@ class GemmModel {
   [[nodiscard]] GemmTime explain(const GemmShape& shape) const noexcept { return described(evaluate(shape), shape); }
   [[nodiscard]] GemmTime explain(const GemmShape& shape, Bytes moved) const noexcept;
 
-  /// FLOP alone, at the rate of full waves once power has settled the clock: 2 m n k (1 + droop) / (compute P).
+  /// FLOP alone, in full waves, the clock as low as power held it for kernels so long: loop (1 + droop loop / (loop +
+  /// droop_time)) with loop = 2 m n k / (compute P).
   [[nodiscard]] Seconds sustained(const GemmShape& shape) const noexcept;
   /// Without the tile search: launch + norm3(2 m n k / (compute P), memory). Never above time().
   [[nodiscard]] Seconds bound(const GemmShape& shape) const noexcept;
