@@ -138,9 +138,17 @@ class ServingReader {
       assume("serving.engine = vllm (not stated)");
     }
     const auto named = static_cast<Engine>(engine.value_or(0));
+    serve_.engine = find_serving_stack(named);
+    const ConfigValue* version = table.value("engine_version");
+    if (version != nullptr &&
+        (version->kind == ConfigValue::Kind::number || version->kind == ConfigValue::Kind::integer)) {
+      table.problem(
+          "engine_version",
+          "'engine_version' is a number, and 0.10 and 0.1 are the same one; state it as text, \"0.11.0\" or v0.11");
+      return;
+    }
     serve_.engine_version = table.maybe_text("engine_version").value_or("");
     if (serve_.engine_version.empty()) {
-      serve_.engine = find_serving_stack(named);
       return;
     }
     try {
@@ -148,8 +156,7 @@ class ServingReader {
       assume("serving.engine_version = " + serve_.engine_version + ": its iterations are those of stack " +
              serve_.engine.id + " (" + serve_.engine.name + ")");
     } catch (const ConfigError& error) {
-      table.problem("engine_version", error.what());
-      serve_.engine = find_serving_stack(named);
+      table.problem("engine_version", "'engine_version': " + std::string{error.what()});
     }
   }
 

@@ -61,8 +61,8 @@ std::vector<Bar> bars() {
       {"AccelMark online, TTFT p99", accelmark, "online", "ttft_ms_p99", "", 0.9, none, none},
       {"AccelMark online, TPOT p99", accelmark, "online", "tpot_ms_p99", "", 0.9, none, none},
       {"AccelMark all at once, output tokens/s", accelmark, "offline", "output_tokens_per_s", "", 0.9, none, none},
-      {"bursts, vLLM, requests/s", gpustack, "burst", "requests_per_s", "vLLM", 0.8, none, 0.25, false},
-      {"bursts, vLLM, output tokens/s", gpustack, "burst", "output_tokens_per_s", "vLLM", 0.8, none, 0.25, false},
+      {"bursts, vLLM, requests/s", gpustack, "burst", "requests_per_s", "vLLM", 0.8, none, 0.25},
+      {"bursts, vLLM, output tokens/s", gpustack, "burst", "output_tokens_per_s", "vLLM", 0.8, none, 0.25},
       {"bursts, vLLM, TTFT mean", gpustack, "burst", "ttft_ms_mean", "vLLM", 0.8, none, none},
       {"bursts, vLLM, TPOT mean", gpustack, "burst", "tpot_ms_mean", "vLLM", 0.8, none, none},
       {"bursts, SGLang, output tokens/s", gpustack, "burst", "output_tokens_per_s", "SGLang", 0.8, none, none},
@@ -121,6 +121,7 @@ bool check_overload(const std::vector<Scored>& rows) {
   constexpr double keeps_up = 0.95;
   constexpr double asked = 0.95;
   double right = 0.0;
+  double whole = 0.0;  // with the prediction in whole requests too
   double all = 0.0;
   for (const Scored& r : rows) {
     if (!r.from("serve_trtllm") || r.option("scenario") != "online" || r.row->metric != "requests_per_s" || !r.ok()) {
@@ -129,11 +130,14 @@ bool check_overload(const std::vector<Scored>& rows) {
     const double least = keeps_up * r.row->serving.request_rate.value_or(0.0);
     all += 1.0;
     right += (r.row->measured < least) == (r.answer->prediction.predicted < least) ? 1.0 : 0.0;
+    whole += (r.row->measured < least) == (std::round(r.answer->prediction.predicted) < least) ? 1.0 : 0.0;
   }
   constexpr bool overload_held = false;
   const bool holds = all >= 40.0 && right >= asked * all;
-  std::printf("TensorRT-LLM online, overloaded or not: right in %.0f of %.0f, 95 %% asked%s\n", right, all,
-              holds ? "" : " (known to miss)");
+  std::printf(
+      "TensorRT-LLM online, overloaded or not: right in %.0f of %.0f, in whole requests, as published, in %.0f; "
+      "95 %% asked%s\n",
+      right, all, whole, holds ? "" : " (known to miss)");
   return holds || !overload_held;
 }
 

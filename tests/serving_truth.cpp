@@ -32,6 +32,7 @@ constexpr std::array known_misses{
     Miss{"MLPerf offline, layout known", "mape"},
     Miss{"closed loop, TPOT, dense, TensorRT-LLM and vLLM", "mape"},
     Miss{"closed loop, TPOT, experts, TensorRT-LLM and vLLM", "mape"},
+    Miss{"closed loop, TPOT, SGLang", "mape"},
     Miss{"closed loop, TTFT, TensorRT-LLM", "median"},
 };
 

@@ -103,8 +103,8 @@ class Replica {
   /// Per layer and rank, for m tokens of the step and m' = m / groups of an attention rank:
   ///   products           the GEMMs of m' tokens (gemm.hpp), narrow formats at the launch of 16-bit ones
   ///   experts            the fused layer on m tokens of the expert group (grouped_gemm.hpp)
-  ///   decode attention   b / groups sequences over `keys` keys (attention.hpp); latents count once for keys and
-  ///                      values; a sequence's draft reads its cache with it, recurrent states are kept after each token
+  ///   decode attention   b / groups sequences over `keys` keys (attention.hpp), a draft's tokens with its sequence;
+  ///                      latents count once for keys and values, recurrent states are kept after each token
   ///   prefill attention  chunks / groups sequences
   ///   all-reduce         two of 2 m' h bytes over tp (custom_all_reduce.hpp)
   ///   exchange           under attention-DP an all-gather of the tokens and a reduce-scatter of the results

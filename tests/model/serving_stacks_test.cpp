@@ -176,7 +176,7 @@ TEST_CASE("numbers of an iteration: every key of the files reads what was set un
 TEST_CASE("a stack's file: unknown keys, fitted names that are none and bare times, all at once with their places") {
   const std::string good = text_of("model/stacks/serve/vllm.toml");
   REQUIRE(stack_problems(good).empty());
-  std::string bad = with(good, "sequence = \"1", "sequences = \"1");
+  std::string bad = with(good, "\nsequence = ", "\nsequences = ");
   bad = with(bad, "\"prompt_layer\"", "\"promt_layer\"");
   bad = with(bad, "step = \"220 us\"", "step = 220");
   bad = with(bad, "curves = \"vllm\"", "curves = \"vllm\"\ntempo = 3");
