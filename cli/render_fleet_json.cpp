@@ -4,6 +4,7 @@
 #include <headroom/cli/render_money.hpp>
 #include <headroom/cli/render_simulation.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -190,6 +191,14 @@ std::string fleet_json(const FleetPlan& plan) {
     const auto& asked = std::get<ServeScenario>(plan.question->question);
     json.member("name", plan.question->name);
     json.member("model", asked.architecture.id);
+    if (!asked.beside.empty()) {
+      json.key("models");
+      json.begin_array();
+      for (std::size_t i = 0; i < model_count(asked); ++i) {
+        json.text(model_of(asked, i).id);
+      }
+      json.end_array();
+    }
     json.member("prompt_tokens_mean", asked.traffic->lengths().prompt);
     json.member("output_tokens_mean", asked.traffic->lengths().output);
   }

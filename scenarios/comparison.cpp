@@ -124,6 +124,10 @@ Keys keys_of(const Plan& plan, const ServeScenario& s) {
             {"serving.isl", std::to_string(w.isl)},
             {"serving.osl", std::to_string(w.osl)},
             {"serving.concurrency", std::to_string(w.concurrency)},
+            {"serving.engine_version", s.engine_version.empty() ? "current" : s.engine_version},
+            {"serving.speculative.draft", std::to_string(w.draft ? w.draft->speculation.draft : 0)},
+            {"serving.speculative.acceptance", w.draft ? format_number(w.draft->speculation.acceptance) : "-"},
+            {"serving.speculative.draft_model", w.draft && w.draft->model ? w.draft->model->id : "-"},
             {"serving.tp", std::to_string(w.layout.tp)},
             {"serving.pp", std::to_string(w.layout.pp)},
             {"serving.ep", std::to_string(w.layout.ep)}};

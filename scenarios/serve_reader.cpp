@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/look_up.hpp>
 #include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/serve_rules.hpp>
 #include <headroom/scenarios/serving/kv_offload.hpp>
@@ -101,6 +102,9 @@ class ServingReader {
   void take_prefix_caching(std::optional<bool> stated, ServingTraffic& traffic, const FleetQuestion& fleet) {
     const bool shares = traffic.shares_prefixes();
     traffic.prefix_caching = stated.value_or(true);
+    if (!traffic.prefix_caching) {
+      serve_.engine.scheduler.remembers = false;
+    }
     if (shares && !stated) {
       assume("serving.prefix_caching = true: each replica keeps what prompts share in the free blocks of its KV cache");
     }
@@ -151,12 +155,12 @@ class ServingReader {
     if (serve_.engine_version.empty()) {
       return;
     }
-    try {
-      serve_.engine = find_serving_stack(named, serve_.engine_version);
+    const auto stack = look_up(table, "engine_version", serve_.engine_version,
+                               [&](const std::string& s) { return find_serving_stack(named, s); });
+    if (stack) {
+      serve_.engine = *stack;
       assume("serving.engine_version = " + serve_.engine_version + ": its iterations are those of stack " +
              serve_.engine.id + " (" + serve_.engine.name + ")");
-    } catch (const ConfigError& error) {
-      table.problem("engine_version", "'engine_version': " + std::string{error.what()});
     }
   }
 

@@ -3,6 +3,7 @@
 #include <headroom/scenarios/sequence_length.hpp>
 #include <headroom/scenarios/serve_remedy.hpp>
 #include <headroom/scenarios/serve_rules.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -67,6 +68,9 @@ void refuse_long_drafts(ConfigTable& serving, const ServeScenario& s) {
 
 /// A longer max_seq_len alone is only told: requests as asked stay within the positions.
 void refuse_long_requests(ConfigTable& serving, const ServeScenario& s) {
+  if (s.traffic && s.traffic->classes.size() > 1) {
+    return;  // each class by its own requests, once it is known which model it asks (beside.hpp)
+  }
   const std::int64_t tokens = s.work.isl + s.work.osl;
   const bool writes = s.architecture.kind != ArchitectureKind::encoder;  // encoders are refused as such
   if (writes && beyond_positions(s.architecture, tokens)) {

@@ -197,7 +197,9 @@ ServingStack find_serving_stack(Engine engine, std::string_view version) {
   }
   const std::vector<ServingStack> stacks = serving_stacks();
   const ServingStack* found = stack_of_release(stacks, engine_titles[static_cast<std::size_t>(engine)], version);
-  return found == nullptr ? find_serving_stack(engine) : *found;
+  ServingStack stack = found == nullptr ? find_serving_stack(engine) : *found;
+  stack.release = version;
+  return stack;
 }
 
 std::vector<ServingStack> serving_stacks() {

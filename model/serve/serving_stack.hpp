@@ -64,6 +64,7 @@ struct ServingStack {
   std::string base;  ///< stack that it inherits from; empty: none
   std::vector<std::string> names;
   std::string from, before;
+  std::string release;  ///< that was asked for; empty: the current one
   /// Mean prompt of the data that a benchmark's harness sends each model, by id; rows of such runs leave it out.
   std::map<std::string, double, std::less<>> prompts;
   SchedulerRules scheduler;
@@ -77,6 +78,7 @@ struct ServingStack {
   [[nodiscard]] std::int64_t default_max_num_tokens(const Device& device) const;
   /// The families that a release ran alone; none of one that is empty or no number, which is the current one.
   [[nodiscard]] std::vector<ExpertFamily> expert_families(std::string_view version) const;
+  [[nodiscard]] std::vector<ExpertFamily> expert_families() const { return expert_families(release); }
   /// Whether a request holds the blocks of its whole output from its start.
   [[nodiscard]] bool reserves_output() const noexcept { return scheduler.reservation == Reservation::whole; }
 };

@@ -103,8 +103,8 @@ ServingTimes serving_times(const Architecture& arch,
                            ExplainRecorder* recorder) {
   const ReplicaFormats formats{w.weights, activation_precision(device, w.weights), w.kv};
   const IterationPhysics& physics = iteration_physics();
-  const Replica replica{arch,     device, node, {engine.time.curves, {Routing::power_law, physics.routing}},
-                        w.layout, formats};
+  const EngineKernels kernels{engine.time.curves, {Routing::power_law, physics.routing}, engine.expert_families()};
+  const Replica replica{arch, device, node, kernels, w.layout, formats};
   const LeastIteration least{arch, device, w.layout, formats};
   const auto terms = [&](const IterationMix& mix) {
     IterationTerms t = engine_terms(replica, mix, replica.terms(mix), engine.time, physics);

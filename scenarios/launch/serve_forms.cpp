@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/launch/serve_forms.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>
 
@@ -109,6 +110,25 @@ void set_draft(const DraftPlan& draft, LaunchPlan& plan) {
   }
 }
 
+/// What a question with traffic says of an engine beside its limits.
+void set_fleet_keys(const ServeScenario& s, LaunchPlan& plan) {
+  if (!s.engine_version.empty()) {
+    plan.set("serving.engine_version", word_value(s.engine_version));
+  }
+  if (s.traffic && !s.traffic->prefix_caching) {
+    plan.set("serving.prefix_caching", flag_value(false));
+  }
+  if (s.fleet && s.fleet->kv_offload.any()) {
+    plan.set("serving.kv_offload", word_value("stated"));
+  }
+  if (s.engine.scheduler.eviction == Eviction::swap) {
+    plan.set("serving.preemption_mode", word_value("swap"));
+  }
+  for (const BesideServed& other : s.beside) {
+    plan.set("traffic.class.model", word_value(other.architecture.id));
+  }
+}
+
 }  // namespace
 
 LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
@@ -142,6 +162,7 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
   if (w.draft) {
     set_draft(*w.draft, plan);
   }
+  set_fleet_keys(s, plan);
   plan.set("strategy.tp", count_value(w.layout.tp));
   plan.set("strategy.pp", count_value(w.layout.pp));
   if (s.architecture.moe) {
@@ -252,6 +273,12 @@ void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
       LaunchGap{"hardware.*", "", "not the launch's to say"},
       LaunchGap{"serving.speculative.*", "",
                 "drafts are written for vLLM alone, and of heads no scenario names the checkpoint"},
+      LaunchGap{"serving.engine_version", "", "what is installed is not the launch's to say"},
+      LaunchGap{"serving.prefix_caching", "", "prefixes are kept by default: turn it off by hand"},
+      LaunchGap{"serving.kv_offload", "", "tiers are configured beside the engine"},
+      LaunchGap{"serving.preemption_mode", "", "no flag of this engine"},
+      LaunchGap{"traffic.class.model", "",
+                "each model has a server of its own, with its part of the memory fraction; this line is the first's"},
       LaunchGap{"serving.kv_cache", "", "the engine keeps none, or as its checkpoint says"},
   };
   if (writing.plan.word("launch.checkpoint").empty()) {

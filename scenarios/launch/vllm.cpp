@@ -123,7 +123,11 @@ void write_draft(LaunchWriting& writing) {
     json += ", \"quantization\": \"fp8\"";
   }
   writing.put_word("--speculative-config", json + "}");
-  for (const std::string_view key : {"draft", "method", "draft_model", "draft_tp", "draft_weights"}) {
+  const std::string weights = plan.word("serving.speculative.draft_weights");
+  if (weights == "fp8" || weights == "bf16" || weights == "fp16") {
+    writing.cover("serving.speculative.draft_weights");
+  }
+  for (const std::string_view key : {"draft", "method", "draft_model", "draft_tp"}) {
     writing.cover("serving.speculative." + std::string{key});
   }
 }

@@ -37,6 +37,9 @@ class BesideReader {
         read.classes[i].model = read_class(table);
       }
     }
+    if (read.classes.size() > 1) {
+      refuse_long_requests(read);
+    }
     if (serve_.beside.empty()) {
       return;
     }
@@ -123,9 +126,12 @@ class BesideReader {
                                  quoted(serve_.architecture.id) +
                                  "; name one of theirs here and leave it out of its class");
     }
+  }
+
+  void refuse_long_requests(const ServingTraffic& traffic) {
     for (const RequestClass& c : traffic.classes) {
       const auto tokens = static_cast<std::int64_t>(c.traffic.prompt.mean + c.traffic.output.mean);
-      if (c.model > 0 && beyond_positions(model_of(serve_, c.model), tokens)) {
+      if (beyond_positions(model_of(serve_, c.model), tokens)) {
         root_.problem("traffic", "class " + quoted(c.name) + " sends " + std::to_string(tokens) +
                                      " tokens on the mean, beyond the " +
                                      std::to_string(model_of(serve_, c.model).max_seq_len) + " positions of " +

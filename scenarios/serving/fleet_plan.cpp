@@ -181,6 +181,11 @@ ServeScenario cell_of(ServeScenario s, std::int64_t cells) {
   }
   fleet.spare = 0;
   fleet.failures.reset();
+  for (std::size_t i = 0; i < offload_tier_names.size(); ++i) {
+    if (fleet.kv_offload.tiers[i] && offload_tier_names[i] == "remote") {
+      fleet.kv_offload.tiers[i]->capacity = fleet.kv_offload.tiers[i]->capacity / real(cells);
+    }
+  }
   s.fleet = std::make_shared<const FleetQuestion>(fleet);
   s.traffic = std::make_shared<const ServingTraffic>(s.traffic->part(1.0 / real(cells)));
   return s;
@@ -429,9 +434,11 @@ void settle(FleetPlan& plan) {
         "as they get, would just run");
   }
   if (best.cells > 1) {
-    plan.notes.push_back("simulated as " + std::to_string(best.cells) + " equal cells of " +
-                         std::to_string(best.sized->replicas / best.cells) +
-                         " replicas, each with a router and its share of the requests");
+    plan.notes.push_back(
+        "simulated as " + std::to_string(best.cells) + " equal cells of " +
+        std::to_string(best.sized->replicas / best.cells) +
+        " replicas, each with a router and its share of the requests" +
+        (s.traffic->shares_prefixes() ? ", of a store of all replicas, and of nothing that others keep" : ""));
   }
   if (s.traffic->day) {
     plan.notes.push_back("the fleet is sized for the peak as if it held on, and paid for all day");
@@ -476,6 +483,13 @@ void settle(FleetPlan& plan) {
   if (formats) {
     plan.notes.push_back(
         "formats are compared by speed and room alone: what they cost in the quality of answers is not");
+  }
+  if (plan.simulated && s.work.draft && s.beside.empty()) {
+    for (const std::string& note : plan.simulated->notes) {
+      if (note.starts_with("serving.speculative: ")) {
+        plan.notes.push_back(note);
+      }
+    }
   }
   if (plan.simulated && plan.simulated->prefixes) {
     plan.notes.push_back(plan.simulated->prefixes->text());

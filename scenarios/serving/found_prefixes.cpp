@@ -43,9 +43,11 @@ void add_notes(const ServeScenario& s,
       found.notes.push_back(name + ": loading a token takes " + format(loaded) + ", computing one " + format(computed) +
                             ": what is found there is loaded all the same, and later for it");
     }
-    const std::int64_t gpus = served.prefill ? served.prefill->gpus : served.simulated.gpus;
+    ServingLayout layout = s.work.layout;
+    layout.tp = served.prefill ? s.fleet->prefill->tp : layout.tp;
+    const std::int64_t links = host_links(s.architecture, layout);
     const double written = real(did.prompt_tokens) * served.cache_per_token.raw() / real(pool.replicas);
-    const double busy = time > 0.0 ? written / s.fleet->kv_offload.bandwidth(i, gpus).raw() / time : 0.0;
+    const double busy = time > 0.0 ? written / s.fleet->kv_offload.bandwidth(i, links).raw() / time : 0.0;
     if (busy > 1.0) {
       found.notes.push_back(name + ": to write what is computed takes " + percent(busy) +
                             " of the bandwidth; it is filled here as if it were written at once");

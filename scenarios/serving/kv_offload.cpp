@@ -91,8 +91,8 @@ class KvOffloadReader {
   void assume_host_link(ConfigTable& table) {
     if (const auto link = offload_.host_link) {
       assumptions_.push_back(table.path() + ".bandwidth = " + format(*link) +
-                             " for each GPU of a replica (its link to the host, as the catalog states it: copies are "
-                             "slower)");
+                             " for each GPU that holds a part of its own of a sequence (its link to the host, as the "
+                             "catalog states it: copies are slower)");
     } else {
       table.problem("bandwidth", "'bandwidth' is not stated, and the link of " + serve_.device.id +
                                      " to its host is not known; state it, or hardware.node");
@@ -113,7 +113,10 @@ class KvOffloadReader {
                                               " to its host, which is not known; state hardware.node, or 'recompute'");
     } else if (known) {
       assumptions_.push_back("serving.preemption_mode = swap: at " + format(*offload_.host_link) +
-                             " for each GPU of a replica, and the host has room");
+                             " for each GPU that holds a part of its own of a sequence, and the host has room" +
+                             (serve_.engine.engine == Engine::vllm && serve_.engine.id == "vllm"
+                                  ? "; vLLM's V1 engine computes again and has no such mode: what it would give"
+                                  : ""));
     }
   }
 
@@ -125,9 +128,14 @@ class KvOffloadReader {
 
 }  // namespace
 
-BytesPerSecond KvOffload::bandwidth(std::size_t tier, std::int64_t gpus) const {
+BytesPerSecond KvOffload::bandwidth(std::size_t tier, std::int64_t links) const {
   const std::optional<BytesPerSecond>& stated = tiers.at(tier)->bandwidth;
-  return stated ? *stated : real(gpus) * host_link.value();
+  return stated ? *stated : real(links) * host_link.value();
+}
+
+std::int64_t host_links(const Architecture& architecture, const ServingLayout& layout) noexcept {
+  const std::int64_t heads = architecture.mla ? 1 : std::max<std::int64_t>(1, architecture.kv_heads);
+  return layout.pp * std::min(layout.tp, heads);
 }
 
 void read_kv_offload(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions) {
@@ -141,7 +149,7 @@ void read_kv_offload(ConfigTable& serving, ServeScenario& serve, std::vector<std
 
 std::array<OffloadTier, PrefixHits::most_tiers> offload_tiers(const KvOffload& offload,
                                                               Bytes block,
-                                                              std::int64_t gpus) {
+                                                              std::int64_t links) {
   constexpr double most_blocks = 0x1p40;
   std::array<OffloadTier, PrefixHits::most_tiers> tiers;
   for (std::size_t i = 0; i < tiers.size(); ++i) {
@@ -150,7 +158,7 @@ std::array<OffloadTier, PrefixHits::most_tiers> offload_tiers(const KvOffload& o
       continue;
     }
     tiers[i].blocks = static_cast<std::int64_t>(std::min(most_blocks, std::floor(offload.tiers[i]->capacity / block)));
-    tiers[i].per_block = picoseconds((block / offload.bandwidth(i, gpus)).raw());
+    tiers[i].per_block = picoseconds((block / offload.bandwidth(i, links)).raw());
     tiers[i].latency = picoseconds(offload.tiers[i]->latency.raw());
     tiers[i].all_replicas = offload_tier_names[i] == "remote";
   }

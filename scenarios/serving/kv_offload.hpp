@@ -34,17 +34,21 @@ struct KvOffload {
   std::array<std::optional<KvOffloadTier>, PrefixHits::most_tiers> tiers;
   std::optional<BytesPerSecond> host_link;  ///< of one GPU, one direction, where it is known
   [[nodiscard]] bool any() const noexcept { return tiers[0] || tiers[1] || tiers[2]; }
-  /// Of a replica of so many GPUs. Precondition: the tier is there; its bandwidth, or the host link.
-  [[nodiscard]] BytesPerSecond bandwidth(std::size_t tier, std::int64_t gpus) const;
+  /// Of a sequence's cache over so many host links. Precondition: the tier is there; its bandwidth, or the host link.
+  [[nodiscard]] BytesPerSecond bandwidth(std::size_t tier, std::int64_t links) const;
 };
+
+/// Host links that a sequence's cache moves over, each with a part of its own: those of its attention ranks, but copies
+/// of one KV head, or of a latent, are not moved faster for being several.
+[[nodiscard]] std::int64_t host_links(const Architecture& architecture, const ServingLayout& layout) noexcept;
 
 /// Reads `[serving.kv_offload]` into the fleet's question and `preemption_mode` into the stack's scheduler; what is
 /// left open is told.
 void read_kv_offload(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions);
 
-/// As the simulation takes them: blocks of `block` bytes, of replicas of `gpus`.
+/// As the simulation takes them: blocks of `block` bytes, over `links` of the host.
 [[nodiscard]] std::array<OffloadTier, PrefixHits::most_tiers> offload_tiers(const KvOffload& offload,
                                                                             Bytes block,
-                                                                            std::int64_t gpus);
+                                                                            std::int64_t links);
 
 }  // namespace headroom

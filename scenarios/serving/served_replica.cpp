@@ -51,8 +51,7 @@ Priced price(const ServeScenario& s,
   }
   const ReplicaFormats formats{w.weights, activation_precision(s.device, w.weights), w.kv};
   const IterationPhysics& physics = iteration_physics();
-  const EngineKernels kernels{
-      s.engine.time.curves, {Routing::power_law, physics.routing}, s.engine.expert_families(s.engine_version)};
+  const EngineKernels kernels{s.engine.time.curves, {Routing::power_law, physics.routing}, s.engine.expert_families()};
   const Node* node = s.host ? &*s.host : nullptr;
   const Replica replica{s.architecture, s.device, node, kernels, layout, formats};
   SimulatedHabits habits;
@@ -68,7 +67,7 @@ Priced price(const ServeScenario& s,
   }
   priced.replica = simulated_replica(replica, s.engine, physics, w.limits(), m.memory, habits);
   if (EngineSettings& e = priced.replica.engine; e.rules.eviction == Eviction::swap) {
-    const BytesPerSecond links = real(priced.replica.gpus) * s.fleet->kv_offload.host_link.value();
+    const BytesPerSecond links = real(host_links(s.architecture, layout)) * s.fleet->kv_offload.host_link.value();
     e.swap_per_block = picoseconds((real(e.block_tokens) * m.kv_per_token / links).raw());
   }
   priced.sources = replica.sources();
@@ -163,8 +162,10 @@ ServingFleet serving_fleet(const ServeScenario& s,
   fleet.seed = s.traffic->seed;
   fleet.prefix_routing = s.fleet->prefix_routing;
   const SimulatedReplica& prompts = served.prefill ? *served.prefill : served.simulated;
-  fleet.tiers =
-      offload_tiers(s.fleet->kv_offload, real(prompts.engine.block_tokens) * served.cache_per_token, prompts.gpus);
+  ServingLayout layout = s.work.layout;
+  layout.tp = served.prefill ? s.fleet->prefill->tp : layout.tp;
+  fleet.tiers = offload_tiers(s.fleet->kv_offload, real(prompts.engine.block_tokens) * served.cache_per_token,
+                              host_links(s.architecture, layout));
   if (served.prefill) {
     const DisaggregatedPrefill& p = *s.fleet->prefill;
     fleet.prefill = served.prefill->pool(p.replicas.value_or(prefill_replicas));

@@ -17,6 +17,7 @@ namespace {
 /// Requests of the run that finds the saturation rate, for each place of the fleet, and what such a run may grow to.
 constexpr std::int64_t saturating_requests_of_a_place = 20;
 constexpr std::int64_t most_saturating_requests = 400'000;
+constexpr std::int64_t most_sharing_requests = 60'000;  ///< whose prefixes are looked up on every replica
 /// Of several models, requests that wait or run at once for each place.
 constexpr std::int64_t saturating_clients_of_a_place = 2;
 
@@ -339,11 +340,14 @@ class Simulator {
     const Seconds with = out_.metrics.all.tpot.p50;
     const Seconds alone = metrics.all.tpot.p50;
     const Hertz most = fleet_saturation(*s_.traffic, fleet);
-    out_.notes.push_back("serving.speculative: without the draft TPOT is " + format(alone) + " at p50, with it " +
-                         format(with) + ", " + format_number(alone > with ? alone / with : with / alone) +
-                         (alone > with ? " times as fast" : " times as slow") + "; the fleet saturates at " +
-                         format_number(most.raw()) + " req/s without, " + format_number(out_.saturation.mid.raw()) +
-                         " with");
+    std::string text;
+    if (alone.raw() > 0.0 && with.raw() > 0.0) {
+      text = "without the draft TPOT is " + format(alone) + " at p50, with it " + format(with) + ", " +
+             format_number(alone >= with ? alone / with : with / alone) +
+             (alone >= with ? " times as fast; " : " times as slow; ");
+    }
+    out_.notes.push_back("serving.speculative: " + text + "the fleet saturates at " + format_number(most.raw()) +
+                         " req/s without the draft, " + format_number(out_.saturation.mid.raw()) + " with it");
   }
 
   struct Slower {
@@ -373,9 +377,10 @@ Hertz fleet_saturation(const ServingTraffic& asked, const ServingFleet& fleet) {
     places += other.engine.max_num_seqs;
   }
   places *= one.pool.replicas;
-  traffic.requests = std::clamp<std::int64_t>(saturating_requests_of_a_place * places, 1'000, most_saturating_requests);
+  const std::int64_t most = share ? most_sharing_requests : most_saturating_requests;
+  traffic.requests = std::clamp<std::int64_t>(saturating_requests_of_a_place * places, 1'000, most);
   RequestLoad load = traffic.load();
-  if (share) {
+  if (share) {  // a load of its own for the whole fleet, each request of which is looked up everywhere
     load.concurrency = places + places / 4 + 1;
   }
   for (Request& request : load.requests) {

@@ -256,10 +256,11 @@ class TrafficReader {
     if (!zipf && !table->has("zipf")) {
       assume(table->path() + ".zipf = 0: all groups are asked alike (not stated); one that is asked more is kept more");
     }
-    constexpr std::int64_t most = 1'000'000'000;
+    constexpr std::int64_t most = 50'000'000;
     if (shared.tokens > most / shared.groups) {
       table->problem("groups", std::to_string(shared.groups) + " groups of " + std::to_string(shared.tokens) +
-                                   " tokens are more than 1e9 tokens; fewer are as many as no cache holds");
+                                   " tokens are more than 5e7 tokens; of so many groups none is asked twice while a "
+                                   "cache holds it: lower 'share' instead");
       shared.groups = 1;
     }
     table->finish();

@@ -203,7 +203,10 @@ class NaiveServing {
         return;
       }
       std::int64_t need = whole() ? whole_blocks(item) : item.blocks;
-      need += item.decodes ? wants(item) : 0;
+      const std::int64_t chunk = std::min(item.prompt + item.out - item.kv, settings_.max_num_tokens);
+      need += item.decodes ? wants(item)
+              : whole()    ? 0
+                           : std::max<std::int64_t>(blocks_of(item.kv + chunk) - item.blocks, 0);
       for (const std::size_t other : running_) {
         need += items_[other].decodes ? wants(items_[other]) : 0;
       }

@@ -102,9 +102,11 @@ void SimulatedEngine::resume_resident() noexcept {
     if (reserves()) {
       blocks = blocks_of(longest(sequence.prompt, sequence.output));
     }
-    // The step that follows must not preempt what comes back now.
-    const std::int64_t next =
-        reserves() || !decodes ? 0 : blocks_of(sequence.kv + 1 + settings_.speculation.draft) - blocks;
+    // The step that follows must not preempt what comes back now: its next token, or its next chunk at the longest.
+    const std::int64_t chunk =
+        std::min<std::int64_t>(sequence.prompt + sequence.generated - sequence.kv, settings_.max_num_tokens);
+    const std::int64_t grown = sequence.kv + (decodes ? 1 + settings_.speculation.draft : chunk);
+    const std::int64_t next = reserves() ? 0 : blocks_of(grown) - blocks;
     if (blocks + std::max<std::int64_t>(next, 0) + growth() > free_for_admission()) {
       return;
     }

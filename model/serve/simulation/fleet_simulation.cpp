@@ -85,6 +85,7 @@ class Router {
       case RequestRouting::random:
         return first_ + static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count_))) * each_;
       case RequestRouting::least_outstanding:
+      case RequestRouting::prefix:
       case RequestRouting::shared_queue: break;
     }
     return least_device(engines);
