@@ -5,8 +5,10 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/quantity.hpp>
+#include <headroom/model/serve/layout.hpp>
 #include <headroom/model/serve/simulation/offload_tiers.hpp>
 #include <headroom/model/serve/simulation/request.hpp>
+#include <headroom/model/workload/architecture.hpp>
 
 #include <array>
 #include <cstddef>
