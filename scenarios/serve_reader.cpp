@@ -41,6 +41,9 @@ class ServingReader {
       read_load(table);
     }
     read_engine(table);
+    if (serve_.traffic && !serve_.traffic->prefix_caching) {
+      serve_.engine.scheduler.remembers = false;  // what is evicted is found again by the same caches
+    }
     read_formats(table);
     read_limits(table);
     read_chunked_prefill(table, serve_, assumptions_);
@@ -102,9 +105,6 @@ class ServingReader {
   void take_prefix_caching(std::optional<bool> stated, ServingTraffic& traffic, const FleetQuestion& fleet) {
     const bool shares = traffic.shares_prefixes();
     traffic.prefix_caching = stated.value_or(true);
-    if (!traffic.prefix_caching) {
-      serve_.engine.scheduler.remembers = false;
-    }
     if (shares && !stated) {
       assume("serving.prefix_caching = true: each replica keeps what prompts share in the free blocks of its KV cache");
     }

@@ -93,6 +93,26 @@ TEST_CASE("bytes of a tier are blocks of the cache, and its bandwidth the time o
   CHECK(says(blank.assumptions, "serving.kv_offload.cpu.bandwidth = "));
 }
 
+TEST_CASE("without prefix caching an evicted sequence is computed again, whatever the engine keeps by default") {
+  CHECK(serving(question({"traffic.rate=1 req/s", "traffic.prompt={mean=300}", "traffic.output={mean=60}"}))
+            .engine.scheduler.remembers);
+  CHECK_FALSE(serving(question({"traffic.rate=1 req/s", "traffic.prompt={mean=300}", "traffic.output={mean=60}",
+                                "serving.prefix_caching=false"}))
+                  .engine.scheduler.remembers);
+}
+
+TEST_CASE("host links: a part of its own on each attention rank, copies move no faster") {
+  const ServeScenario s =
+      serving(question({"traffic.rate=1 req/s", "traffic.prompt={mean=300}", "traffic.output={mean=60}"}));
+  Architecture arch = s.architecture;  // eight KV heads
+  CHECK(host_links(arch, {4, 1, 1}) == 4);
+  CHECK(host_links(arch, {16, 1, 1}) == 8);
+  CHECK(host_links(arch, {2, 3, 1}) == 6);
+  arch.kv_heads = 1;
+  CHECK(host_links(arch, {8, 1, 1}) == 1);
+  CHECK(host_links(sources().models.find("deepseek-v3"), {8, 1, 1}) == 1);
+}
+
 TEST_CASE("prompts that share are computed in part, the rest is found, and a tier below finds more") {
   const ServingSimulation pool = simulated(grouped({}));
   REQUIRE(pool.prefixes);
