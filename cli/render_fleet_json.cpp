@@ -42,13 +42,7 @@ void sized_members(JsonWriter& json, const SizedFleet& fleet) {
 void option_object(JsonWriter& json, const FleetOption& o, bool front) {
   const ServeScenario& s = o.question();
   json.begin_object();
-  json.member("gpu", s.device.id);
-  json.member("engine", engine_names[static_cast<std::size_t>(s.engine.engine)]);
-  json.member("weights", name_of(s.work.weights));
-  json.member("kv_cache", name_of(s.work.kv));
-  json.member("tp", s.work.layout.tp);
-  json.member("pp", s.work.layout.pp);
-  json.member("ep", s.work.layout.ep);
+  replica_members(json, s);
   if (s.fleet->prefill) {
     json.member("prefill_tp", s.fleet->prefill->tp);
   }

@@ -29,6 +29,8 @@ struct BatchBin {
 /// "ttft_s": {"mean": ..., "p50": ..., ...}, in seconds.
 void summary(JsonWriter& json, std::string_view name, const TimeSummary& value);
 
+/// "gpu", "engine", formats and ranks of a replica.
+void replica_members(JsonWriter& json, const ServeScenario& scenario);
 /// "memory": {...} of the fullest GPU of a replica.
 void memory_object(JsonWriter& json, const ServingSimulation& simulation, const ServeScenario& scenario);
 /// What prefix caches and the tiers below them found; empty where no request says what it shares.

@@ -36,6 +36,16 @@ void summary(JsonWriter& json, std::string_view name, const TimeSummary& value) 
   json.end_object();
 }
 
+void replica_members(JsonWriter& json, const ServeScenario& s) {
+  json.member("gpu", std::string_view{s.device.id});
+  json.member("engine", engine_names[static_cast<std::size_t>(s.engine.engine)]);
+  json.member("weights", name_of(s.work.weights));
+  json.member("kv_cache", name_of(s.work.kv));
+  json.member("tp", s.work.layout.tp);
+  json.member("pp", s.work.layout.pp);
+  json.member("ep", s.work.layout.ep);
+}
+
 void memory_object(JsonWriter& json, const ServingSimulation& r, const ServeScenario& s) {
   const MemoryBreakdown terms = r.replica.terms();
   json.key("memory");
@@ -258,13 +268,7 @@ std::string simulation_json(const Scenario& scenario, const ServingSimulation& r
   json.member("verdict", r.overloaded() ? "overloaded" : r.good() ? "good" : "slo_missed");
   json.member("verdict_text", std::string_view{simulation_verdict(r)});
   json.member("model", std::string_view{s.architecture.id});
-  json.member("gpu", std::string_view{s.device.id});
-  json.member("engine", engine_names[static_cast<std::size_t>(s.engine.engine)]);
-  json.member("weights", name_of(s.work.weights));
-  json.member("kv_cache", name_of(s.work.kv));
-  json.member("tp", s.work.layout.tp);
-  json.member("pp", s.work.layout.pp);
-  json.member("ep", s.work.layout.ep);
+  replica_members(json, s);
   json.member("prompt_tokens_mean", s.traffic->lengths().prompt);
   json.member("output_tokens_mean", s.traffic->lengths().output);
   json.member("gpus", r.gpus);

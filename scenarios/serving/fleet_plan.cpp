@@ -6,6 +6,7 @@
 #include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/serving/fleet_apart.hpp>
 #include <headroom/scenarios/serving/fleet_axes.hpp>
+#include <headroom/scenarios/serving/fleet_cells.hpp>
 #include <headroom/scenarios/serving/fleet_plan.hpp>
 #include <headroom/scenarios/serving/fleet_screen.hpp>
 
@@ -18,8 +19,6 @@ namespace headroom {
 namespace {
 
 constexpr std::uint64_t most_combinations = 20'000;
-/// Beyond so many replicas a fleet is simulated as equal cells, each with a router and its share of the requests.
-constexpr std::int64_t most_of_a_cell = 48;
 
 /// The first line of what is wrong, without its place: many combinations break the same rule.
 std::string first_line(const ConfigError& error) {
@@ -167,55 +166,6 @@ bool cheaper(const FleetOption& a, const FleetOption& b) {
 
 bool keeps(const FleetOption& option) {
   return option.sized && option.sized->keeps();
-}
-
-/// One of equal cells of a fleet: a share of the requests and of the replicas, whose number they divide.
-ServeScenario cell_of(ServeScenario s, std::int64_t cells) {
-  FleetQuestion fleet = *s.fleet;
-  const auto share = [&](std::optional<std::int64_t>& replicas) {
-    replicas = replicas ? std::optional{*replicas / cells} : std::nullopt;
-  };
-  share(fleet.replicas);
-  if (fleet.prefill) {
-    share(fleet.prefill->replicas);
-  }
-  fleet.spare = 0;
-  fleet.failures.reset();
-  for (std::size_t i = 0; i < offload_tier_names.size(); ++i) {
-    if (fleet.kv_offload.tiers[i] && offload_tier_names[i] == "remote") {
-      fleet.kv_offload.tiers[i]->capacity = fleet.kv_offload.tiers[i]->capacity / real(cells);
-    }
-  }
-  s.fleet = std::make_shared<const FleetQuestion>(fleet);
-  s.traffic = std::make_shared<const ServingTraffic>(s.traffic->part(1.0 / real(cells)));
-  return s;
-}
-
-/// Cells of at most `most_of_a_cell` replicas that divide what is stated; 1 where no number does.
-std::int64_t cells_of(const FleetQuestion& fleet, std::int64_t replicas) {
-  std::int64_t cells = (replicas + most_of_a_cell - 1) / most_of_a_cell;
-  const std::int64_t most = fleet.replicas.value_or(cells);
-  const auto divides = [&](const std::optional<std::int64_t>& stated) { return !stated || *stated % cells == 0; };
-  while (cells <= most &&
-         !(divides(fleet.replicas) && divides(fleet.prefill ? fleet.prefill->replicas : std::nullopt))) {
-    ++cells;
-  }
-  return cells <= most ? cells : 1;
-}
-
-/// Sized by its cells.
-SizedFleet sized_by_cells(const ServeScenario& s, const ServedReplica& served, std::int64_t start, std::int64_t cells) {
-  SizedFleet sized = size_fleet(cell_of(s, cells), served, (start + cells - 1) / cells);
-  const double times = real(cells);
-  sized.replicas *= cells;
-  sized.prefill_replicas *= cells;
-  sized.rate = times * sized.rate;
-  sized.saturation = times * sized.saturation;
-  sized.knee = times * sized.knee;
-  sized.spare = s.fleet->spare_of(sized.replicas, served.simulated.gpus);
-  sized.gpus = (sized.replicas + sized.spare) * served.simulated.gpus +
-               (served.prefill ? sized.prefill_replicas * served.prefill->gpus : 0);
-  return sized;
 }
 
 /// Replicas that would keep the promises where the stated ones do not; 0: none would.
