@@ -30,10 +30,10 @@ file(WRITE ${PROJECT_BINARY_DIR}/package_time.cmake
 
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME headroom)
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "plan GPU workloads before any GPU is rented
-Headroom tells, before any hardware is rented, what training, serving or batch
-inference of a model will need and do: memory, step time, tokens per second,
-days, GPU-hours and money, each with the interval that past errors have
-earned, and where every number comes from.
+Headroom tells, before any hardware is rented, what training or serving a
+model will need and do: memory, step time, tokens per second, days, GPU-hours
+and money, each with the interval that past errors have earned, and where
+every number comes from.
 
 Hardware, price lists and models are built in; no GPU and no network are
 needed.")

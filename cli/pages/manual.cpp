@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Manual pages in the macros of man(7).
+#include <headroom/cli/data_folder.hpp>
 #include <headroom/cli/pages/pages.hpp>
 
 #include <algorithm>
@@ -119,9 +120,6 @@ constexpr std::array exit_codes{
 };
 
 constexpr std::array variables{
-    Told{"HEADROOM_DATA_DIR",
-         "a folder of your own data, laid out {gpus,nodes,clusters,prices,models,networks}/ID.toml; adds to what is "
-         "built in and overrides it"},
     Told{"HEADROOM_PROBES_LIBRARY", "the library of GPU probes; default libheadroom_probes.so as the loader finds it"},
 };
 
@@ -142,15 +140,17 @@ std::string front_manual(std::span<const Verb* const> verbs, std::string_view da
           bold("headroom") + " " + bold("--help") + " | " + bold("--version") + "\n";
   text += section("DESCRIPTION") +
           paragraph(
-              "Tells, before any hardware is rented, what training, serving or batch inference of a model needs "
-              "and does: memory, time, tokens per second, GPU-hours and money, each with the interval that past "
-              "errors have earned, and where every number comes from. Hardware, prices and models are built in; "
-              "physical values are written with their units, such as \"80 GiB\" or \"400 Gb/s\".");
+              "Tells, before any hardware is rented, what training or serving a model needs and does: memory, time, "
+              "tokens per second, GPU-hours and money, each with the interval that past errors have earned, and where "
+              "every number comes from. Hardware, prices and models are built in; physical values are written with "
+              "their units, such as \"80 GiB\" or \"400 Gb/s\".");
   text += section("VERBS");
   for (const Verb* verb : verbs) {
     text += ".TP\n.BR headroom\\-" + literal(verb->name) + " (1)\n" + paragraph(verb->summary);
   }
   text += exit_status() + section("ENVIRONMENT");
+  text += item(bold("HEADROOM_DATA_DIR"), "folders of your own data, separated by colons, each laid out " +
+                                              data_folder_layout() + "; they add to what is built in and override it");
   for (const Told& variable : variables) {
     text += item(bold(variable.what), variable.text);
   }

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pages say of the program is what the program is: classes of errors, folders, verbs, files, exit codes.
+#include <headroom/cli/data_folder.hpp>
+#include <headroom/cli/verb.hpp>
+#include <headroom/core/embedded.hpp>
+#include <headroom/model/train/confidence.hpp>
+
+#include <doctest/doctest.h>
+
+#include "run_headroom.hpp"
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::embedded {
+EmbeddedIndex embedded_catalog();
+EmbeddedIndex embedded_models();
+}  // namespace headroom::embedded
+
+using namespace headroom;
+using namespace headroom::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path& root() {
+  static const fs::path folder{HEADROOM_SOURCE_DIR};
+  return folder;
+}
+
+/// README.md and every page below docs/, by path from the root.
+std::vector<std::string> pages() {
+  std::vector<std::string> found{"README.md"};
+  for (const auto& entry : fs::recursive_directory_iterator{root() / "docs"}) {
+    if (entry.path().extension() == ".md") {
+      found.push_back(fs::relative(entry.path(), root()).string());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string fixed(double value, int digits) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+/// All captures of `pattern` in `text`.
+std::set<std::string> captures(const std::string& text, const std::regex& pattern) {
+  std::set<std::string> found;
+  for (std::sregex_iterator match{text.begin(), text.end(), pattern}, end; match != end; ++match) {
+    found.insert((*match)[1]);
+  }
+  return found;
+}
+
+/// "a/{b,c}.toml": "a/b.toml", "a/c.toml".
+std::vector<std::string> expanded(const std::string& path) {
+  const std::size_t open = path.find('{');
+  const std::size_t close = path.find('}', open == std::string::npos ? 0 : open);
+  if (open == std::string::npos || close == std::string::npos) {
+    return {path};
+  }
+  std::vector<std::string> paths;
+  std::istringstream choices{path.substr(open + 1, close - open - 1)};
+  for (std::string choice; std::getline(choices, choice, ',');) {
+    for (std::string& rest : expanded(path.substr(0, open) + choice + path.substr(close + 1))) {
+      paths.push_back(std::move(rest));
+    }
+  }
+  return paths;
+}
+
+/// Whether a file's name is `wanted`, in which a star stands for anything.
+bool named(const std::string& name, const std::string& wanted) {
+  std::string pattern;
+  for (const char c : wanted) {
+    pattern += c == '*' ? ".*" : std::string(holds(".[]()+?^$|\\", std::string(1, c)) ? "\\" : "") + c;
+  }
+  return std::regex_match(name, std::regex{pattern});
+}
+
+/// Whether a path of a page stands in the tree: ID and ENGINE are anybody's, `folder/name` may leave the ending out.
+bool exists(const std::string& path) {
+  std::string wanted = fs::path{path}.filename().string();
+  const fs::path folder = root() / fs::path{path}.parent_path();
+  if (wanted.empty()) {
+    return fs::is_directory(folder);
+  }
+  for (const std::string_view word : {"ID", "ENGINE"}) {
+    if (const std::size_t at = wanted.find(word); at != std::string::npos) {
+      wanted.replace(at, word.size(), "*");
+    }
+  }
+  std::error_code status;
+  for (const auto& entry : fs::directory_iterator{folder, status}) {
+    const std::string name = entry.path().filename().string();
+    if (named(name, wanted) || named(entry.path().stem().string(), wanted)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Names of the tests in the sources of a floor: the texts of TEST_CASE("...").
+const std::set<std::string>& test_names(const std::string& floor) {
+  static std::map<std::string, std::set<std::string>> known;
+  const auto [found, fresh] = known.try_emplace(floor);
+  if (fresh && fs::is_directory(root() / "tests" / floor)) {
+    const std::regex name{R"re(TEST_CASE\(\s*"((?:[^"\\]|\\.)*)")re"};
+    for (const auto& entry : fs::directory_iterator{root() / "tests" / floor}) {
+      if (entry.path().extension() == ".cpp") {
+        found->second.merge(captures(read_text(entry.path()), name));
+      }
+    }
+  }
+  return found->second;
+}
+
+/// "cli: name of a case", "bad_input/name", "golden/name", "house.name": whether there is such a test.
+bool is_test(const std::string& reference) {
+  static const std::string listed = read_text(root() / "tests/CMakeLists.txt");
+  if (const std::size_t colon = reference.find(": "); colon != std::string::npos) {
+    return test_names(reference.substr(0, colon)).contains(reference.substr(colon + 2));
+  }
+  if (reference.starts_with("bad_input/")) {
+    return fs::exists(root() / "tests" / (reference + ".case"));
+  }
+  if (reference.starts_with("golden/")) {
+    return fs::exists(root() / "tests" / (reference + ".transcript"));
+  }
+  return holds(listed, "add_test(NAME " + reference + "\n") || holds(listed, "add_test(NAME " + reference + " ");
+}
+
+}  // namespace
+
+TEST_CASE("the page of confidence tells the classes of the fit") {
+  const std::string page = read_text(root() / "docs/confidence.md");
+  const Confidence& table = step_confidence();
+  for (std::size_t i = 0; i < run_class_count; ++i) {
+    const ClassErrors& errors = table.classes[i];
+    const std::string row = "| " + std::string{run_class_names[i]} + " | " + fixed(100.0 * errors.width_50, 1) + " / " +
+                            fixed(100.0 * errors.width_80, 1) + " / " + fixed(100.0 * errors.width_90, 1) + " | " +
+                            fixed(errors.level, 3) + ", " + fixed(errors.shape, 3) + " | " +
+                            std::to_string(errors.rows) + " rows of " + std::to_string(errors.sources) + " sources, " +
+                            errors.source + " |\n";
+    CAPTURE(row);
+    CHECK(holds(page, row));
+  }
+  const ClassErrors& dense = table[RunClass::dense];
+  const auto weight = [&](double runs) { return fixed(runs / (runs + std::pow(dense.shape / dense.level, 2.0)), 2); };
+  CHECK(
+      holds(page, "For the dense class w is " + weight(1) + ", " + weight(3) + ", " + weight(5) + " for 1, 3, 5 runs"));
+  const auto alike = [](const ClassErrors& errors) {
+    return fixed(100.0 * (std::exp(1.2816 * std::sqrt(2.0) * errors.shape) - 1.0), 0);
+  };
+  const auto apart = [](const ClassErrors& errors) {
+    return fixed(100.0 * (std::pow(1.0 + errors.width_80, std::sqrt(2.0)) - 1.0), 0);
+  };
+  const ClassErrors& experts = table[RunClass::experts];
+  CHECK(holds(page, "For the dense class that is " + alike(dense) + " % and " + apart(dense) + " %, for experts " +
+                        alike(experts) + " % and " + apart(experts) + " %."));
+}
+
+TEST_CASE("pages and manual tell one layout of a data folder, which is what is read") {
+  std::set<std::string_view> embedded;
+  for (const EmbeddedIndex& index : {embedded::embedded_catalog(), embedded::embedded_models()}) {
+    for (const EmbeddedFile& file : index.files) {
+      embedded.insert(file.kind);
+    }
+  }
+  CHECK(embedded == std::set<std::string_view>{cli::data_kinds.begin(), cli::data_kinds.end()});
+  for (const std::string page : {"README.md", "docs/design.md"}) {
+    CAPTURE(page);
+    CHECK(holds(read_text(root() / page), "`" + cli::data_folder_layout() + "`"));
+  }
+}
+
+TEST_CASE("pages name verbs that exist, and the design names them all") {
+  std::set<std::string> verbs;
+  for (const cli::Verb* verb : cli::all_verbs()) {
+    verbs.insert(std::string{verb->name});
+  }
+  const std::string design = read_text(root() / "docs/design.md");
+  const std::size_t line = design.find("**Verbs**:");
+  REQUIRE(line != std::string::npos);
+  const std::string told = design.substr(line, design.find('.', line) - line);
+  CHECK(captures(told, std::regex{"`([a-z]+)`"}) == verbs);
+  const std::string today = design.substr(design.find("## 8."));
+  for (const std::string& verb : verbs) {
+    CAPTURE(verb);
+    const std::regex row{"\n\\| `[^|]*\\b" + verb + "\\b"};
+    CHECK(std::regex_search(today, row));
+  }
+  // `./run VERB` and `headroom VERB` of a page: of code spans and of lines of code.
+  const std::regex command{R"((?:^|[`\n$;] ?)(?:\./run|headroom) ([a-z]+)\b)"};
+  for (const std::string& page : pages()) {
+    for (const std::string& verb : captures(read_text(root() / page), command)) {
+      CAPTURE(page);
+      CAPTURE(verb);
+      CHECK((verbs.contains(verb) || verb == "test"));
+    }
+  }
+}
+
+TEST_CASE("files and folders that the pages name exist") {
+  const std::regex path{
+      "`((?:core|hardware|model|scenarios|calibrate|cli|tests|bench|docs|cmake|debian)/"
+      "[A-Za-z0-9_./{},*-]+)`"};
+  std::size_t count = 0;
+  for (const std::string& page : pages()) {
+    // Of launch files the last section names files of other projects.
+    const std::string text = read_text(root() / page);
+    for (const std::string& named : captures(text.substr(0, text.find("\n## Sources of the names")), path)) {
+      for (const std::string& one : expanded(named)) {
+        CAPTURE(page);
+        CAPTURE(one);
+        CHECK(exists(one));
+        ++count;
+      }
+    }
+  }
+  CHECK(count > 200);
+  // The map of the house: each folder that opens a line.
+  const std::string design = read_text(root() / "docs/design.md");
+  const std::size_t begin = design.find("## 2. The house\n```\n");
+  REQUIRE(begin != std::string::npos);
+  const std::string map = design.substr(begin, design.find("```\nSix floors", begin) - begin);
+  const std::regex opens{"\n( *)([a-z]+)/ "};
+  std::string floor;
+  std::size_t folders = 0;
+  for (std::sregex_iterator match{map.begin(), map.end(), opens}, end; match != end; ++match) {
+    floor = (*match)[1].length() == 0 ? (*match)[2].str() : floor;
+    const std::string folder = (*match)[1].length() == 0 ? floor : floor + "/" + (*match)[2].str();
+    CAPTURE(folder);
+    CHECK(fs::is_directory(root() / folder));
+    ++folders;
+  }
+  CHECK(folders >= 14);
+}
+
+TEST_CASE("README says what is not answered, and each of it is refused") {
+  const std::string readme = read_text(root() / "README.md");
+  const std::size_t begin = readme.find("## Not answered\n");
+  REQUIRE(begin != std::string::npos);
+  const std::string table = readme.substr(begin, readme.find("\n\n`--format json`", begin) - begin);
+  const std::set<std::string> asked = captures(table, std::regex{R"(\| `\./run ([^`]+)` \| refused)"});
+  CHECK(asked.size() >= 8);
+  for (const std::string& question : asked) {
+    CAPTURE(question);
+    const Run run = run_headroom(question);
+    CHECK(run.code == 2);
+    CHECK(run.out.empty());
+    CHECK_FALSE(run.err.empty());
+  }
+}
+
+TEST_CASE("every finding of the review names its test, or what it waits for") {
+  const std::string page = read_text(root() / "docs/findings.md");
+  std::map<std::string, std::string> states;
+  const std::regex row{R"re(\n\| ([FR][0-9]+) \| [^|\n]+ \| ([^\n]+) \|(?=\n))re"};
+  for (std::sregex_iterator match{page.begin(), page.end(), row}, end; match != end; ++match) {
+    CAPTURE((*match)[1].str());
+    CHECK(states.try_emplace((*match)[1], (*match)[2]).second);
+  }
+  const std::set<std::string> works = captures(page, std::regex{"\n\\* \\*([A-Za-z :]+)\\*: "});
+  const std::regex test{"`([^`]+)`"};
+  const std::regex waits{"waits for \\*([A-Za-z :]+)\\*"};
+  const auto check = [&](const std::string& id) {
+    CAPTURE(id);
+    const auto found = states.find(id);
+    REQUIRE_MESSAGE(found != states.end(), "no line");
+    const std::set<std::string> tests = captures(found->second, test);
+    const std::set<std::string> awaited = captures(found->second, waits);
+    CHECK_MESSAGE((!tests.empty() || !awaited.empty()), "neither a test nor what it waits for");
+    for (const std::string& name : tests) {
+      CHECK_MESSAGE(is_test(name), "no such test: " << name);
+    }
+    for (const std::string& work : awaited) {
+      CHECK_MESSAGE(works.contains(work), "unknown work: " << work);
+    }
+  };
+  for (int i = 1; i <= 25; ++i) {
+    check("F" + std::to_string(i));
+  }
+  for (int i = 1; i <= 30; ++i) {
+    check("R" + std::to_string(i));
+  }
+  CHECK(states.size() == 55);
+}
