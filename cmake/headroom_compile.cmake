@@ -22,14 +22,17 @@ if(HEADROOM_PCH)
   target_precompile_headers(headroom_standard_headers PRIVATE ${HEADROOM_STANDARD_HEADERS})
 endif()
 
-# headroom_compile(TARGET [BRIEF [HOT sources ...]] [HEADERS_OF OTHER])
+# headroom_compile(TARGET [BRIEF [HOT sources ...] | PLAIN] [COLD sources ...] [HEADERS_OF OTHER])
 #
 # HEADERS_OF: takes the precompiled headers of that target instead of the standard ones alone.
 #
 # BRIEF: a Release build takes -O1 for all but the HOT sources: readers, writers and tests run once an answer and cost
-# half as much to compile as with -O3. What is priced or simulated many times is hot, and so is all of model/.
+# half as much to compile as with -O3. What is priced or simulated many times is hot, and so is all of model/ but its
+# COLD sources, which read files and write words.
+#
+# PLAIN: a Release build takes -O0: tests, whose own text is run once a build. Their precompiled headers must be PLAIN too.
 function(headroom_compile target)
-  cmake_parse_arguments(arg "BRIEF" "HEADERS_OF" "HOT" ${ARGN})
+  cmake_parse_arguments(arg "BRIEF;PLAIN" "HEADERS_OF" "HOT;COLD" ${ARGN})
   if(HEADROOM_PCH)
     if(NOT arg_HEADERS_OF)
       set(arg_HEADERS_OF headroom_standard_headers)
@@ -49,6 +52,11 @@ function(headroom_compile target)
   if(arg_BRIEF)
     target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
     # A source's options come after its target's, and the last -O counts.
-    set_source_files_properties(${arg_HOT} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+    set_property(SOURCE ${arg_HOT} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+  elseif(arg_PLAIN)
+    target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O0>)
+  endif()
+  if(arg_COLD)
+    set_property(SOURCE ${arg_COLD} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
   endif()
 endfunction()

@@ -1,10 +1,10 @@
-# headroom_floor(NAME [BRIEF] SOURCES ... [HOT sources ...] DEPENDS floor ...)
+# headroom_floor(NAME [BRIEF] SOURCES ... [HOT sources ...] [COLD sources ...] DEPENDS floor ...)
 #
 # A floor of the house is the static library headroom_NAME (or TARGET) with an include root of its own,
 # build/include/NAME/headroom/NAME -> NAME/, so that an include of a higher floor does not compile.
 # Public headers are the floor's *.hpp, listed by folder; the spelling <headroom/NAME/x.hpp> is the installed one.
 function(headroom_floor name)
-  cmake_parse_arguments(arg "BRIEF" "TARGET" "SOURCES;HOT;HEADERS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "BRIEF" "TARGET" "SOURCES;HOT;COLD;HEADERS;DEPENDS" ${ARGN})
   set(target headroom_${name})
   if(arg_TARGET)
     set(target ${arg_TARGET})
@@ -27,7 +27,7 @@ function(headroom_floor name)
   if(arg_BRIEF)
     headroom_compile(${target} BRIEF HOT ${arg_HOT})
   else()
-    headroom_compile(${target})
+    headroom_compile(${target} COLD ${arg_COLD})
   endif()
   set_property(GLOBAL APPEND PROPERTY HEADROOM_FLOORS ${target})
   headroom_own_header_first(remaining ${root} SOURCES ${arg_SOURCES} HEADERS ${arg_HEADERS})
