@@ -27,9 +27,6 @@ struct TightestPromise {
 /// nothing is promised, or reached.
 [[nodiscard]] std::optional<TightestPromise> tightest_promise(const FleetOption& option);
 
-/// Of the hours of the fixed fleet those that the load leaves; more replicas than it has at the peak free nothing.
-[[nodiscard]] double freed_gpu_hours(const Autoscaling& autoscaling);
-
 /// "12.3 req/s".
 [[nodiscard]] std::string rate_text(Hertz rate);
 

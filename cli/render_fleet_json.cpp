@@ -111,7 +111,7 @@ void autoscaling_object(JsonWriter& json, const Autoscaling& a, const FleetOptio
   json.member("period_s", day.period.raw());
   scaled_object(json, "fixed", a.fixed, best.scenario->money);
   scaled_object(json, "following", a.scaled, best.scenario->money);
-  json.member("freed_gpu_hours", freed_gpu_hours(a));
+  json.member("freed_gpu_hours", a.freed_gpu_hours());
   json.key("curve");
   json.begin_array();
   constexpr std::size_t times = 96;  // a quarter of an hour of a day
@@ -124,6 +124,7 @@ void autoscaling_object(JsonWriter& json, const Autoscaling& a, const FleetOptio
     json.member("rate_req_per_s", day.at(share * day.period).raw());
     json.member("fixed_replicas", a.fixed.most);
     json.member("following_replicas", a.scaled.units[step]);
+    json.member("following_paid_replicas", a.scaled.paid[step]);
     json.end_object();
   }
   json.end_array();
@@ -141,6 +142,7 @@ void promise_array(JsonWriter& json, const ServingSimulation& simulated) {
     json.member("limit_s", p.promise.limit.raw());
     interval(json, "reached_s", p.interval);
     json.member("kept", p.kept);
+    json.member("unanswered_share", p.unanswered);
     json.end_object();
   }
   json.end_array();

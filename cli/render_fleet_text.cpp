@@ -111,6 +111,24 @@ std::string answer_table(const FleetPlan& plan) {
   return table.text();
 }
 
+/// What following the load is good for.
+std::string following_text(const Autoscaling& a) {
+  const bool misses = a.scaled.missed > a.fixed.missed && percent(a.scaled.missed) != percent(a.fixed.missed);
+  const std::string missed =
+      percent(a.scaled.missed) + " of the requests miss [slo] instead of " + percent(a.fixed.missed);
+  if (!a.saves()) {
+    const double more = a.scaled.gpu_hours - a.fixed.gpu_hours;
+    return "  following the load saves nothing: it takes " +
+           (more > 0.0 ? format_number(more) + " GPU-hours more than" : std::string{"as many GPU-hours as"}) +
+           " the fixed fleet" + (misses ? ", and " + missed : "") + "\n";
+  }
+  const double freed = a.freed_gpu_hours();
+  return (freed > 0.0 ? "  " + format_number(freed) +
+                            " GPU-hours of the fixed fleet are free for other work, such as training at night\n"
+                      : std::string{}) +
+         (misses ? "  following the load costs promises: " + missed + "\n" : "");
+}
+
 /// Replicas that follow the load against those of its peak, over one period of the curve.
 std::string autoscaling_table(const FleetPlan& plan) {
   const Autoscaling& a = *plan.autoscaling;
@@ -131,11 +149,7 @@ std::string autoscaling_table(const FleetPlan& plan) {
   };
   row("fixed, for the peak", a.fixed);
   row("following the load", a.scaled);
-  const double freed = freed_gpu_hours(a);
-  return table.text() + (freed > 0.0
-                             ? "  " + format_number(freed) +
-                                   " GPU-hours of the fixed fleet are free for other work, such as training at night\n"
-                             : "");
+  return table.text() + following_text(a);
 }
 
 std::string options_table(const FleetPlan& plan) {
@@ -325,16 +339,6 @@ std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
     }
   }
   return tightest;
-}
-
-double freed_gpu_hours(const Autoscaling& autoscaling) {
-  const std::vector<std::int64_t>& units = autoscaling.scaled.units;
-  const auto fixed = static_cast<double>(std::max<std::int64_t>(1, autoscaling.fixed.most));
-  double freed = 0.0;
-  for (const std::int64_t n : units) {
-    freed += 1.0 - std::min(1.0, static_cast<double>(n) / fixed);
-  }
-  return units.empty() ? 0.0 : freed * autoscaling.fixed.gpu_hours / static_cast<double>(units.size());
 }
 
 std::string fleet_text(const FleetPlan& plan) {

@@ -291,7 +291,8 @@ void pool_members(JsonWriter& json, const ServeScenario& s, const ServingEstimat
   memory(json, held.terms);
   json.member("capacity_bytes", s.device.visible_capacity().value.raw());
   json.member("nameplate_bytes", s.device.capacity().value.raw());
-  json.member("kv_pool_bytes", held.pool.raw());
+  // Of a model that does not fit what is missing stands in verdict_text: a pool holds nothing or more.
+  json.member("kv_pool_bytes", std::max(Bytes{}, held.pool).raw());
   json.member("kv_bytes_per_sequence", held.sequence.raw());
   json.member("kv_bytes_per_token", e.kv_per_token.raw());
 }

@@ -79,6 +79,7 @@ void request_members(JsonWriter& json, const RequestMetrics& m) {
   json.member("requests", m.requests);
   json.member("finished", m.finished);
   json.member("refused", m.refused);
+  json.member("unanswered", m.unfinished);
   summary(json, "ttft_s", m.ttft);
   summary(json, "tpot_s", m.tpot);
   summary(json, "e2e_s", m.e2e);
@@ -175,6 +176,7 @@ void promises(JsonWriter& json, const ServingSimulation& r) {
     interval(json, "reached_s", one.interval);
     json.member("kept", one.kept);
     json.member("refused_share", one.refused);
+    json.member("unanswered_share", one.unanswered);
     json.member("over_share", one.over());
     json.end_object();
   }

@@ -88,6 +88,9 @@ std::string interval_cell(const Interval<Seconds>& interval) {
 
 /// "39 % below", "31 % over", "2.4 times the limit".
 std::string margin(const JudgedPromise& one) {
+  if (one.unanswered > 0.0) {
+    return percent(one.unanswered) + " are never answered";
+  }
   if (one.refuses() && !(one.over() > 0.0)) {
     return percent(one.refused) + " are refused";
   }
@@ -109,8 +112,8 @@ std::string promise_table(const ServingSimulation& r) {
   Table table{{"promised", "limit", "reached", "", ""}};
   table.left(2), table.left(3), table.left(4);
   for (const JudgedPromise& one : r.promises) {
-    const bool open =
-        one.kept ? one.interval.high > one.promise.limit : one.interval.low <= one.promise.limit && !one.refuses();
+    const bool open = one.kept ? one.interval.high > one.promise.limit
+                               : one.interval.low <= one.promise.limit && !one.refuses() && one.unanswered == 0.0;
     table.row({promise_name(r, one), format(one.promise.limit), interval_cell(one.interval),
                std::string{one.kept ? "kept" : "missed"} + ", " + margin(one),
                !open      ? ""
@@ -153,10 +156,9 @@ std::string rates_table(const ServingSimulation& r) {
   table.row({"requests/s answered", rate_interval(r.served)});
   table.row({"  saturates at", rate_interval(r.saturation)});
   if (r.retries) {
-    table.row({"attempts of a request",
-               format_number(r.retries->attempts, 4) + ", " + percent(r.retries->lost) + " of the requests given up, " +
-                   (std::isinf(r.retries->backoff.raw()) ? std::string{"ever more"} : format(r.retries->backoff)) +
-                   " of backoff on the mean"});
+    table.row({"attempts of a request", format_number(r.retries->attempts, 4) + ", " + percent(r.retries->lost) +
+                                            " of the requests given up, " + backoff_text(*r.retries) +
+                                            " of backoff on the mean"});
   }
   if (!r.promises.empty()) {
     table.row({"  good, each within [slo]",
@@ -257,6 +259,7 @@ std::string simulated(const ServingSimulation& r) {
                      format(Seconds{seconds_of(r.result.end)}) + " of the fleet's time, the first " +
                      format_count(static_cast<double>(r.warm_up)) + " not counted";
   text += all.refused > 0 ? "; " + std::to_string(all.refused) + " refused" : "";
+  text += all.unfinished > 0 ? "; " + std::to_string(all.unfinished) + " of those counted never answered" : "";
   return text + "\n";
 }
 
@@ -289,6 +292,12 @@ std::string storm_text(const RetryLoad& retries) {
 }
 
 std::string simulation_verdict(const ServingSimulation& r) {
+  if (const std::int64_t left = r.metrics.unanswered; left > 0) {
+    return "overloaded: " + format_count(static_cast<double>(left)) + " of " +
+           format_count(static_cast<double>(r.load.requests.size())) +
+           " requests are not answered within the 106 days that are simulated at most; saturates at " +
+           rate_text(r.saturation.mid) + ", " + rate_text(r.offered) + " come";
+  }
   if (r.overloaded()) {
     return "overloaded: saturates at " + rate_text(r.saturation.mid) + ", " + rate_text(r.offered) +
            " come; queues grow for as long as they do" + (r.retries ? storm_text(*r.retries) : "");

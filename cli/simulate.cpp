@@ -79,13 +79,13 @@ std::optional<Hertz> rate_of(const Arguments& arguments) {
   if (std::holds_alternative<TextError>(parsed)) {
     throw ConfigError{"--rate " + quoted(typed) + " is no rate of requests; give e.g. '12 req/s'"};
   }
-  const double rate = std::get<double>(parsed);
-  if (!(rate > 0.0) || !std::isfinite(rate)) {
-    throw ConfigError{"--rate " + quoted(typed) +
-                      " must be above 0 and finite; to see the most that the fleet answers, "
-                      "read 'saturates at'"};
+  const Hertz rate{std::get<double>(parsed)};
+  if (!(rate > Hertz{}) || rate > ServingTraffic::most_rate) {
+    throw ConfigError{"--rate " + quoted(typed) + " must be above 0 and at most " +
+                      format_count(ServingTraffic::most_rate.raw()) +
+                      " req/s; to see the most that the fleet answers, read 'saturates at'"};
   }
-  return Hertz{rate};
+  return rate;
 }
 
 Scenario read(const std::string& file, const Arguments& arguments, const Sources& sources) {
@@ -141,6 +141,9 @@ Outcome run(const Arguments& arguments) {
   double factor = 1.0;
   if (rate && serve.traffic) {
     factor = *rate / serve.traffic->rate();
+    if (const std::string few = serve.traffic->too_few(factor); !few.empty()) {
+      throw ConfigError{"--rate " + quoted(arguments.one("--rate")) + ": " + few};
+    }
     scenario.assumptions.push_back("--rate " + arguments.one("--rate") + ": all classes at " + format_number(factor) +
                                    " times their rates");
   }

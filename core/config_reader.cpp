@@ -403,6 +403,12 @@ std::optional<double> ConfigTable::raw_quantity(std::string_view key,
   return number;
 }
 
+void ConfigTable::out_of_bounds(std::string_view key, const std::string& low, const std::string& high) {
+  const ConfigValue* found = table_->find(key);
+  problem(key, "'" + std::string{key} + "' is " + quoted(found != nullptr ? found->text : "") + "; it must be " + low +
+                   high);
+}
+
 std::optional<ConfigTable> ConfigTable::maybe_table(std::string_view key) {
   const ConfigValue* found = take(key, false, "");
   if (found == nullptr) {

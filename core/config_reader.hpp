@@ -89,6 +89,16 @@ class ConfigTable {
     return raw ? std::optional<Q>{Q{*raw}} : std::nullopt;
   }
 
+  /// The same within bounds, both of them stated. Zero is allowed where the lower one is zero.
+  template <class Q>
+  Q quantity(std::string_view key, Range<Q> range) {
+    return within(key, raw_quantity(key, dimension_of<Q>, range.low == Q{}, true), range).value_or(range.high);
+  }
+  template <class Q>
+  std::optional<Q> maybe_quantity(std::string_view key, Range<Q> range) {
+    return within(key, raw_quantity(key, dimension_of<Q>, range.low == Q{}, false), range);
+  }
+
   std::optional<ConfigTable> maybe_table(std::string_view key);
   ConfigTable table(std::string_view key);  ///< missing: a diagnostic and an empty table
   std::vector<ConfigTable> tables(std::string_view key);
@@ -109,6 +119,15 @@ class ConfigTable {
  private:
   const ConfigValue* take(std::string_view key, bool required, std::string_view what);
   std::optional<double> raw_quantity(std::string_view key, Dimension dimension, bool zero_allowed, bool required);
+  template <class Q>
+  std::optional<Q> within(std::string_view key, std::optional<double> raw, Range<Q> range) {
+    if (raw && (Q{*raw} < range.low || Q{*raw} > range.high)) {
+      out_of_bounds(key, range.low == Q{} ? "at most " : format(range.low) + " to ", format(range.high));
+      return std::nullopt;
+    }
+    return raw ? std::optional<Q>{Q{*raw}} : std::nullopt;
+  }
+  void out_of_bounds(std::string_view key, const std::string& low, const std::string& high);
   [[nodiscard]] std::string where() const;
 
   const ConfigValue* table_;

@@ -18,7 +18,7 @@ namespace headroom {
 namespace {
 
 constexpr std::int64_t most_tokens = std::int64_t{1} << 30;
-constexpr double most_seconds = 9.2e6;  // where picoseconds end
+constexpr double most_seconds = 9.2e6;  // before simulated time ends
 
 /// Columns of one form: the time, tokens in and out, then those that may be there.
 struct TraceColumns {
@@ -91,7 +91,7 @@ class TraceBuilder {
 
   /// Seconds of a time column as simulated time.
   std::optional<Picoseconds> time(Position at, double seconds) {
-    if (seconds < 0.0) {
+    if (!(seconds >= 0.0)) {
       problem(at, "a request arrives at " + number(seconds) + " s; times start at 0");
       return std::nullopt;
     }

@@ -3,6 +3,7 @@
 #include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/serve_rules.hpp>
 #include <headroom/scenarios/serving/kv_offload.hpp>
+#include <headroom/scenarios/serving/slow_links.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>
@@ -49,6 +50,7 @@ class ServingReader {
     read_chunked_prefill(table, serve_, assumptions_);
     read_speculation(table, models_, serve_, assumptions_);
     read_kv_offload(table, serve_, assumptions_);
+    refuse_slow_links(root_, serve_);
     refuse_contradictions(table, serve_);
     table.finish();
     refuse_encoder();
@@ -86,7 +88,7 @@ class ServingReader {
     const std::int64_t isl = table.maybe_integer("isl", tokens).value_or(0);
     const std::int64_t osl = table.maybe_integer("osl", tokens).value_or(0);
     auto traffic = read_traffic(root_, isl, osl, assumptions_);
-    auto fleet = read_fleet(root_, assumptions_);
+    auto fleet = read_fleet(root_, serve_.work.layout.gpus(), assumptions_);
     const std::optional<bool> caching = table.maybe_boolean("prefix_caching");
     if (!traffic) {
       root_.problem("traffic", "missing [traffic], what is asked of the fleet: rate = \"12 req/s\", or a trace");

@@ -277,9 +277,12 @@ std::string day_section(const Documents& documents) {
                figure(fleet["most_replicas"], Unit::count)});
   }
   std::string lead = "One period of " + figure(scaling["period_s"], Unit::seconds) + ", by closed forms.";
-  if (const Place freed = scaling["freed_gpu_hours"]; freed.is_number() && freed.number() > 0.0) {
+  const Place freed = scaling["freed_gpu_hours"];
+  if (freed.is_number() && freed.number() > 0.0) {
     lead += " " + figure(freed, Unit::number) +
             " GPU-hours of the fixed fleet are free for other work, such as training at night.";
+  } else if (freed.is_number()) {
+    lead += " Following the load saves nothing.";
   }
   const bool curve = scaling["curve"].items().size() > 1;
   return section(

@@ -137,12 +137,14 @@ std::string promises_part(const Place& answer) {
     const Place limit = promise["limit_s"];
     const Place reached = promise["reached_s"];
     const bool kept = promise["kept"].is_true();
+    const Place never = promise["unanswered_share"];
     const auto beyond = [&](std::string_view end) {
       return reached[end].is_number() && reached[end].number() > limit.number();
     };
     table.row({escaped(promise_name(promise)), figure(limit, Unit::seconds), figure(middle(reached), Unit::seconds),
                range(reached, Unit::seconds), share(middle(reached), limit),
-               kept && beyond("high")                                  ? "kept, may be missed"
+               never.is_number() && never.number() > 0.0               ? "missed, requests are never answered"
+               : kept && beyond("high")                                ? "kept, may be missed"
                : !kept && reached["low"].is_number() && !beyond("low") ? "missed, may be kept"
                : kept                                                  ? "kept"
                                                                        : "missed"});

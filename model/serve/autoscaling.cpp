@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <deque>
+#include <functional>
 #include <span>
 #include <utility>
 
@@ -71,7 +72,7 @@ class Misses {
   double rate_ = 0.0;
 };
 
-/// Serves periods with units by step; the last period counts.
+/// Serves two periods with units by step; the second counts, for the first leaves its backlog.
 class Period {
  public:
   Period(const Steps& steps, double unit_rate, Misses& misses)
@@ -107,6 +108,7 @@ class Period {
     out.least = *std::min_element(units.begin(), units.end());
     out.most = *std::max_element(units.begin(), units.end());
     out.units = std::move(units);
+    out.paid.assign(paid.begin(), paid.end());
     return out;
   }
 
@@ -116,40 +118,49 @@ class Period {
   Misses& misses_;
 };
 
-/// Units that serve, and those that are paid for, of the second of two periods.
+/// Units that serve, and those that are paid for, of one of many equal periods.
 struct Followed {
   std::vector<std::int64_t> serving, paid;
 };
 
+/// Steps until a time is over. A whole period reaches every step there is, and no time reaches more.
+std::size_t steps_in(Seconds time, const Steps& steps) {
+  const double most = real(static_cast<std::int64_t>(steps.rates.size())) - 1.0;
+  return static_cast<std::size_t>(std::clamp(std::ceil(time.raw() / steps.seconds - 1e-9), 0.0, most));
+}
+
+/// Of each step and the `back` before it, of the period before as well, the one that is `better` than all others.
+template <class Better>
+std::vector<std::int64_t> best_of_last(const std::vector<std::int64_t>& values, std::size_t back, Better better) {
+  const std::size_t count = values.size();
+  std::vector<std::int64_t> best(count);
+  std::deque<std::size_t> candidates;  // each worse than the one before it, and younger
+  for (std::size_t i = 0; i < 2 * count; ++i) {
+    while (!candidates.empty() && !better(values[candidates.back() % count], values[i % count])) {
+      candidates.pop_back();
+    }
+    candidates.push_back(i);
+    if (candidates.front() + back < i) {
+      candidates.pop_front();
+    }
+    best[i % count] = values[candidates.front() % count];
+  }
+  return best;
+}
+
 Followed follow(const Steps& steps, double unit_rate, const ScalingPolicy& policy) {
   const std::size_t count = steps.rates.size();
-  const auto lag = static_cast<std::size_t>(std::ceil(policy.cold_start.raw() / steps.seconds - 1e-9));
-  const auto keep = static_cast<std::size_t>(std::ceil(policy.keep.raw() / steps.seconds - 1e-9));
-  std::vector<std::int64_t> wanted(2 * count, policy.least);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
+  std::vector<std::int64_t> wanted(count, policy.least);
+  for (std::size_t i = 0; i < count; ++i) {
     const double seen = steps.rates[(i + count - 1) % count];
     const double units = std::ceil(seen / (policy.target * unit_rate) - 1e-9);
     wanted[i] = static_cast<std::int64_t>(std::clamp(units, real(policy.least), real(policy.most)));
   }
-  // A unit that is still wanted, or was within `keep`, stays; one ordered at a step serves `lag` steps later, if it has
-  // been wanted all the while.
+  // A unit that is still wanted, or was within `keep`, stays; one ordered at a step serves after the cold start, if it
+  // has been held all the while.
   Followed out;
-  out.serving.resize(count);
-  out.paid.resize(count);
-  std::vector<std::int64_t> held(2 * count, policy.least);
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    for (std::size_t back = 0; back <= std::min(keep, i); ++back) {
-      held[i] = std::max(held[i], wanted[i - back]);
-    }
-  }
-  for (std::size_t i = count; i < 2 * count; ++i) {
-    std::int64_t serving = held[i];
-    for (std::size_t back = 0; back <= std::min(lag, i); ++back) {
-      serving = std::min(serving, held[i - back]);
-    }
-    out.serving[i - count] = serving;
-    out.paid[i - count] = held[i];
-  }
+  out.paid = best_of_last(wanted, steps_in(policy.keep, steps), std::greater<>{});
+  out.serving = best_of_last(out.paid, steps_in(policy.cold_start, steps), std::less<>{});
   return out;
 }
 
@@ -174,6 +185,17 @@ Hertz LoadCurve::peak() const noexcept {
     largest = std::max(largest, point.rate);
   }
   return Hertz{largest};
+}
+
+double Autoscaling::freed_gpu_hours() const noexcept {
+  if (!saves() || fixed.paid.empty()) {
+    return 0.0;
+  }
+  double freed = 0.0;
+  for (std::size_t i = 0; i < fixed.paid.size(); ++i) {
+    freed += real(std::max<std::int64_t>(0, fixed.paid[i] - scaled.paid[i])) / real(fixed.paid[i]);
+  }
+  return freed * fixed.gpu_hours / real(static_cast<std::int64_t>(fixed.paid.size()));
 }
 
 std::vector<std::string> problems(const LoadCurve& curve, const ScalingPolicy& policy) {
@@ -208,7 +230,8 @@ Autoscaling autoscale(const ServingFleet& unit,
                       const ScreenTraffic& traffic,
                       std::span<const TailObjective> objectives,
                       const LoadCurve& curve,
-                      const ScalingPolicy& policy) {
+                      const ScalingPolicy& policy,
+                      std::int64_t fixed) {
   Autoscaling out;
   const Steps steps = steps_of(curve, policy);
   out.unit_saturation = screened_saturation(unit, traffic);
@@ -218,11 +241,14 @@ Autoscaling autoscale(const ServingFleet& unit,
   }
   Misses misses{unit, traffic, objectives};
   Period period{steps, unit_rate, misses};
-  ScreenTraffic peak = traffic;
-  peak.rate = curve.peak();
-  const std::int64_t needed = screened_size(unit, peak, objectives, policy.most).units;
-  const std::vector<std::int64_t> fixed(steps.rates.size(), needed > 0 ? needed : policy.most);
-  out.fixed = period.serve(fixed, fixed, gpus);
+  if (fixed == 0) {
+    ScreenTraffic peak = traffic;
+    peak.rate = curve.peak();
+    const std::int64_t needed = screened_size(unit, peak, objectives, policy.most).units;
+    fixed = needed > 0 ? needed : policy.most;
+  }
+  const std::vector<std::int64_t> units(steps.rates.size(), fixed);
+  out.fixed = period.serve(units, units, gpus);
   const Followed followed = follow(steps, unit_rate, policy);
   out.scaled = period.serve(followed.serving, followed.paid, gpus);
   return out;

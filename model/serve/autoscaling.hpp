@@ -28,8 +28,10 @@ struct LoadCurve {
 /// before, at `target` of their saturation.
 struct ScalingPolicy {
   double target = 0.7;
-  Seconds cold_start{};  ///< from the order of a unit to its first request: machine, image, weights, graphs
-  Seconds keep{};        ///< that a unit stays after it was last wanted
+  /// From the order of a unit to its first request: machine, image, weights, graphs. Of a period and more: no unit that
+  /// is ordered comes for what it was ordered for.
+  Seconds cold_start{};
+  Seconds keep{};  ///< that a unit stays after it was last wanted; of a period and more: for ever
   std::int64_t least = 1;
   std::int64_t most = 4096;
   Seconds step{};  ///< between two looks; 0: a 1,440th of the period
@@ -46,26 +48,33 @@ struct ScaledFleet {
   Seconds longest_wait{};            ///< behind a backlog, beyond the waits of a steady state
   std::int64_t least = 0, most = 0;  ///< units that serve
   std::vector<std::int64_t> units;   ///< that serve, by step
+  std::vector<std::int64_t> paid;    ///< that serve or start, by step
 };
 
 struct Autoscaling {
-  ScaledFleet fixed;  ///< as many as the screen finds for the peak
+  ScaledFleet fixed;  ///< the same units all the time
   ScaledFleet scaled;
   double requests = 0.0;    ///< of the period
   Hertz unit_saturation{};  ///< as the screen says
+  /// The fleet that follows takes fewer GPU-hours than the fixed one.
+  [[nodiscard]] bool saves() const noexcept { return scaled.gpu_hours < fixed.gpu_hours; }
+  /// Of the fixed fleet those that the one that follows does not pay for; 0 where it saves none.
+  [[nodiscard]] double freed_gpu_hours() const noexcept;
 };
 
-/// The second of two periods, so that the fleet starts as the day before left it. Step by step each rate is taken as
+/// One of many equal periods, so that the fleet starts as the one before left it. Step by step each rate is taken as
 /// steady: the share of the requests that miss is the screen's (objectives as if independent of each other). What comes
 /// beyond saturation waits in a backlog of its own (a fluid queue: Newell 1982, chapter 2); who waits there longer than
 /// an objective on first tokens or answers allows misses it. `traffic.rate` is not read; gaps keep their cv.
-/// `gpus` of a unit. Precondition: no problems() of all.
+/// `gpus` of a unit; `fixed`: units of the fixed fleet, 0: as many as the screen finds for the peak, and where it finds
+/// none the policy's most. Precondition: no problems() of all.
 [[nodiscard]] Autoscaling autoscale(const ServingFleet& unit,
                                     std::int64_t gpus,
                                     const ScreenTraffic& traffic,
                                     std::span<const TailObjective> objectives,
                                     const LoadCurve& curve,
-                                    const ScalingPolicy& policy);
+                                    const ScalingPolicy& policy,
+                                    std::int64_t fixed = 0);
 
 /// Units that must be warm before a burst.
 struct BurstNeed {

@@ -3,17 +3,14 @@
 // cost model.
 #pragma once
 
-#include <chrono>
+#include <headroom/model/serve/simulated_time.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace headroom {
-
-/// Simulated time. Whole numbers, so that a sum of steps and a skip over them are equal to the last bit; 106 days reach
-/// its end.
-using Picoseconds = std::chrono::duration<std::int64_t, std::pico>;
 
 /// Attention of one chunk of a prompt: what it adds to a step that is full of such work, and what it takes alone, when
 /// its blocks do not fill the device.

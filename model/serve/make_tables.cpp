@@ -11,10 +11,6 @@ namespace {
 
 using Axis = IterationTables::Axis;
 
-Picoseconds picoseconds(double seconds) noexcept {
-  return Picoseconds{static_cast<std::int64_t>(std::llround(1e12 * seconds))};
-}
-
 /// 1, 2, 3, 4, 6, 8, 12 ... up to `last`, which is always a knot.
 Axis knots(std::int64_t last, std::int64_t first = 1) {
   Axis axis;

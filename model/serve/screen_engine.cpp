@@ -69,9 +69,8 @@ double ScreenEngine::batch_time(std::int64_t decodes, double tokens) const noexc
     batch.prompt_tokens = whole(tokens);
     batch.chunks = whole(tokens / prompt_.mean);
     batch.ending = batch.chunks;
-    batch.attention.work = Picoseconds{static_cast<std::int64_t>(tokens * attention_work_)};
-    batch.attention.alone =
-        Picoseconds{static_cast<std::int64_t>(std::min(1.0, tokens / prompt_.mean) * attention_alone_)};
+    batch.attention.work = truncated(tokens * attention_work_);
+    batch.attention.alone = truncated(std::min(1.0, tokens / prompt_.mean) * attention_alone_);
   }
   return 1e-12 * real(tables_->time(batch).count());
 }

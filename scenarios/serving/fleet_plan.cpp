@@ -326,8 +326,10 @@ std::optional<Autoscaling> follow_load(const FleetOption& best) {
   policy.least = asked->least;
   policy.most = most_replicas;
   const std::int64_t gpus = best.served->simulated.gpus + (best.served->prefill ? best.served->prefill->gpus : 0);
+  // Of prompts apart a unit is one replica of each pool, which the sized fleet need not be.
+  const std::int64_t fixed = best.sized && !best.served->prefill ? best.sized->replicas : 0;
   return autoscale(unit_of(s, *best.served), gpus, screened_traffic(*s.traffic), all_objectives(*s.traffic),
-                   *s.traffic->day, policy);
+                   *s.traffic->day, policy, fixed);
 }
 
 /// "a replica is up 99.2 % of the time; 12 needed are up 99.95 % of it with 2 spare, 90.8 % without".
@@ -347,8 +349,7 @@ std::string retries_text(const ServingTraffic& traffic, Hertz saturation) {
   const RetryLoad load = traffic.retried(saturation);
   const Hertz asked = traffic.rate() / load.attempts;
   const double storm = storm_failure(asked, saturation, traffic.retries->policy);
-  const std::string backoff = std::isinf(load.backoff.raw()) ? "ever longer" : format(load.backoff);
-  std::string text = "traffic.retries: clients wait " + backoff + " on the mean between attempts and give " +
+  std::string text = "traffic.retries: clients wait " + backoff_text(load) + " on the mean between attempts and give " +
                      format_number(100.0 * load.lost, 2) + " % of the requests up; ";
   if (load.storm) {
     return text + "these replicas saturate at " + format_number(saturation.raw()) +
@@ -434,9 +435,9 @@ void settle(FleetPlan& plan) {
     plan.notes.push_back(
         "formats are compared by speed and room alone: what they cost in the quality of answers is not");
   }
-  if (plan.simulated && s.work.draft && s.beside.empty()) {
+  if (plan.simulated && s.beside.empty()) {  // of several models all of them are there already
     for (const std::string& note : plan.simulated->notes) {
-      if (note.starts_with("serving.speculative: ")) {
+      if (note.starts_with("serving.speculative: ") || note.starts_with("traffic.class ")) {
         plan.notes.push_back(note);
       }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/screened_size.hpp>
 #include <headroom/model/serve/serving_times.hpp>
@@ -13,6 +14,14 @@
 #include <utility>
 
 namespace headroom {
+namespace {
+
+ConfigError too_many(Hertz rate) {
+  return ConfigError{"takes more than " + format_count(real(most_replicas)) + " replicas for " +
+                     format_number(rate.raw()) + " req/s: lower the rate, or take faster GPUs, links or drafts"};
+}
+
+}  // namespace
 
 std::vector<TailObjective> all_objectives(const ServingTraffic& traffic) {
   std::vector<TailObjective> all;
@@ -115,7 +124,7 @@ MixScreen screen_mix(const ServeScenario& s, const ServedReplica& served) {
     prompts += needed * prompt_share(one, screened);
   }
   if (!(replicas < real(most_replicas))) {
-    throw ConfigError{"takes more than " + std::to_string(most_replicas) + " replicas"};
+    throw too_many(s.traffic->rate());
   }
   return {static_cast<std::int64_t>(std::floor(replicas)) + 1, s.traffic->rate() / replicas, prompts / replicas};
 }
@@ -132,7 +141,7 @@ std::int64_t first_size(const ServeScenario& s, const ServedReplica& served) {
 std::int64_t busy_replicas(const ServeScenario& s, const ServedReplica& served, const ScreenTraffic& traffic) {
   const double least = std::floor(traffic.rate / screened_saturation(unit_of(s, served), traffic)) + 1.0;
   if (!(least <= real(most_replicas))) {
-    throw ConfigError{"takes more than " + std::to_string(most_replicas) + " replicas"};
+    throw too_many(traffic.rate);
   }
   return static_cast<std::int64_t>(least);
 }

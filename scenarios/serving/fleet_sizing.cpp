@@ -68,7 +68,7 @@ class Sizing {
     }
     const ServingMetrics metrics = at(factor);
     const std::vector<KeptPromise> judged = judge(*scenario_.traffic, metrics);
-    return !(load >= 1.0 && metrics.overloaded) &&
+    return metrics.unanswered == 0 && !(load >= 1.0 && metrics.overloaded) &&
            std::all_of(judged.begin(), judged.end(), [](const KeptPromise& one) { return one.kept; });
   }
 
@@ -175,7 +175,8 @@ std::string out_of_reach(const ServeScenario& scenario, const ServedReplica& ser
   for (const KeptPromise& p : judge(traffic, idle)) {
     if (!p.kept) {
       return "not even an idle replica keeps " + key_of(p.promise) + " of " + format(p.promise.limit) +
-             (p.refuses()
+             (p.unanswered > 0.0 ? ": an answer takes longer than the 106 days that are simulated at most"
+              : p.refuses()
                   ? ": its KV cache refuses " + format_number(100.0 * p.refused) + " % of the requests as too long"
                   : ": it takes " + format(p.reached));
     }

@@ -28,7 +28,9 @@ struct SizedFleet {
   Hertz knee{};        ///< the most at which the promises are kept; 0: at none that was tried
   /// No faster than its load, and seen to fall behind: in a short simulation answers lag behind requests anyhow, and
   /// queues that never empty are slower than those that do.
-  [[nodiscard]] bool overloaded() const noexcept { return rate >= saturation && metrics.overloaded; }
+  [[nodiscard]] bool overloaded() const noexcept {
+    return metrics.unanswered > 0 || (rate >= saturation && metrics.overloaded);
+  }
   [[nodiscard]] bool keeps() const noexcept;
 };
 

@@ -5,6 +5,7 @@
 #include <headroom/model/train/job_groups.hpp>
 #include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serving/kv_offload.hpp>
+#include <headroom/scenarios/serving/slow_links.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>
@@ -74,14 +75,14 @@ class KvOffloadReader {
     KvOffloadTier tier;
     tier.capacity = table.quantity<Bytes>("capacity", true);
     if (index == cpu) {
-      tier.bandwidth = table.maybe_quantity<BytesPerSecond>("bandwidth");
+      tier.bandwidth = table.maybe_quantity<BytesPerSecond>("bandwidth", link_rates);
       if (!tier.bandwidth && !table.has("bandwidth") && known) {
         assume_host_link(table);
       }
     } else {
-      tier.bandwidth = table.quantity<BytesPerSecond>("bandwidth");
+      tier.bandwidth = table.quantity<BytesPerSecond>("bandwidth", link_rates);
     }
-    tier.latency = table.maybe_quantity<Seconds>("latency", true).value_or(Seconds{});
+    tier.latency = table.maybe_quantity<Seconds>("latency", {Seconds{}, longest_span}).value_or(Seconds{});
     if (!table.has("latency")) {
       assumptions_.push_back(table.path() + ".latency = 0 s (not stated)");
     }

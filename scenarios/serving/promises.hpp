@@ -15,8 +15,9 @@ namespace headroom {
 struct KeptPromise {
   std::size_t service_class = 0;
   TailObjective promise;
-  Seconds reached{};     ///< NaN where there was nothing to take it of
-  double refused = 0.0;  ///< share of the class's requests, which count as never answered
+  Seconds reached{};        ///< NaN where there was nothing to take it of
+  double refused = 0.0;     ///< share of the class's requests, which count as never answered
+  double unanswered = 0.0;  ///< share of them whose answer lies beyond simulated time
   bool kept = false;
   /// More are refused than the promise leaves out, whatever the times of the others.
   [[nodiscard]] bool refuses() const noexcept { return refused > 1.0 - promise.quantile; }

@@ -109,6 +109,9 @@ class Simulator {
           "trace; a fixed load of 'concurrency' is for 'headroom plan'"};
     }
     check(*scenario.traffic);
+    if (const std::string few = scenario.traffic->too_few(factor); !few.empty()) {
+      throw ConfigError{few};
+    }
     out_.replica = served_replica(scenario);
     count_replicas();
     out_.offered = factor * scenario.traffic->rate();
@@ -171,7 +174,7 @@ class Simulator {
   /// The same question to a fleet whose every iteration takes `slower` times as long: time itself stretched by that, so
   /// that requests come the faster and answers count the longer.
   void hold_slower(ServingFleet fleet, double slower) {
-    const auto shorter = [&](Picoseconds time) { return Picoseconds{std::llround(real(time.count()) / slower)}; };
+    const auto shorter = [&](Picoseconds time) { return truncated(std::round(real(time.count()) / slower)); };
     RequestLoad load = out_.load;
     for (Request& request : load.requests) {
       request.arrival = shorter(request.arrival);
@@ -303,6 +306,7 @@ class Simulator {
       out_.notes.emplace_back(
           "[slo] not stated: nothing is promised, so that no time is judged and every answer is good");
     }
+    add_counts();
     if (s_.fleet->spare > 0) {
       out_.notes.push_back("fleet.spare = " + std::to_string(s_.fleet->spare) +
                            ": all replicas serve here; simulate with fewer to see the day when they are down");
@@ -321,6 +325,23 @@ class Simulator {
     if (out_.metrics.all.refused > 0) {
       out_.notes.push_back(std::to_string(out_.metrics.all.refused) +
                            " requests are longer than the KV cache of a replica: refused, and counted as not answered");
+    }
+  }
+
+  /// What is known from fewer requests than were asked for, or from hardly any of a class.
+  void add_counts() {
+    const double factor = out_.offered / s_.traffic->rate();
+    if (const std::string cut = s_.traffic->cut_short(factor); !cut.empty() && cut != s_.traffic->cut_short()) {
+      out_.notes.push_back(cut);
+    }
+    for (std::size_t i = 0; i < out_.classes.size() && out_.classes.size() > 1; ++i) {
+      const std::int64_t counted = out_.metrics.classes.at(i).requests;
+      if (counted < ServingTraffic::least_requests) {
+        out_.notes.push_back("traffic.class " + quoted(out_.classes[i]) + ": " + std::to_string(counted) +
+                             " of its requests are counted, fewer than the " +
+                             std::to_string(ServingTraffic::least_requests) +
+                             " that it takes to speak of tails; raise traffic.requests");
+      }
     }
   }
 

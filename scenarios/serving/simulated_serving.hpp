@@ -67,7 +67,10 @@ struct ServingSimulation {
   std::vector<std::string> notes;         ///< what was assumed, beside the scenario's own
   std::string times_source;               ///< where the width of the intervals comes from
   /// Falls behind in the simulation, and is no faster than its load: in a short one answers lag behind requests anyhow.
-  [[nodiscard]] bool overloaded() const noexcept { return metrics.overloaded && offered >= saturation.mid; }
+  /// Or leaves a request without an answer for longer than is simulated.
+  [[nodiscard]] bool overloaded() const noexcept {
+    return metrics.unanswered > 0 || (metrics.overloaded && offered >= saturation.mid);
+  }
   /// Neither overloaded nor a promise missed.
   [[nodiscard]] bool good() const noexcept;
 };

@@ -2,6 +2,7 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/number_format.hpp>
+#include <headroom/model/serve/simulated_time.hpp>
 #include <headroom/scenarios/look_up.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/serving/speculation_reader.hpp>
@@ -34,7 +35,7 @@ class SpeculationReader {
     read_tokens();
     const std::optional<std::size_t> method = table_.maybe_choice("method", methods);
     draft_.method = method ? methods[*method] : table_.has("draft_model") ? of_model : std::string_view{};
-    if (const std::optional<Seconds> time = table_.maybe_quantity<Seconds>("draft_time")) {
+    if (const auto time = table_.maybe_quantity<Seconds>("draft_time", {shortest_span, longest_step})) {
       draft_.time = *time;
     }
     read_model();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -11,17 +13,19 @@ namespace {
 /// Sums over requests or classes, each with its weight.
 struct LengthSums {
   double weight = 0.0, prompt = 0.0, output = 0.0, computed = 0.0;
-  std::int64_t longest = 2;
-  void add(double of, double in, double out, double cached, std::int64_t most) noexcept {
+  std::int64_t longest = 2, longest_prompt = 1;
+  void add(double of, double in, double out, double cached, std::int64_t most_in, std::int64_t most_out) noexcept {
     weight += of;
     prompt += of * in;
     output += of * out;
     computed += of * std::max(1.0, in - cached);
-    longest = std::max(longest, most);
+    longest = std::max(longest, most_in + most_out);
+    longest_prompt = std::max(longest_prompt, most_in);
   }
   [[nodiscard]] ServingTraffic::Lengths mean() const noexcept {
-    return weight > 0.0 ? ServingTraffic::Lengths{prompt / weight, output / weight, computed / weight, longest}
-                        : ServingTraffic::Lengths{};
+    return weight > 0.0
+               ? ServingTraffic::Lengths{prompt / weight, output / weight, computed / weight, longest, longest_prompt}
+               : ServingTraffic::Lengths{};
   }
 };
 
@@ -41,6 +45,24 @@ std::int64_t long_draw(const LengthLaw& law) noexcept {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(most)), 1, law.most);
 }
 
+constexpr std::int64_t fewest = 2;
+
+/// Without what a process of few and long gaps sends when hardly any time is left to answer it.
+RequestLoad in_time(RequestLoad load) {
+  const Picoseconds end = picoseconds((1.5 * ServingTraffic::longest_load).raw());
+  const auto late = std::find_if(load.requests.begin(), load.requests.end(),
+                                 [&](const Request& request) { return request.arrival > end; });
+  const auto come = std::max<std::int64_t>(late - load.requests.begin(), fewest);
+  if (come < static_cast<std::int64_t>(load.requests.size())) {
+    load.requests.resize(static_cast<std::size_t>(come));
+    load.prefixes = load.prefixes.empty() ? PromptPrefixes{} : load.prefixes.repeated(1, load.requests.size());
+  }
+  for (Request& request : load.requests) {
+    request.arrival = std::min(request.arrival, end);
+  }
+  return load;
+}
+
 }  // namespace
 
 double most_cached(const TrafficClass& traffic) noexcept {
@@ -51,6 +73,12 @@ double most_cached(const TrafficClass& traffic) noexcept {
   // E[min(t, p)] <= min(t, E[p]).
   const std::int64_t whole = shared.tokens / SharedPrefixes::id_tokens * SharedPrefixes::id_tokens;
   return shared.share * std::min(real(whole), traffic.prompt.mean);
+}
+
+std::string backoff_text(const RetryLoad& load) {
+  return std::isinf(load.backoff.raw()) ? "ever longer"
+         : load.backoff > common_year   ? "over a year"
+                                        : format(load.backoff);
 }
 
 bool ServingTraffic::shares_prefixes() const noexcept {
@@ -123,22 +151,49 @@ ServingTraffic::Lengths ServingTraffic::lengths() const noexcept {
   LengthSums sums;
   if (traced) {
     for (const Request& r : traced->trace.requests) {
-      sums.add(1.0, r.prompt_tokens, r.output_tokens, prefix_caching ? r.cached_tokens : 0,
-               std::int64_t{r.prompt_tokens} + r.output_tokens);
+      sums.add(1.0, r.prompt_tokens, r.output_tokens, prefix_caching ? r.cached_tokens : 0, r.prompt_tokens,
+               r.output_tokens);
     }
     return sums.mean();
   }
   for (const RequestClass& c : classes) {
     sums.add(c.traffic.arrivals.rate.raw(), c.traffic.prompt.mean, c.traffic.output.mean,
-             prefix_caching ? most_cached(c.traffic) : 0.0, long_draw(c.traffic.prompt) + long_draw(c.traffic.output));
+             prefix_caching ? most_cached(c.traffic) : 0.0, long_draw(c.traffic.prompt), long_draw(c.traffic.output));
   }
   return sums.mean();
 }
 
+std::int64_t ServingTraffic::count(double factor) const noexcept {
+  const double come = longest_load * (factor * rate());
+  return come < real(requests) ? static_cast<std::int64_t>(come) : requests;
+}
+
+std::string ServingTraffic::too_few(double factor) const {
+  // So many cannot all be late: no draw is needed to know.
+  constexpr std::int64_t plenty = 100 * least_requests;
+  std::int64_t come = count(factor);
+  if (come < plenty) {
+    come = std::min(come, static_cast<std::int64_t>(load(factor).requests.size()));
+  }
+  if (come >= least_requests) {
+    return {};
+  }
+  return "a rate of " + format_number((factor * rate()).raw()) + " req/s brings " + std::to_string(come) +
+         " requests in 60 days, fewer than the " + std::to_string(least_requests) +
+         " that it takes to speak of tails; raise the rate, or ask what a request alone takes: a fixed load of "
+         "serving.concurrency = 1 instead of [traffic]";
+}
+
+std::string ServingTraffic::cut_short(double factor) const {
+  const std::int64_t come = count(factor);
+  return come < requests ? "traffic.requests: " + format_count(real(come)) + " instead of " +
+                               format_count(real(requests)) + ", all that come in 60 days at " +
+                               format_number((factor * rate()).raw()) + " req/s; no more are simulated"
+                         : std::string{};
+}
+
 RequestLoad ServingTraffic::load(double factor) const {
-  constexpr double most_seconds = 60.0 * 86400.0;
-  const double most = std::max(2.0, std::min(1e12, most_seconds * factor * rate().raw()));
-  const std::int64_t count = std::min(requests, static_cast<std::int64_t>(most));
+  const std::int64_t count = std::max(fewest, this->count(factor));
   if (traced) {
     const auto size = static_cast<std::int64_t>(traced->trace.requests.size());
     const std::int64_t times = std::max<std::int64_t>(1, (count + size - 1) / size);
@@ -152,7 +207,7 @@ RequestLoad ServingTraffic::load(double factor) const {
         request.cached_tokens = 0;
       }
     }
-    return load;
+    return in_time(std::move(load));
   }
   std::vector<TrafficClass> traffic;
   traffic.reserve(classes.size());
@@ -164,7 +219,7 @@ RequestLoad ServingTraffic::load(double factor) const {
       traffic.back().prefixes = {};
     }
   }
-  return open_load(traffic, count, seed);
+  return in_time(open_load(traffic, count, seed));
 }
 
 }  // namespace headroom

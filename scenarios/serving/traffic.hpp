@@ -45,6 +45,9 @@ struct ClientRetries {
   double attempts = 1.0;  ///< of a request, mean
 };
 
+/// The mean wait between the attempts of a request: "1.45 s", "over a year", "ever longer".
+[[nodiscard]] std::string backoff_text(const RetryLoad& load);
+
 struct ServingTraffic {
   std::vector<RequestClass> classes;  ///< one at least; of a trace their service_class counts them
   std::shared_ptr<const TracedTraffic> traced;
@@ -71,10 +74,23 @@ struct ServingTraffic {
     double prompt = 1.0, output = 1.0;
     double computed = 1.0;     ///< of the prompt: what no prefix cache holds; of requests with ids the least it can be
     std::int64_t longest = 2;  ///< prompt and output together
+    std::int64_t longest_prompt = 1;
   };
   [[nodiscard]] Lengths lengths() const noexcept;
-  /// The classes' processes, or the trace's requests, at `factor` times the rate. At least two requests, and no more
-  /// than come in 60 days: simulated time ends after 106.
+  /// Simulated time ends after 106 days: what comes in 60 of them at the mean rate has time to be answered.
+  static constexpr Seconds longest_load{60.0 * 86400.0};
+  /// Fewer requests say nothing of tails.
+  static constexpr std::int64_t least_requests = 100;
+  /// The most that a fleet may be asked per second, all of the world's people ten times over.
+  static constexpr Hertz most_rate{1e11};
+  /// Of those asked for, the requests that come in time at `factor` times the rate.
+  [[nodiscard]] std::int64_t count(double factor = 1.0) const noexcept;
+  /// Why a load at `factor` times the rate cannot be judged, with the way out; empty: it can be.
+  [[nodiscard]] std::string too_few(double factor = 1.0) const;
+  /// That fewer come in time than were asked for; empty: all do.
+  [[nodiscard]] std::string cut_short(double factor = 1.0) const;
+  /// The classes' processes, or the trace's requests, at `factor` times the rate: count() of them, but for those that a
+  /// process of few and long gaps sends beyond three halves of the longest load. Two at least.
   [[nodiscard]] RequestLoad load(double factor = 1.0) const;
   /// As many requests as five minutes bring, in bounds.
   [[nodiscard]] static std::int64_t usual_requests(Hertz rate) noexcept;
@@ -122,6 +138,7 @@ struct FleetQuestion {
                                                          std::vector<std::string>& assumptions);
 /// Of a prompt of the class's mean length, the tokens that others have in common with it: no cache finds more.
 [[nodiscard]] double most_cached(const TrafficClass& traffic) noexcept;
-[[nodiscard]] FleetQuestion read_fleet(ConfigTable& root, std::vector<std::string>& assumptions);
+/// `gpus` of a replica.
+[[nodiscard]] FleetQuestion read_fleet(ConfigTable& root, std::int64_t gpus, std::vector<std::string>& assumptions);
 
 }  // namespace headroom

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/simulated_time.hpp>
 #include <headroom/scenarios/look_up.hpp>
 #include <headroom/scenarios/serving/beside.hpp>
+#include <headroom/scenarios/serving/slow_links.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>
@@ -19,6 +21,7 @@ constexpr std::array<std::string_view, 5> routing_names{"round-robin", "least-ou
                                                         "prefix"};
 constexpr std::array<std::string_view, 3> curve_names{"constant", "diurnal", "bursts"};
 constexpr std::int64_t most_tokens = 10'000'000;
+constexpr Range<Seconds> periods{Seconds{1e-3}, 366.0 * day};
 
 struct Quantile {
   std::string_view name;
@@ -71,18 +74,30 @@ class TrafficReader {
   void assume(const std::string& text) { assumptions_.push_back(text); }
 
   void read_count(ConfigTable& table, ServingTraffic& traffic) {
-    constexpr std::int64_t least = 100;
-    if (const auto count = table.maybe_integer("requests", {least, 10'000'000})) {
+    if (const auto count = table.maybe_integer("requests", {ServingTraffic::least_requests, 10'000'000})) {
       traffic.requests = *count;
       traffic.requests_stated = true;
     } else if (!table.has("requests")) {
       traffic.requests = ServingTraffic::usual_requests(traffic.rate());
+    }
+    if (!(traffic.rate() > Hertz{})) {
+      return;  // missing, which is told
+    }
+    if (const std::string few = traffic.too_few(); !few.empty()) {
+      table.problem("rate", few);
+    } else if (const std::string cut = traffic.cut_short(); !cut.empty()) {
+      assume(cut);
+    } else if (!table.has("requests")) {
       assume("traffic.requests = " + std::to_string(traffic.requests) + " (simulated)");
     }
-    if (traffic.rate() > Hertz{} && static_cast<double>(traffic.load().requests.size()) < static_cast<double>(least)) {
-      table.problem("rate", "a rate of " + format_number(traffic.rate().raw()) + " req/s brings fewer than " +
-                                std::to_string(least) + " requests in 60 days, too few to speak of tails");
+  }
+
+  static Hertz checked_rate(ConfigTable& table, Hertz rate) {
+    if (rate > ServingTraffic::most_rate) {
+      table.problem("rate", "'rate' is " + quoted(table.value("rate")->text) + "; a fleet is asked " +
+                                format_count(ServingTraffic::most_rate.raw()) + " req/s at most");
     }
+    return rate;
   }
 
   /// Attempts instead of requests: what fails comes again.
@@ -94,7 +109,7 @@ class TrafficReader {
     ClientRetries retries;
     retries.failure = table->number("failure", {0.0, 0.99});
     retries.policy.attempts = table->maybe_integer("attempts", {1, 1000}).value_or(0);
-    retries.policy.backoff = table->maybe_quantity<Seconds>("backoff", true).value_or(Seconds{});
+    retries.policy.backoff = table->maybe_quantity<Seconds>("backoff", {Seconds{}, longest_span}).value_or(Seconds{});
     if (!table->has("attempts")) {
       assume(table->path() + ".attempts: until one succeeds (not stated)");
     }
@@ -111,7 +126,8 @@ class TrafficReader {
     assume(table->path() + ": " + format_number(100.0 * retries.failure) + " % of the attempts fail, " +
            format_number(load.attempts, 4) + " attempts a request: the fleet is asked " +
            format_number(traffic.rate().raw(), 4) + " req/s for " + format_number(asked.raw(), 4) +
-           " of the clients; they fail after the work of an answer, and dollars are those of attempts");
+           " of the clients; they fail after the work of an answer, and dollars are those of attempts; the backoff is "
+           "told and moves no arrival: attempts come as the others do");
   }
 
   /// Keys "ttft_p95", "tpot_mean", "e2e_p99".
@@ -120,7 +136,7 @@ class TrafficReader {
     for (std::size_t metric = 0; metric < latency_metric_names.size(); ++metric) {
       for (const Quantile& q : quantiles) {
         const std::string key = std::string{latency_metric_names[metric]} + "_" + std::string{q.name};
-        if (const auto limit = slo.maybe_quantity<Seconds>(key)) {
+        if (const auto limit = slo.maybe_quantity<Seconds>(key, {shortest_span, longest_span})) {
           found.push_back({static_cast<LatencyMetric>(metric), q.value, *limit});
         }
       }
@@ -150,6 +166,7 @@ class TrafficReader {
       }
     }
     const auto stated = table.maybe_quantity<Hertz>("rate");
+    checked_rate(table, stated.value_or(Hertz{}));
     traffic.classes.push_back({"all", {}, {}});
     const auto trace = look_up(table, "trace", file, [](const std::string& s) { return load_request_trace(s); });
     if (!trace) {
@@ -213,7 +230,7 @@ class TrafficReader {
 
   TrafficClass read_class(ConfigTable& table, const RateCurve& curve) {
     TrafficClass c;
-    c.arrivals.rate = table.quantity<Hertz>("rate");
+    c.arrivals.rate = checked_rate(table, table.quantity<Hertz>("rate"));
     c.arrivals.curve = curve;
     const std::optional<std::size_t> gaps = table.maybe_choice("arrivals", gap_names);
     c.arrivals.gaps = static_cast<GapShape>(gaps.value_or(0));
@@ -311,7 +328,7 @@ class TrafficReader {
     RateCurve curve;
     if (shape == 1) {
       const double peak = table->number("peak_over_mean", {1.0, 2.0});
-      const Seconds period = table->maybe_quantity<Seconds>("period").value_or(24.0 * hour);
+      const Seconds period = table->maybe_quantity<Seconds>("period", periods).value_or(24.0 * hour);
       curve = RateCurve::sinusoid(period, peak - 1.0);
       day_ = LoadCurve{period, {}};
       constexpr int points = 96;  // straight between them: within 0.06 % of the amplitude
@@ -320,12 +337,16 @@ class TrafficReader {
         day_->points.push_back({share * period, 1.0 + (peak - 1.0) * std::sin(2.0 * std::numbers::pi * share)});
       }
     } else if (shape == 2) {
+      const std::size_t problems = table->diagnostics().size();
       const double factor = table->number("factor", {0.0, 1e4});
-      const Seconds period = table->quantity<Seconds>("period");
-      const Seconds length = table->quantity<Seconds>("length");
-      if (length > period) {
-        table->problem("length", "'length' of a burst is beyond its period");
-      } else {
+      const Seconds period = table->quantity<Seconds>("period", periods);
+      const Seconds length = table->quantity<Seconds>("length", {shortest_span, periods.high});
+      // What stands for a value that is refused is held against nothing.
+      const bool read = table->diagnostics().size() == problems;
+      if (read && length >= period) {
+        table->problem("length", "'length' of a burst, " + format(length) + ", leaves nothing of its period, " +
+                                     format(period) + "; shorten it, or leave [" + table->path() + "] out");
+      } else if (read) {
         curve = RateCurve::bursts(period, length, factor);
         const double rest = period / (period + (factor - 1.0) * length);  // so that the mean is 1
         day_ = LoadCurve{period, {{Seconds{}, factor * rest}, {length, factor * rest}, {length, rest}, {period, rest}}};
@@ -352,7 +373,7 @@ std::optional<ServingTraffic> read_traffic(ConfigTable& root,
 
 namespace {
 
-std::optional<FleetFailures> read_failures(ConfigTable& fleet) {
+std::optional<FleetFailures> read_failures(ConfigTable& fleet, std::int64_t gpus) {
   std::optional<ConfigTable> table = fleet.maybe_table("failures");
   if (!table) {
     return std::nullopt;
@@ -371,9 +392,10 @@ std::optional<FleetFailures> read_failures(ConfigTable& fleet) {
     fleet.problem("spare", "'spare' beside [fleet.failures], from which the spare replicas follow; leave one out");
   }
   // A replica that is down more than half of the time is no replica.
-  if (const double up = failures.up(1); up < 0.5) {
+  if (const double up = failures.up(gpus); up < 0.5) {
     table->problem("back", "replicas would be up for " + format_number(100.0 * up, 2) +
-                               " % of the time: 'back' is longer than the time between failures");
+                               " % of the time: 'back' is longer than the time between failures of a replica's " +
+                               std::to_string(gpus) + " GPU(s); shorten it, or state a longer one");
   }
   table->finish();
   return failures;
@@ -381,7 +403,7 @@ std::optional<FleetFailures> read_failures(ConfigTable& fleet) {
 
 }  // namespace
 
-FleetQuestion read_fleet(ConfigTable& root, std::vector<std::string>& assumptions) {
+FleetQuestion read_fleet(ConfigTable& root, std::int64_t gpus, std::vector<std::string>& assumptions) {
   FleetQuestion fleet;
   std::optional<ConfigTable> table = root.maybe_table("fleet");
   if (!table) {
@@ -405,21 +427,21 @@ FleetQuestion read_fleet(ConfigTable& root, std::vector<std::string>& assumption
         "fleet.prefix_routing: cache_threshold 0.3, balance_abs_threshold 64, balance_rel_threshold 1.5 (the defaults "
         "of SGLang's router)");
   }
-  fleet.failures = read_failures(*table);
+  fleet.failures = read_failures(*table, gpus);
   if (std::optional<ConfigTable> prefill = table->maybe_table("prefill")) {
     DisaggregatedPrefill p;
     p.replicas = prefill->maybe_integer("replicas", {1, 1'000'000});
     p.tp = prefill->maybe_integer("tp", {1, 4096}).value_or(1);
-    p.link = prefill->quantity<BytesPerSecond>("link");
-    p.latency = prefill->maybe_quantity<Seconds>("latency", true).value_or(Seconds{});
+    p.link = prefill->quantity<BytesPerSecond>("link", link_rates);
+    p.latency = prefill->maybe_quantity<Seconds>("latency", {Seconds{}, longest_span}).value_or(Seconds{});
     prefill->finish();
     fleet.prefill = p;
   }
   if (std::optional<ConfigTable> scaling = table->maybe_table("autoscale")) {
     AutoscaleQuestion a;
-    a.cold_start = scaling->quantity<Seconds>("cold_start", true);
-    a.target = scaling->maybe_number("target", {0.05, 1.0}).value_or(a.target);
-    a.least = scaling->maybe_integer("least", {0, 1'000'000}).value_or(a.least);
+    a.cold_start = scaling->quantity<Seconds>("cold_start", {Seconds{}, longest_span});
+    a.target = scaling->maybe_number("target", {0.05, 0.99}).value_or(a.target);
+    a.least = scaling->maybe_integer("least", {1, 1'000'000}).value_or(a.least);
     scaling->finish();
     fleet.autoscaling = a;
   }

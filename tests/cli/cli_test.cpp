@@ -54,6 +54,20 @@ TEST_CASE("what may not fit is answered, and said in the first words of the verd
   CHECK(run_headroom(tight + " --set strategy.micro_batch=8").code == 1);
 }
 
+TEST_CASE("a served model that does not fit has no KV pool, in bytes from 0 on, and its verdict says what is missing") {
+  const Run run = run_headroom(
+      "plan --model llama3-70b --gpu h100-sxm-80gb --gpus 1 --isl 1024 --osl 256 --concurrency 8 --format json");
+  CHECK(run.code == 1);
+  const ConfigValue answer = parse_json(run.out, "stdout");
+  CHECK(text_at(answer, "verdict") == "out_of_memory");
+  CHECK(text_at(answer, "verdict_text").find("does not fit: needs ") != std::string::npos);
+  for (const std::string_view key : {"kv_pool_bytes", "kv_bytes_per_sequence", "capacity_bytes"}) {
+    const ConfigValue* found = answer.find(key);
+    REQUIRE(found != nullptr);
+    CHECK((found->kind == ConfigValue::Kind::integer ? static_cast<double>(found->integer) : found->number) >= 0.0);
+  }
+}
+
 TEST_CASE("memory alone needs no price: a list without an offer for the SKU is no obstacle") {
   const std::string asked =
       "plan --model llama3-8b --gpu a100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --prices lambda-2026-08";

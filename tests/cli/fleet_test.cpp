@@ -80,13 +80,30 @@ TEST_CASE("the day of a fleet that follows its load: its mean, its peak, its dol
     sum += rate;
     peak = std::max(peak, rate);
     CHECK(number(point, "fixed_replicas") == fixed);
-    idle += std::max(0.0, 1.0 - number(point, "following_replicas") / fixed);
+    CHECK(number(point, "following_replicas") <= number(point, "following_paid_replicas"));
+    idle += std::max(0.0, 1.0 - number(point, "following_paid_replicas") / fixed);
   }
   CHECK(sum / 96.0 == doctest::Approx(40.0).epsilon(1e-3));  // the scenario's mean
   CHECK(peak == doctest::Approx(1.8 * 40.0).epsilon(1e-3));  // and its peak over it
   // Of every minute instead of every quarter of an hour.
   CHECK(number(day, "freed_gpu_hours") ==
         doctest::Approx(idle / 96.0 * number(at(day, "fixed"), "gpu_hours")).epsilon(0.02));
+}
+
+TEST_CASE("a fleet that follows too late to save anything is told as such, and frees no hours of the fixed one") {
+  const std::string late =
+      "plan scenarios/serve/llama3-70b-day.toml --set traffic.requests=1000 --set "
+      "'fleet.autoscale.cold_start=3 d'";
+  const Run text = run_headroom(late);
+  CHECK(text.out.find("following the load saves nothing: it takes ") != std::string::npos);
+  CHECK(text.out.find("are free for other work") == std::string::npos);
+  const Run run = run_headroom(late + " --format json");
+  const ConfigValue day = at(parse_json(run.out, "fleet"), "autoscaling");
+  const ConfigValue& following = at(day, "following");
+  CHECK(number(day, "freed_gpu_hours") == 0.0);
+  CHECK(number(following, "gpu_hours") > number(at(day, "fixed"), "gpu_hours"));
+  constexpr double gpus = 4.0;  // of a replica
+  CHECK(number(following, "gpu_hours") <= 24.0 * gpus * number(following, "most_replicas") * (1.0 + 1e-9));
 }
 
 TEST_CASE("at the asked rate the page's other rates are the answer's, and beyond the knee a promise is missed") {

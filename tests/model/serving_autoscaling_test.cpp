@@ -139,6 +139,59 @@ TEST_CASE("S12: a day of 11.6 requests/s on average and 116 at its peak, the pea
   CHECK(autoscale(unit, 4, traffic, promise, day, policy).scaled.gpu_hours > both.scaled.gpu_hours);
 }
 
+TEST_CASE("a cold start of a period and more: what was ordered once is never given back, and costs what it costs") {
+  TenPerSecond ten;
+  const LoadCurve curve = burst(16.0);
+  const std::vector<TailObjective> within{{LatencyMetric::ttft, 0.95, Seconds{5.0}}};
+  ScalingPolicy policy;
+  policy.target = 0.8;
+  policy.step = Seconds{10.0};
+  const double hours = 1.0;
+  double last = 0.0;
+  for (const double cold_start : {0.0, 5.0, 90.0, 600.0, 1800.0, 3500.0, 3590.0, 3600.0, 3610.0, 7200.0, 1e6, 1e300}) {
+    policy.cold_start = policy.keep = Seconds{cold_start};
+    const Autoscaling a = autoscale(ten.unit, 4, ten.traffic, within, curve, policy);
+    // Who stays longer costs more, and nobody more than all of them all the time.
+    CHECK(a.scaled.gpu_hours >= last);
+    CHECK(a.scaled.gpu_hours <= 4.0 * static_cast<double>(a.scaled.most) * hours * (1.0 + 1e-12));
+    last = a.scaled.gpu_hours;
+    REQUIRE(a.scaled.paid.size() == a.scaled.units.size());
+    for (std::size_t i = 0; i < a.scaled.units.size(); ++i) {
+      CHECK(a.scaled.units[i] <= a.scaled.paid[i]);
+      CHECK(a.scaled.units[i] >= policy.least);
+    }
+    if (cold_start >= curve.period.raw()) {
+      CHECK(a.scaled.least == a.scaled.most);
+      CHECK(a.scaled.most == 20);  // 160 a second at 8 of each
+      CHECK(a.scaled.overloaded == 0.0);
+    }
+  }
+}
+
+TEST_CASE(
+    "hours of the fixed fleet are free where the fleet that follows does not pay for them, and only if it saves") {
+  TenPerSecond ten;
+  const std::vector<TailObjective> within{{LatencyMetric::ttft, 0.95, Seconds{5.0}}};
+  ScalingPolicy policy;
+  policy.target = 0.8;
+  policy.step = Seconds{10.0};
+  const Autoscaling at_once = autoscale(ten.unit, 4, ten.traffic, within, burst(16.0), policy, 20);
+  CHECK(at_once.fixed.most == 20);
+  CHECK(at_once.saves());
+  CHECK(at_once.freed_gpu_hours() == near(at_once.fixed.gpu_hours - at_once.scaled.gpu_hours));
+  // A unit that starts is paid for: not free, though it does not serve.
+  policy.cold_start = policy.keep = Seconds{900.0};
+  const Autoscaling late = autoscale(ten.unit, 4, ten.traffic, within, burst(16.0), policy, 20);
+  CHECK(late.freed_gpu_hours() < at_once.freed_gpu_hours());
+  CHECK(late.freed_gpu_hours() == near(late.fixed.gpu_hours - late.scaled.gpu_hours));
+  // More than it has at the peak free nothing, and cost more than it.
+  policy.cold_start = policy.keep = Seconds{3600.0};
+  const Autoscaling too_late = autoscale(ten.unit, 4, ten.traffic, within, burst(16.0), policy, 16);
+  CHECK_FALSE(too_late.saves());
+  CHECK(too_late.scaled.gpu_hours > too_late.fixed.gpu_hours);
+  CHECK(too_late.freed_gpu_hours() == 0.0);
+}
+
 TEST_CASE("R6: with 5 % failing the load is 1.053 times as large, and a storm is told from what it offers") {
   const RetryLoad calm = retry_load(Hertz{100.0}, 0.05, Hertz{120.0}, {.backoff = Seconds{1.0}});
   CHECK(calm.offered.raw() == near(100.0 / 0.95));

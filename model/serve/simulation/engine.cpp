@@ -225,7 +225,12 @@ void SimulatedEngine::plan_decodes() noexcept {
     }
   }
   const Picoseconds increment = line_.per_key * n;
-  if (stretch_.first >= Picoseconds{1} && stretch_.first + increment * (steps - 1) >= Picoseconds{1}) {
+  const Picoseconds last = stretch_.first + increment * (steps - 1);
+  if (stretch_.first >= Picoseconds{1} && last >= Picoseconds{1}) {
+    const Picoseconds longest = std::max(stretch_.first, last);
+    if (now_ + longest * steps == never) {
+      steps = std::max<std::int64_t>(1, (never - Picoseconds{1} - now_) / longest);
+    }
     stretch_.increment = increment;
     stretch_.steps = steps;
   }

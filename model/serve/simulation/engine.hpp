@@ -92,8 +92,9 @@ class SimulatedEngine {
   [[nodiscard]] bool holds(const Request& request) const noexcept;
   /// Precondition: next_event() > now, or the engine is idle.
   void submit(std::uint32_t id, Picoseconds now) noexcept;
-  /// When the iterations under way end; `never` while nothing runs.
+  /// When the iterations under way end; `never` while nothing runs, and where they end beyond simulated time.
   [[nodiscard]] Picoseconds next_event() const noexcept { return stretch_.end; }
+  [[nodiscard]] bool iterates() const noexcept { return stretch_.steps > 0; }
   /// Ends the iterations under way. What finished, or is to be handed on, is in done() until the next call.
   void complete() noexcept;
   /// Starts the next iteration unless one is under way.
@@ -120,7 +121,8 @@ class SimulatedEngine {
     std::int32_t tokens;
     bool ends;
   };
-  /// Iterations that are under way: durations first, first + increment, ...
+  /// Iterations that are under way: durations first, first + increment, ... Several end within simulated time, so that
+  /// no sum over some of them saturates.
   struct Stretch {
     Picoseconds begin{}, end = never, first{}, increment{};
     std::int64_t steps = 0;

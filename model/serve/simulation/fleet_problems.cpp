@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -17,6 +17,15 @@ void require(std::vector<std::string>& problems, bool good, std::string problem)
   if (!good) {
     problems.push_back(std::move(problem));
   }
+}
+
+/// What takes longer than any part of an answer may is beyond what is simulated, or a number that is none.
+void require_span(std::vector<std::string>& found, Picoseconds span, const std::string& what, const std::string& way) {
+  const Seconds seconds{seconds_of(span)};
+  require(found, span >= Picoseconds{0}, what + " takes a time below 0");
+  require(found, seconds <= longest_span,
+          what + " takes " + (span == never ? "longer than is simulated" : format(seconds)) + "; at most " +
+              format(longest_span) + " can be simulated: " + way);
 }
 
 void check(std::vector<std::string>& found, const ReplicaPool& pool, const std::string& name) {
@@ -41,8 +50,41 @@ void check(std::vector<std::string>& found, const ReplicaPool& pool, const std::
           name + ": a draft of " + std::to_string(e.speculation.draft) + " tokens; 0 means no speculation");
   require(found, e.speculation.acceptance >= 0.0 && e.speculation.acceptance <= 1.0,
           name + ": acceptance " + std::to_string(e.speculation.acceptance) + " is no share from 0 to 1");
-  require(found, e.watermark_blocks >= 0 && e.swap_per_block >= Picoseconds{0},
-          name + ": watermark and swap time cannot be negative");
+  require(found, e.watermark_blocks >= 0, name + ": the watermark cannot be negative");
+  require_span(found, e.swap_per_block, name + ": the copy of a block to the host", "give a faster link");
+  if (pool.tables != nullptr) {
+    IterationBatch token;
+    token.decodes = token.context = 1;
+    IterationBatch prompt;
+    prompt.add(1, true, pool.tables->chunk(1, 1));
+    require_span(found, std::max(pool.tables->time(token), pool.tables->time(prompt)),
+                 name + ": an iteration of one sequence", "its GPUs, its links or its draft are too slow");
+  }
+}
+
+/// Of a prompt with so many tokens, its cache from one pool to the other and from each tier.
+void check_transfers(std::vector<std::string>& found, const ServingFleet& fleet, std::int32_t longest) {
+  const std::string prompt = "a prompt of " + std::to_string(longest) + " tokens";
+  if (fleet.prefill) {
+    const CacheTransfer& t = fleet.transfer;
+    const bool rate = t.bytes_per_token.raw() <= 0.0 || t.rate.raw() > 0.0;
+    require(found, rate,
+            "transfer: a cache of " + std::to_string(t.bytes_per_token.raw()) +
+                " bytes a token over no rate; give the rate of the link between the pools");
+    require_span(found, picoseconds(t.latency.raw()), "transfer: the latency", "give a shorter one");
+    if (rate && t.bytes_per_token.raw() > 0.0) {
+      require_span(found, longest * picoseconds((t.bytes_per_token / t.rate).raw()), "transfer: the cache of " + prompt,
+                   "give a faster link between the pools");
+    }
+  }
+  const ReplicaPool& computes = fleet.prefill ? *fleet.prefill : fleet.pool;
+  const std::int64_t block = std::max<std::int64_t>(1, computes.engine.block_tokens);
+  for (const OffloadTier& tier : fleet.tiers) {
+    require(found, tier.blocks >= 0, "a tier of the cache: blocks cannot be negative");
+    require_span(found, tier.latency, "a tier of the cache: the latency", "give a shorter one");
+    require_span(found, (longest + block - 1) / block * tier.per_block, "a tier of the cache: loading " + prompt,
+                 "give a higher bandwidth");
+  }
 }
 
 void check_beside(std::vector<std::string>& found, const ServingFleet& fleet, const RequestLoad& load) {
@@ -122,25 +164,18 @@ std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& 
   check(found, fleet.pool, fleet.prefill ? "decode pool" : "pool");
   if (fleet.prefill) {
     check(found, *fleet.prefill, "prefill pool");
-    require(found, fleet.transfer.bytes_per_token.raw() <= 0.0 || fleet.transfer.rate.raw() > 0.0,
-            "transfer: a cache of " + std::to_string(fleet.transfer.bytes_per_token.raw()) +
-                " bytes a token over no rate; give the rate of the link between the pools");
-    require(found, fleet.transfer.latency.raw() >= 0.0 && std::isfinite(fleet.transfer.latency.raw()),
-            "transfer: the latency must be a time from 0 on");
   }
   check_beside(found, fleet, load);
   check_prefixes(found, load, fleet.prefill ? *fleet.prefill : fleet.pool);
-  for (const OffloadTier& tier : fleet.tiers) {
-    require(found, tier.blocks >= 0 && tier.per_block >= Picoseconds{0} && tier.latency >= Picoseconds{0},
-            "a tier of the cache: blocks, time of a block and latency cannot be negative");
-  }
   require(found, load.concurrency >= 0, "load: a concurrency of " + std::to_string(load.concurrency));
-  require(found, load.think >= Picoseconds{0} && fleet.front_end >= Picoseconds{0},
-          "load: think time and front end cannot be negative");
+  require_span(found, load.think, "load: the think time of a client", "give a shorter one");
+  require_span(found, fleet.front_end, "the way from a client to the router", "give a shorter one");
   require(found, load.requests.size() < Sequence::none, "load: more than 4,294,967,294 requests");
   Picoseconds last{0};
+  std::int32_t longest = 1;
   for (std::size_t i = 0; i < load.requests.size(); ++i) {
     const Request& request = load.requests[i];
+    longest = std::max(longest, request.prompt_tokens);
     const auto bad = [&](const std::string& what) { found.push_back("request " + std::to_string(i + 1) + what); };
     if (request.prompt_tokens < 1 || request.output_tokens < 1) {
       bad(": " + std::to_string(request.prompt_tokens) + " tokens in, " + std::to_string(request.output_tokens) +
@@ -154,9 +189,13 @@ std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& 
       if (request.arrival < last) {
         bad(": arrives before the one before it, or before time 0; sort the requests by arrival");
       }
+      if (request.arrival == never && last < never) {  // those behind it as well
+        bad(": arrives beyond the 106 days that are simulated; raise the rate, or leave it out");
+      }
       last = std::max(last, request.arrival);
     }
   }
+  check_transfers(found, fleet, longest);
   return found;
 }
 

@@ -130,6 +130,7 @@ class Simulation {
   void add_engines(const ReplicaPool& pool, EngineRole role);
   void add_caches();
   void begin_record();
+  void count_unanswered() noexcept;
   void record_queue(const Router& router, Picoseconds now) noexcept;
   [[nodiscard]] Picoseconds next_arrival() const noexcept;
   void complete(std::size_t engine, Picoseconds now);
@@ -291,7 +292,11 @@ FleetResult Simulation::run() {
   }
   for (;;) {
     const Picoseconds now = std::min(next_arrival(), events_.least());
-    if (now == never || now > fleet_.horizon) {
+    if (now == never) {
+      count_unanswered();
+      break;
+    }
+    if (now > fleet_.horizon) {
       break;
     }
     result_.end = now;
@@ -326,6 +331,14 @@ FleetResult Simulation::run() {
     result_.models.push_back(counters(model, engines_.size(), models_));
   }
   return std::move(result_);
+}
+
+/// When nothing happens any more.
+void Simulation::count_unanswered() noexcept {
+  for (const RequestTimes& times : result_.requests) {
+    const bool sent = load_.concurrency == 0 || times.arrival != never;
+    result_.unanswered += sent && !times.refused && times.finished == never ? 1 : 0;
+  }
 }
 
 void Simulation::touch(std::size_t engine) {
@@ -534,7 +547,7 @@ void Simulation::take_turn(std::size_t device, Picoseconds now) {
   std::size_t next = device;
   std::size_t with_work = 0;
   for (std::size_t engine = device; engine < device + models_; ++engine) {
-    if (engines_[engine].next_event() != never) {
+    if (engines_[engine].iterates()) {
       return;
     }
     if (engines_[engine].outstanding() > 0) {

@@ -87,14 +87,16 @@ struct FleetResult {
   /// Of several models on one pool each one's engines, in the order of ServingFleet::model_of_class; else empty.
   std::vector<PoolCounters> models;
   std::vector<PrefixHits> hits;  ///< by id; empty: no request has ids
+  std::int64_t unanswered = 0;   ///< requests that were sent and whose answer lies beyond simulated time
 };
 
 /// Everything that makes the question meaningless, each with its value and the way out; empty when it can be run.
 [[nodiscard]] std::vector<std::string> problems(const ServingFleet& fleet, const RequestLoad& load);
 
-/// Runs until every request is answered or refused, or to the horizon: no request is dropped for waiting long, so that
-/// overload shows as growing waits. The same result for the same input, on any machine and beside any number of
-/// threads, with a record or without. Precondition: no problems().
+/// Runs until every request is answered or refused, or to the horizon, or to the end of simulated time: no request is
+/// dropped for waiting long, so that overload shows as growing waits, and at last as requests without an answer. The
+/// same result for the same input, on any machine and beside any number of threads, with a record or without.
+/// Precondition: no problems().
 [[nodiscard]] FleetResult simulate(const ServingFleet& fleet,
                                    const RequestLoad& load,
                                    SimulationRecord* record = nullptr);

@@ -2,27 +2,18 @@
 // What a client asks of a fleet, and when it was answered.
 #pragma once
 
-#include <headroom/model/serve/iteration_tables.hpp>
+#include <headroom/model/serve/simulated_time.hpp>
 #include <headroom/model/serve/simulation/prompt_prefixes.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace headroom {
 
-/// A time that never comes.
-inline constexpr Picoseconds never{std::numeric_limits<std::int64_t>::max()};
-
-/// Seconds as simulated time, to the nearest picosecond. Precondition: within +-106 days.
-[[nodiscard]] constexpr Picoseconds picoseconds(double seconds) noexcept {
-  return Picoseconds{static_cast<std::int64_t>(seconds * 1e12 + (seconds < 0.0 ? -0.5 : 0.5))};
-}
-[[nodiscard]] constexpr double seconds_of(Picoseconds time) noexcept {
-  return static_cast<double>(time.count()) * 1e-12;
-}
+/// A time that never comes: beyond all that is simulated.
+inline constexpr Picoseconds never = Picoseconds::end();
 
 /// One request. Tokens are at least 1.
 struct Request {

@@ -202,6 +202,8 @@ ServingMetrics serving_metrics(const RequestLoad& load,
   out.prefill = pool_metrics(result.prefill, result.end);
   add_models(result, out);
   judge_load(load, result, out);
+  out.unanswered = result.unanswered;
+  out.overloaded = out.overloaded || out.unanswered > 0;
   out.queue_mean = out.all.finished_per_s > 0.0 ? out.all.finished_per_s * out.all.queue.mean.raw() : 0.0;
   return out;
 }

@@ -35,7 +35,7 @@ struct RequestMetrics {
   std::int64_t requests = 0;  ///< counted: those after the warm-up
   std::int64_t finished = 0;
   std::int64_t refused = 0;     ///< longer than a KV pool
-  std::int64_t unfinished = 0;  ///< at the horizon
+  std::int64_t unfinished = 0;  ///< at the horizon, or when simulated time ends
   TimeSummary ttft;             ///< client to first token
   TimeSummary tpot;             ///< (last - first token) / (tokens - 1), of outputs of two tokens and more
   TimeSummary e2e;
@@ -65,8 +65,10 @@ struct ServingMetrics {
   std::vector<PoolMetrics> models;  ///< each one's share of the device and of its own KV blocks; empty: one model
   double arrived_per_s = 0.0;       ///< of open arrivals; 0 when all come at once or the loop is closed
   /// Open arrivals that come faster than they are answered: over the second half of the time in which requests arrive,
-  /// less than 95 % as many finished as arrived. Of no meaning while an answer takes longer than that half.
+  /// less than 95 % as many finished as arrived. Of no meaning while an answer takes longer than that half. And any
+  /// load of which a request is never answered.
   bool overloaded = false;
+  std::int64_t unanswered = 0;   ///< requests that were sent and whose answer lies beyond simulated time
   double saturated_per_s = 0.0;  ///< requests finished per second over that half, when overloaded
   double queue_mean = 0.0;       ///< requests that wait for their first iteration (Little 1961: rate x mean wait)
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/serve/simulation/time_histogram.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -14,10 +15,11 @@ constexpr std::size_t per_octave = std::size_t{1} << bits_kept;
 
 }  // namespace
 
+/// Bins of all times up to `never`, which has 63 bits.
 TimeHistogram::TimeHistogram() : counts_((64 - bits_kept) * per_octave, 0) {}
 
 std::size_t TimeHistogram::bin(Picoseconds time) noexcept {
-  const auto value = static_cast<std::uint64_t>(time.count());
+  const auto value = static_cast<std::uint64_t>(std::max(time, Picoseconds{0}).count());
   const int shift = static_cast<int>(std::bit_width(value)) - 1 - bits_kept;
   if (shift <= 0) {
     return static_cast<std::size_t>(value);

@@ -9,8 +9,8 @@
 
 namespace headroom {
 
-/// Times are non-negative. Bins are whole numbers of picoseconds: 32 to each power of two, so that counts do not depend
-/// on the order in which times come.
+/// Times below 0 count as 0. Bins are whole numbers of picoseconds: 32 to each power of two, so that counts do not
+/// depend on the order in which times come.
 class TimeHistogram {
  public:
   TimeHistogram();
