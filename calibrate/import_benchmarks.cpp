@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of nvbandwidth and mixbench.
+#include <headroom/calibrate/import_numbers.hpp>
 #include <headroom/calibrate/import_samples.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/json_reader.hpp>
+#include <headroom/core/printable.hpp>
 
-#include <charconv>
+#include <array>
 #include <optional>
 #include <sstream>
 
@@ -25,10 +27,14 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-bool is_positive(const std::string& word) {
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return status == std::errc{} && end == word.data() + word.size() && value > 0.0;
+/// A cell as it was printed: nvbandwidth writes numbers as text, other writers as numbers.
+std::string cell_text(const ConfigValue& cell) {
+  switch (cell.kind) {
+    case ConfigValue::Kind::text: return trimmed(cell.text);
+    case ConfigValue::Kind::integer: return std::to_string(cell.integer);
+    case ConfigValue::Kind::number: return std::to_string(cell.number);
+    default: return std::string{kind_name(cell.kind)};
+  }
 }
 
 /// One test: a matrix whose cells are text, "N/A" where a device meets itself.
@@ -38,6 +44,12 @@ void add_test(const ConfigValue& test, const std::string& file, ImportedSamples&
   const ConfigValue* matrix = test.find("bandwidth_matrix");
   if (name == nullptr || status == nullptr) {
     diagnostics.add(file, test.at, "a test lacks 'name' or 'status'");
+    return;
+  }
+  if (const auto character = first_unprintable(name->text)) {
+    diagnostics.add(
+        file, name->at,
+        "'name' is " + quoted(name->text) + "; it must be one line of printable text, without " + quoted(*character));
     return;
   }
   if (status->text == "Waived") {
@@ -56,12 +68,14 @@ void add_test(const ConfigValue& test, const std::string& file, ImportedSamples&
     const std::vector<ConfigValue>& cells = matrix->items[row].items;
     for (std::size_t column = 0; column < cells.size(); ++column) {
       const ConfigValue& cell = cells[column];
-      const std::string word = cell.kind == ConfigValue::Kind::text ? trimmed(cell.text) : std::to_string(cell.number);
+      const std::string word = cell_text(cell);
       if (word == "N/A") {
         continue;
       }
-      if (!is_positive(word)) {
-        diagnostics.add(file, cell.at, "bandwidth " + quoted(word) + " of " + name->text + " is no positive number");
+      PrintedRange range = printed_bandwidth;
+      range.zero_allowed = false;
+      if (const std::string wrong = wrong_number(word, range); !wrong.empty()) {
+        diagnostics.add(file, cell.at, name->text + ": " + wrong);
         continue;
       }
       result.text +=
@@ -77,7 +91,7 @@ ImportedSamples import_nvbandwidth(std::string_view text, const std::string& fil
   const ConfigValue* body = root.find("nvbandwidth");
   const ConfigValue* tests = body == nullptr ? nullptr : body->find("testcases");
   if (tests == nullptr) {
-    throw ConfigError{file + ": no nvbandwidth.testcases: this is not what 'nvbandwidth -j' writes"};
+    throw ConfigError{{Diagnostic{file, {}, "no nvbandwidth.testcases: this is not what 'nvbandwidth -j' writes"}}};
   }
   ImportedSamples result;
   result.text = "test,row,column,gb_per_s\n";
@@ -124,6 +138,12 @@ ImportedSamples import_mixbench(std::string_view text, const std::string& file) 
     }
     for (std::size_t t = 0; t < types.size(); ++t) {
       const std::size_t at = 1 + columns * t;
+      const std::array ranges{printed_intensity, printed_milliseconds, printed_flops, printed_bandwidth};
+      for (std::size_t c = 0; c < columns; ++c) {
+        if (const std::string wrong = wrong_number(cells[at + c], ranges[c]); !wrong.empty()) {
+          diagnostics.add(file, {number, 1}, types[t] + ": " + wrong);
+        }
+      }
       result.text += csv_field(types[t]) + "," + cells[at] + "," + cells[at + 1] + "," + cells[at + 2] + "," +
                      cells[at + 3] + "\n";
       ++rows;

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs of nccl-tests and rccl-tests. Their table changed over the years (a column root, errors instead of #wrong), so
 // that cells are found by the words of its own header.
+#include <headroom/calibrate/import_numbers.hpp>
 #include <headroom/calibrate/import_samples.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/printable.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <sstream>
 
 namespace headroom {
 namespace {
+
+constexpr std::int64_t most_bytes = std::int64_t{1} << 50U;
 
 constexpr std::array<std::string_view, 8> ops{"all_reduce", "all_gather", "reduce_scatter", "alltoall",
                                               "broadcast",  "sendrecv",   "reduce",         "gather"};
@@ -22,12 +25,6 @@ std::vector<std::string> words_of(const std::string& line) {
     words.push_back(word);
   }
   return words;
-}
-
-std::optional<double> number_of(const std::string& word) {
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-  return status == std::errc{} && end == word.data() + word.size() ? std::optional{value} : std::nullopt;
 }
 
 /// "23102" as "2.31.2", "2708" (before 2.9) as "2.7.8".
@@ -62,7 +59,7 @@ class Log {
     }
     if (words.front().front() == '#') {
       comment(text, words);
-    } else if (number_of(words.front())) {
+    } else if (number_in(words.front())) {
       row(words, number);
     }
   }
@@ -101,17 +98,19 @@ class Log {
                  : text.substr(at + key.size(), text.find_first_of(" +\r", at + key.size()) - at - key.size());
     };
     if (const std::string code = after("nccl-library="); !code.empty()) {
-      version_ = version_of(code);
+      version_ = shown(version_of(code));
     }
     if (const std::string version = after("CCL version "); !version.empty()) {
-      version_ = version;
+      version_ = shown(version);
     }
     if (text.find("Collective test starting") != std::string::npos) {
       op_ = op_in(text);
     }
-    ranks_ += words.size() > 2 && words[1] == "Rank" && number_of(words[2]) ? 1 : 0;
-    const auto time = std::find(words.begin(), words.end(), "time");
-    if (time != words.end() && std::find(words.begin(), words.end(), "size") != words.end()) {
+    ranks_ += words.size() > 2 && words[1] == "Rank" && number_in(words[2]) ? 1 : 0;
+    const auto names = [&](std::string_view word) {
+      return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    if (names("size") && names("type") && names("time")) {
       header_.assign(words.begin() + 1, words.end());
     }
   }
@@ -131,24 +130,29 @@ class Log {
                            std::to_string(header_.size()) + ": the log was cut");
       return;
     }
-    const std::optional<double> micros = number_of(words[time]);
     const std::optional<std::int64_t> bytes = integer_of(words[column("size")]);
-    if (!micros || *micros <= 0.0 || !bytes || *bytes < 0) {
-      diagnostics_.add(
-          file_, {number, 1},
-          "size " + quoted(words[column("size")]) + " and time " + quoted(words[time]) + " must be positive numbers");
+    if (!bytes || *bytes < 0 || *bytes > most_bytes) {
+      diagnostics_.add(file_, {number, 1},
+                       "size " + quoted(words[column("size")]) + " must be a whole number of bytes, 0 or more");
       return;
+    }
+    if (const std::string wrong = wrong_number(words[time], printed_microseconds); !wrong.empty()) {
+      return diagnostics_.add(file_, {number, 1}, wrong);
+    }
+    const std::string& type = words[column("type")];
+    if (const auto character = first_unprintable(type)) {
+      return diagnostics_.add(file_, {number, 1}, "type " + quoted(type) + " is no word without " + quoted(*character));
     }
     const std::size_t wrong = column("#wrong");
     if (wrong < header_.size()) {
-      const std::optional<double> count = number_of(words[wrong]);
+      const std::optional<double> count = number_in(words[wrong]);
       if (count && *count > 0.0) {
         diagnostics_.add(file_, {number, 1}, words[wrong] + " results are wrong: such a run measures nothing");
         return;
       }
     }
     if (*bytes > 0) {
-      cells_.push_back(words[column("type")] + "," + std::to_string(*bytes) + "," + words[time] + "\n");
+      cells_.push_back(csv_field(type) + "," + std::to_string(*bytes) + "," + words[time] + "\n");
       ++rows_;
     }
   }

@@ -1,24 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/probe_library.hpp>
 #include <headroom/calibrate/probes/probes_abi.hpp>
+#include <headroom/core/diagnostic.hpp>
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 
 namespace headroom {
 namespace {
 
-std::string library_name() {
-  const char* named = std::getenv("HEADROOM_PROBES_LIBRARY");
-  return named != nullptr && *named != '\0' ? named : "libheadroom_probes.so";
+/// The folder of the running program; empty: nothing says it.
+std::filesystem::path program_folder() {
+  std::error_code status;
+  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", status);
+  if (status) {  // a bare chroot has no /proc; the kernel says under which path it started the program
+    const auto* named = reinterpret_cast<const char*>(getauxval(AT_EXECFN));  // NOLINT(*-reinterpret-cast,*-int-to-ptr)
+    program = named == nullptr ? std::filesystem::path{} : std::filesystem::canonical(named, status);
+  }
+  return program.is_absolute() ? program.parent_path() : std::filesystem::path{};
+}
+
+/// Where it lies beside the program, or as it was installed. Never a bare name: what the loader would make of one
+/// depends on the folder that the program is called from.
+std::string library_path() {
+  if (const std::optional<std::string> named = library_of("HEADROOM_PROBES_LIBRARY")) {
+    return *named;
+  }
+  constexpr std::string_view name = "libheadroom_probes.so";
+  const std::filesystem::path folder = program_folder();
+  const std::array places{folder / name, (folder / HEADROOM_LIBRARIES_FROM_PROGRAMS / name).lexically_normal()};
+  const auto found = std::find_if(places.begin(), places.end(), [](const std::filesystem::path& place) {
+    std::error_code status;
+    return place.is_absolute() && std::filesystem::is_regular_file(place, status);
+  });
+  if (found == places.end()) {
+    throw DeviceError{"the probe library is neither " + quoted(places[0].string()) + " nor " +
+                      quoted(places[1].string()) + "; it is built where a CUDA toolkit is found (see docs/probes.md)"};
+  }
+  return found->string();
 }
 
 /// Never closed: CUDA keeps threads and exit handlers in it.
 const probes::Table& open_table() {
-  const std::string name = library_name();
+  const std::string name = library_path();
   void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
@@ -188,6 +218,19 @@ class LibraryProber final : public Prober {
 };
 
 }  // namespace
+
+std::optional<std::string> library_of(const char* variable) {
+  const char* named = std::getenv(variable);
+  if (named == nullptr || *named == '\0') {
+    return std::nullopt;
+  }
+  if (*named != '/') {
+    throw ConfigError{std::string{variable} + " is " + quoted(std::string_view{named}) +
+                      "; it must be the whole path of a library, from '/' on: what a shorter one names depends on the "
+                      "folder headroom is called from"};
+  }
+  return named;
+}
 
 std::unique_ptr<Prober> open_prober(std::int64_t device) {
   return std::make_unique<LibraryProber>(open_table(), device);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom export`: a plan as the launch file of another program, training or serving.
+#include <headroom/cli/render_fleet.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/whole_file.hpp>
@@ -7,6 +8,8 @@
 #include <headroom/scenarios/network_plan.hpp>
 #include <headroom/scenarios/plan.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/serving/fleet_axes.hpp>
+#include <headroom/scenarios/serving/fleet_plan.hpp>
 
 #include <algorithm>
 
@@ -54,10 +57,11 @@ ConfigValue tree_of(const std::string& file, const Arguments& arguments) {
   return scenario_tree(file, overrides);
 }
 
-/// The launch file, to stdout or where --output says.
+/// The launch file, to stdout or where --output says. What it does not say of the network stands on stderr as well: a
+/// file that is started unread trains or serves another one.
 Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std::string remarks) {
-  if (!launch.has_comments) {
-    for (const std::string& note : launch.notes) {
+  for (const std::string& note : launch.notes) {
+    if (!launch.has_comments || note.starts_with("model")) {
       remarks += "not expressed: " + note + "\n";
     }
   }
@@ -68,8 +72,11 @@ Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std:
   return {launch.text, remarks, 0};
 }
 
-/// Of a serving question its memory alone decides, so that a SKU without a rate can be launched on too.
+/// Of a serving question its memory alone decides, so that a SKU without a rate can be launched on too. The longest
+/// request must fit, for an engine refuses to start that cannot hold it.
 Outcome write_serving(Scenario scenario, const Arguments& arguments) {
+  auto& asked = std::get<ServeScenario>(scenario.question);
+  asked.work.max_seq_len = admitted_tokens(asked);
   const Plan plan = make_plan(std::move(scenario), false, PlanPart::memory);
   const auto& serve = std::get<ServeScenario>(plan.scenario.question);
   const auto& answer = std::get<ServePlan>(plan.answer);
@@ -87,6 +94,40 @@ Outcome write_serving(Scenario scenario, const Arguments& arguments) {
   }
   const bool waits = answer.running.mid < static_cast<double>(serve.work.concurrency);
   return delivered(launch, arguments, waits ? answer.verdict + "\n" : "");
+}
+
+/// Whether layout and number of replicas are the question's.
+bool is_settled(const Scenario& scenario) {
+  return std::get<ServeScenario>(scenario.question).fleet->replicas && states(scenario, "strategy", "tp");
+}
+
+/// A fleet's replicas and layout are its plan's.
+Outcome write_fleet(const ConfigValue& root,
+                    const std::string& file,
+                    const Sources& sources,
+                    const Arguments& arguments) {
+  if (!asks_for_search(root)) {
+    Scenario scenario = read_scenario(root, file, sources);
+    if (is_settled(scenario)) {
+      return write_serving(std::move(scenario), arguments);
+    }
+  }
+  const FleetPlan plan = plan_fleet(root, file, sources);
+  if (!plan.feasible()) {
+    const std::string way_out = fleet_way_out(plan);
+    return {"", "not written: " + fleet_verdict(plan) + "\n" + (way_out.empty() ? "" : "  " + way_out + "\n"), 1};
+  }
+  const FleetOption& best = plan.options.front();
+  Scenario scenario = *best.scenario;
+  auto& serve = std::get<ServeScenario>(scenario.question);
+  FleetQuestion fleet = *serve.fleet;
+  fleet.replicas = best.sized->replicas;
+  serve.fleet = std::make_shared<const FleetQuestion>(fleet);
+  std::string taken = fleet_verdict(plan) + "\n";
+  for (const std::string& change : best.changes) {
+    taken += "  " + change + "\n";
+  }
+  return delivered(export_launch(scenario, serve, form_named(arguments.one("--to"))), arguments, taken);
 }
 
 /// A feasible plan as the launch file, or why it is none. `said` stands on stderr first.
@@ -119,6 +160,9 @@ Outcome run(const Arguments& arguments) {
   const ConfigValue root = tree_of(file, arguments);
   if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
     throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
+  }
+  if (asks_for_fleet(root)) {
+    return write_fleet(root, file, sources, arguments);
   }
   if (!asks_for_search(root)) {
     Scenario scenario = read_scenario(root, file, sources);

@@ -5,6 +5,7 @@
 #include <headroom/cli/fit_page.hpp>
 #include <headroom/cli/fit_step.hpp>
 #include <headroom/cli/table.hpp>
+#include <headroom/core/printable.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/scenario.hpp>
 
@@ -176,8 +177,9 @@ Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& fil
   options.gpus = arguments.many("--level");
   options.leave_one_out = !arguments.has("--no-left-out");
   const Sources sources = Sources::standard();
-  const StepFit fit =
-      fit_step(files, sources, options, [](std::string_view what) { std::cerr << "headroom: " << what << "\n"; });
+  const StepFit fit = fit_step(files, sources, options, [](std::string_view what) {
+    std::cerr << "headroom: " << headroom::shown(what) << "\n";
+  });
   Outcome outcome;
   outcome.out = knobs_text(fit) + correlations_text(fit) + "\n" + families_text(fit) + "\n" +
                 std::to_string(fit.runs.size()) + " runs fitted in " + std::to_string(fit.result.iterations) +

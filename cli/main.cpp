@@ -3,9 +3,11 @@
 #include <headroom/cli/process.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/printable.hpp>
 #include <headroom/core/whole_file.hpp>
 
 #include <CLI/CLI.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +19,13 @@ namespace headroom::cli {
 namespace {
 
 constexpr int usage_error = 2;
+
+/// To stderr. Names of files, values of options and lines of a user's file stand in what is said: nothing in them may
+/// move the cursor or colour a line that is not theirs.
+void say(std::string_view text) {
+  std::fputs(shown_lines(text).c_str(), stderr);
+}
+
 constexpr std::string_view output_option = "--output";  ///< every verb's, unless its own table says what it means
 
 std::string overview() {
@@ -101,7 +110,7 @@ std::string full_help(CLI::App& app, const Verb& verb) {
 
 int fail(const std::string& message, const Verb* verb) {
   const std::string hint = verb == nullptr ? "headroom --help" : "headroom " + std::string{verb->name} + " --help";
-  std::fputs(("headroom: error: " + message + "\nsee '" + hint + "'\n").c_str(), stderr);
+  say("headroom: error: " + message + "\nsee '" + hint + "'\n");
   return usage_error;
 }
 
@@ -128,19 +137,23 @@ std::string placed_message(CLI::App& app, const Verb& verb, const CLI::ParseErro
 }
 
 int cannot_write(const std::string& where) {
-  std::fputs(("headroom: error: " + where + " cannot be written\n").c_str(), stderr);
+  say("headroom: error: " + where + " cannot be written\n");
   return usage_error;
 }
 
 /// Writes to stdout and answers `code`. A reader that has seen enough (`| head`) is no failure; a full disk is one.
-int print(const std::string& text, int code = 0) {
+/// What a file gets is the text as it is; a terminal is told what it would obey.
+int print(std::string text, int code = 0) {
+  if (isatty(STDOUT_FILENO) == 1) {
+    text = shown_lines(text);
+  }
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   return written || errno == EPIPE ? code : cannot_write("stdout");
 }
 
 /// Writes the answer where it was asked for.
 int deliver(const Outcome& outcome, const std::string& file) {
-  std::fputs(outcome.err.c_str(), stderr);
+  say(outcome.err);
   if (file.empty()) {
     return print(outcome.out, outcome.code);
   }
@@ -189,7 +202,7 @@ int run_verb(const Verb& verb, std::vector<std::string> words) {
 int run(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty()) {
-    std::fputs(overview().c_str(), stderr);
+    say(overview());
     return usage_error;
   }
   if (words.front() == "-h" || words.front() == "--help" || words.front() == "help") {
@@ -224,11 +237,11 @@ int main(int argc, char** argv) {
   } catch (const headroom::ConfigError& error) {
     for (const headroom::Diagnostic& diagnostic : error.diagnostics()) {
       const bool placed = !diagnostic.file.empty();
-      std::fputs(((placed ? "" : "headroom: ") + diagnostic.text() + "\n").c_str(), stderr);
+      headroom::cli::say((placed ? "" : "headroom: ") + diagnostic.text() + "\n");
     }
     code = headroom::cli::usage_error;
   } catch (const std::exception& error) {
-    std::fputs(("headroom: error: " + std::string{error.what()} + "\n").c_str(), stderr);
+    headroom::cli::say("headroom: error: " + std::string{error.what()} + "\n");
     code = headroom::cli::usage_error;
   }
   // Static destructors of the catalog cache cost more than they free.

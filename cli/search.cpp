@@ -6,6 +6,7 @@
 #include <headroom/cli/report/page.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/printable.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/strategy_text.hpp>
 
@@ -92,7 +93,7 @@ std::string effort_text(const SearchResult& r) {
 SearchPlan answered(const SearchQuestion& question, SearchOptions options, std::string& effort) {
   options.stop = &interrupted;
   options.ranks = ranks_at_hand();
-  options.tell = [](const std::string& what) { std::fputs(("headroom: " + what + "\n").c_str(), stderr); };
+  options.tell = [](const std::string& what) { std::fputs(shown_lines("headroom: " + what + "\n").c_str(), stderr); };
   const bool terminal = isatty(STDERR_FILENO) == 1;
   if (terminal) {
     options.progress = [](const SearchProgress& p) { std::fprintf(stderr, "\r\033[K%s", progress_line(p).c_str()); };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/printable.hpp>
 
 #include <algorithm>
 #include <array>
@@ -43,10 +44,12 @@ std::string range_text(Range<double> range) {
   return bound_text(range.low) + " to " + bound_text(range.high);
 }
 
-struct BaseLink {
-  std::string file;
-  Position at;
-};
+/// What is wrong with a text that is to be printed; empty: nothing.
+std::string unprintable_in(std::string_view text) {
+  const std::optional<std::string_view> character = first_unprintable(text);
+  return character ? "is " + quoted(text) + "; it must be one line of printable text, without " + quoted(*character)
+                   : std::string{};
+}
 
 ConfigValue load(const ConfigSource& source, const BaseResolver& resolve, std::vector<std::string>& chain) {
   ConfigValue root = parse_toml(source.text, source.file);
@@ -239,6 +242,10 @@ std::optional<std::string> ConfigTable::maybe_text(std::string_view key) {
     problem(key, "'" + std::string{key} + "' is empty");
     return std::nullopt;
   }
+  if (const std::string wrong = unprintable_in(found->text); !wrong.empty()) {
+    problem(key, "'" + std::string{key} + "' " + wrong);
+    return std::nullopt;
+  }
   return found->text;
 }
 
@@ -260,6 +267,8 @@ std::vector<std::string> ConfigTable::texts(std::string_view key) {
     if (item.kind != ConfigValue::Kind::text) {
       diagnostics_->add(item.file ? *item.file : file(), item.at,
                         "'" + std::string{key} + "' must hold strings, not " + std::string{kind_name(item.kind)});
+    } else if (const std::string wrong = unprintable_in(item.text); !wrong.empty()) {
+      diagnostics_->add(item.file ? *item.file : file(), item.at, "'" + std::string{key} + "' " + wrong);
     } else {
       result.push_back(item.text);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/csv.hpp>
+#include <headroom/core/printable.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +10,17 @@ namespace headroom {
 namespace {
 
 constexpr int end_of_file = std::istream::traits_type::eof();
+
+/// The first character of a field that is not printed, line breaks and tabs aside.
+std::optional<std::string_view> first_obeyed(std::string_view field) {
+  for (auto found = first_unprintable(field); found; found = first_unprintable(field)) {
+    if (std::string_view{"\n\r\t"}.find(found->front()) == std::string_view::npos) {
+      return found;
+    }
+    field.remove_prefix(static_cast<std::size_t>(found->data() - field.data()) + found->size());
+  }
+  return std::nullopt;
+}
 
 /// One record, character by character: a field is plain, inside quotes, or closed by its second quote.
 class RecordReader {
@@ -29,6 +41,10 @@ class RecordReader {
       if (state_ == State::quoted) {
         more = take_quoted();
       } else if (field_ends()) {
+        if (const auto character = first_obeyed(field_)) {
+          report(start_, "the field " + quoted(field_) + " holds " + quoted(*character) +
+                             ", which is no printable text; take it out");
+        }
         fields.push_back(std::move(field_));
         places.push_back(start_);
         more = next_field();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/printable.hpp>
 
 #include <algorithm>
 #include <array>
@@ -19,29 +20,14 @@ std::string join(const std::vector<Diagnostic>& diagnostics) {
   return text;
 }
 
-/// Length of the valid UTF-8 sequence at the start of `text`, or 0.
-std::size_t utf8_length(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t length = lead < 0x80 ? 1 : (lead >> 5) == 6 ? 2 : (lead >> 4) == 14 ? 3 : (lead >> 3) == 30 ? 4 : 0;
-  if (length == 0 || length > text.size()) {
-    return 0;
-  }
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(text[i]) >> 6) != 2) {
-      return 0;
-    }
-  }
-  return length;
-}
-
 }  // namespace
 
 std::string Diagnostic::text() const {
-  std::string place = file;
+  std::string place = shown(file);
   if (at.line > 0) {
     place += ':' + std::to_string(at.line) + ':' + std::to_string(at.column);
   }
-  return place.empty() ? "error: " + message : place + ": error: " + message;
+  return (place.empty() ? "" : place + ": ") + "error: " + shown_lines(message);
 }
 
 void Diagnostics::add(std::string_view file, Position at, std::string message) {
@@ -126,18 +112,11 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;
-  constexpr std::string_view digits = "0123456789abcdef";
   std::string result = "'";
   while (!text.empty() && result.size() <= longest) {
-    const std::size_t length = utf8_length(text);
-    const auto byte = static_cast<unsigned char>(text.front());
-    if (length == 0 || byte < 0x20 || byte == 0x7f) {
-      result += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
-      text.remove_prefix(1);
-    } else {
-      result += text.substr(0, length);
-      text.remove_prefix(length);
-    }
+    const std::size_t length = std::max<std::size_t>(1, utf8_length(text));
+    result += shown(text.substr(0, length));
+    text.remove_prefix(length);
   }
   return result + (text.empty() ? "'" : "...'");
 }

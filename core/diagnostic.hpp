@@ -24,7 +24,8 @@ struct Diagnostic {
   Position at;
   std::string message;
 
-  /// "file:line:col: error: message"; the parts of the place that are unknown are left out.
+  /// "file:line:col: error: message"; the parts of the place that are unknown are left out. What a terminal would obey
+  /// in a file's name or a message stands there as \xNN.
   [[nodiscard]] std::string text() const;
 };
 
@@ -65,7 +66,7 @@ class ConfigError : public std::runtime_error {
 /// "; did you mean 'x'?" or an empty string.
 [[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> candidates);
 
-/// The user's text in quotes, cut at 60 characters, control characters and invalid UTF-8 shown as \xNN.
+/// The user's text in quotes, cut at 60 characters, on one line as shown() has it.
 [[nodiscard]] std::string quoted(std::string_view text);
 /// The same; without these a std::string, constant or not, would find std::quoted by its namespace.
 [[nodiscard]] inline std::string quoted(const std::string& text) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/printable.hpp>
 #include <headroom/scenarios/data_feed.hpp>
 #include <headroom/scenarios/hardware_reader.hpp>
 #include <headroom/scenarios/look_up.hpp>
@@ -30,7 +31,7 @@ class NetworkScenarioReader {
   NetworkScenario run() {
     require_schema(root_);
     static_cast<void>(root_.value("base"));
-    scenario_.name = root_.maybe_text("name").value_or(scenario_.file);
+    scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
     if (root_.choice("kind", std::array<std::string_view, 3>{"train", "serve", "batch"}) != 0) {
       root_.problem("kind", "a network of ops is answered for kind 'train' in this version");
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/printable.hpp>
 #include <headroom/model/workload/hf_config.hpp>
 #include <headroom/scenarios/hardware_reader.hpp>
 #include <headroom/scenarios/look_up.hpp>
@@ -28,7 +29,7 @@ class ScenarioReader {
     require_schema(root_);
     static_cast<void>(root_.value("base"));
     const std::optional<std::size_t> kind = root_.maybe_choice("kind", kinds);
-    scenario_.name = root_.maybe_text("name").value_or(scenario_.file);
+    scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
     if (!kind) {
       if (!root_.has("kind")) {
         root_.problem("kind", "missing key 'kind', one of train, serve");

@@ -213,9 +213,8 @@ class ServingReader {
                                          ": no request would end; raise it or leave it out");
       }
     } else if (!table.has("max_seq_len")) {
-      assume(serve_.traffic ? "serving.max_seq_len = " + std::to_string(serve_.traffic->lengths().longest) +
-                                  " (the longest request)"
-                            : "serving.max_seq_len = " + std::to_string(w.isl + w.osl) + " (isl + osl)");
+      assume("serving.max_seq_len = " + std::to_string(admitted_tokens(serve_)) +
+             (serve_.traffic ? " (the longest request)" : " (isl + osl)"));
     }
   }
 

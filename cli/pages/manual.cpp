@@ -120,7 +120,9 @@ constexpr std::array exit_codes{
 };
 
 constexpr std::array variables{
-    Told{"HEADROOM_PROBES_LIBRARY", "the library of GPU probes; default libheadroom_probes.so as the loader finds it"},
+    Told{
+        "HEADROOM_PROBES_LIBRARY",
+        "the library of GPU probes, its whole path; default libheadroom_probes.so beside the program or in its ../lib"},
 };
 
 std::string exit_status() {

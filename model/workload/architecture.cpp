@@ -25,6 +25,13 @@ void read_moe(ConfigTable table, Architecture& arch) {
   moe.shared_gate = table.maybe_boolean("shared_gate").value_or(false);
   moe.router_bias = table.maybe_boolean("router_bias").value_or(false);
   moe.expert_biases = table.maybe_boolean("expert_biases").value_or(false);
+  if (const auto score = table.maybe_choice("score", router_score_names)) {
+    moe.score = static_cast<RouterScore>(*score);
+  }
+  moe.normalized = table.maybe_boolean("normalized");
+  moe.scale = table.maybe_number("scale", {1e-6, 1e6}).value_or(1.0);
+  moe.groups = table.maybe_integer("groups", size_or_none).value_or(0);
+  moe.top_groups = table.maybe_integer("top_groups", size_or_none).value_or(0);
   if (moe.top_k > moe.experts) {
     table.problem("top_k", "'top_k' is " + number(moe.top_k) + ", more than the " + number(moe.experts) + " experts");
   }
@@ -34,6 +41,20 @@ void read_moe(ConfigTable table, Architecture& arch) {
   }
   table.finish();
   arch.moe = moe;
+}
+
+void read_rope_scaling(ConfigTable table, RopeScaling& scaling) {
+  const Range<double> factor{1e-6, 1e6};
+  scaling.kind = static_cast<RopeStretch>(table.choice("kind", rope_stretch_names));
+  scaling.factor = table.maybe_number("factor", factor).value_or(0.0);
+  scaling.original_positions = table.maybe_integer("original_positions", size_or_none).value_or(0);
+  scaling.low_freq = table.maybe_number("low_freq", factor).value_or(0.0);
+  scaling.high_freq = table.maybe_number("high_freq", factor).value_or(0.0);
+  scaling.beta_fast = table.maybe_number("beta_fast", factor).value_or(0.0);
+  scaling.beta_slow = table.maybe_number("beta_slow", factor).value_or(0.0);
+  scaling.mscale = table.maybe_number("mscale", factor).value_or(0.0);
+  scaling.mscale_all = table.maybe_number("mscale_all", factor).value_or(0.0);
+  table.finish();
 }
 
 void read_mla(ConfigTable table, Architecture& arch) {
@@ -219,6 +240,21 @@ void read_small_parts(ConfigTable& root, Architecture& arch) {
   arch.norm = static_cast<Norm>(root.maybe_choice("norm", norm_names).value_or(0));
   arch.norm_biases = root.maybe_boolean("norm_biases").value_or(true);
   arch.max_seq_len = root.maybe_integer("max_seq_len", size).value_or(0);
+  arch.norm_eps = root.maybe_number("norm_eps", {1e-15, 0.1}).value_or(0.0);
+  if (const auto activation = root.maybe_choice("activation", activation_names)) {
+    arch.activation = static_cast<Activation>(*activation);
+  }
+}
+
+void read_positions(ConfigTable& root, Architecture& arch) {
+  constexpr Range<std::int64_t> base{1, std::int64_t{1} << 40};
+  arch.positions = static_cast<Positions>(root.maybe_choice("positions", positions_names).value_or(0));
+  arch.rope_base = root.maybe_integer("rope_base", base).value_or(0);
+  arch.rope_base_local = root.maybe_integer("rope_base_local", base).value_or(0);
+  arch.rope_share = root.maybe_number("rope_share", {1e-3, 1.0}).value_or(1.0);
+  if (auto scaling = root.maybe_table("rope_scaling")) {
+    read_rope_scaling(*scaling, arch.rope_scaling);
+  }
 }
 
 }  // namespace
@@ -266,6 +302,7 @@ Architecture read_architecture(ConfigTable root) {
   read_usual_block(root, arch);
   read_ends(root, arch);
   read_small_parts(root, arch);
+  read_positions(root, arch);
   if (auto published = root.maybe_table("parameters")) {
     arch.published_parameters = static_cast<double>(published->integer("value"));
     arch.published_active = static_cast<double>(published->maybe_integer("active").value_or(0));

@@ -29,6 +29,23 @@ inline constexpr std::array<std::string_view, 6> mixer_names{"attention", "mla",
 enum class QkNorm : std::uint8_t { none, head, full };
 inline constexpr std::array<std::string_view, 3> qk_norm_names{"none", "head", "full"};
 
+/// How attention learns of positions where no table of them is learned.
+enum class Positions : std::uint8_t { rope, alibi, none };
+inline constexpr std::array<std::string_view, 3> positions_names{"rope", "alibi", "none"};
+
+/// Of an MLP, or of its gate.
+enum class Activation : std::uint8_t { silu, gelu, gelu_tanh, relu, relu2 };
+inline constexpr std::array<std::string_view, 5> activation_names{"silu", "gelu", "gelu-tanh", "relu", "relu2"};
+
+/// What a router makes of its logits.
+enum class RouterScore : std::uint8_t { softmax, sigmoid };
+inline constexpr std::array<std::string_view, 2> router_score_names{"softmax", "sigmoid"};
+
+/// How rotary positions reach beyond those that were trained.
+enum class RopeStretch : std::uint8_t { none, linear, dynamic, llama3, yarn, longrope };
+inline constexpr std::array<std::string_view, 6> rope_stretch_names{"none",   "linear", "dynamic",
+                                                                    "llama3", "yarn",   "longrope"};
+
 enum class FeedForward : std::uint8_t { dense, moe, none };
 inline constexpr std::array<std::string_view, 3> feed_forward_names{"dense", "moe", "none"};
 
@@ -43,6 +60,22 @@ struct Moe {
   bool shared_gate = false;    ///< one sigmoid per token on the shared experts (Qwen2-MoE)
   bool router_bias = false;    ///< one number an expert
   bool expert_biases = false;  ///< gpt-oss
+  std::optional<RouterScore> score;
+  std::optional<bool> normalized;  ///< whether the weights of the chosen experts are scaled to sum to one
+  double scale = 1.0;              ///< on the sum of the routed experts
+  std::int64_t groups = 0;         ///< of experts, of which `top_groups` are chosen from; 0: no groups
+  std::int64_t top_groups = 0;
+};
+
+/// Rotary positions stretched: Chen et al. 2023 (linear), Llama 3.1, Peng et al. 2023 (YaRN). What a kind has no use
+/// for, or a file does not state, is 0.
+struct RopeScaling {
+  RopeStretch kind = RopeStretch::none;
+  double factor = 0.0;
+  std::int64_t original_positions = 0;
+  double low_freq = 0.0, high_freq = 0.0;   ///< llama3
+  double beta_fast = 0.0, beta_slow = 0.0;  ///< yarn
+  double mscale = 0.0, mscale_all = 0.0;    ///< yarn
 };
 
 /// Multi-head latent attention (DeepSeek-AI 2024, DeepSeek-V2, section 2.1). The cache holds kv_rank + rope_dim a
@@ -155,6 +188,15 @@ struct Architecture {
   Norm norm = Norm::rmsnorm;
   bool norm_biases = true;  ///< of layernorm
   std::int64_t max_seq_len = 0;
+  // What no byte, product or second hangs on, but a launch that leaves it out trains another network. 0 or blank: the
+  // model's file does not state it.
+  double norm_eps = 0.0;
+  std::optional<Activation> activation;
+  Positions positions = Positions::rope;
+  std::int64_t rope_base = 0;
+  std::int64_t rope_base_local = 0;  ///< of layers with a window, where it is another
+  double rope_share = 1.0;           ///< of a head's width that turns
+  RopeScaling rope_scaling;
   double published_parameters = 0.0;  ///< 0: none published
   double published_active = 0.0;
   std::string parameters_source;

@@ -46,6 +46,7 @@ class Lines {
   void integer_unless(std::string_view key, std::int64_t value, std::int64_t usual) {
     value == usual ? void() : integer(key, value);
   }
+  void number_unless(std::string_view key, double value, double usual) { value == usual ? void() : number(key, value); }
   void flag_unless(std::string_view key, bool value, bool usual) { value == usual ? void() : flag(key, value); }
   void word(std::string_view key, std::string_view value) { line(key, "\"" + std::string{value} + "\""); }
   void line(std::string_view key, const std::string& value) { text_ += std::string{key} + " = " + value + "\n"; }
@@ -117,7 +118,30 @@ void small_parts(const Architecture& arch, Lines& out) {
   out.integer_unless("norms_per_layer", arch.norms_per_layer, 2);
   out.word("norm", word_of(norm_names, arch.norm));
   out.flag_unless("norm_biases", arch.norm_biases, true);
+  out.number_unless("norm_eps", arch.norm_eps, 0.0);
+  if (arch.activation) {
+    out.word("activation", word_of(activation_names, *arch.activation));
+  }
+  if (arch.positions != Positions::rope) {
+    out.word("positions", word_of(positions_names, arch.positions));
+  }
+  out.integer_unless("rope_base", arch.rope_base, 0);
+  out.integer_unless("rope_base_local", arch.rope_base_local, 0);
+  out.number_unless("rope_share", arch.rope_share, 1.0);
   out.integer_unless("max_seq_len", arch.max_seq_len, 0);
+}
+
+void rope_scaling_table(const RopeScaling& scaling, Lines& out) {
+  out.header("rope_scaling");
+  out.word("kind", word_of(rope_stretch_names, scaling.kind));
+  out.number_unless("factor", scaling.factor, 0.0);
+  out.integer_unless("original_positions", scaling.original_positions, 0);
+  out.number_unless("low_freq", scaling.low_freq, 0.0);
+  out.number_unless("high_freq", scaling.high_freq, 0.0);
+  out.number_unless("beta_fast", scaling.beta_fast, 0.0);
+  out.number_unless("beta_slow", scaling.beta_slow, 0.0);
+  out.number_unless("mscale", scaling.mscale, 0.0);
+  out.number_unless("mscale_all", scaling.mscale_all, 0.0);
 }
 
 void moe_table(const Moe& moe, Lines& out) {
@@ -131,6 +155,15 @@ void moe_table(const Moe& moe, Lines& out) {
   out.flag_unless("shared_gate", moe.shared_gate, false);
   out.flag_unless("router_bias", moe.router_bias, false);
   out.flag_unless("expert_biases", moe.expert_biases, false);
+  if (moe.score) {
+    out.word("score", word_of(router_score_names, *moe.score));
+  }
+  if (moe.normalized) {
+    out.flag("normalized", *moe.normalized);
+  }
+  out.number_unless("scale", moe.scale, 1.0);
+  out.integer_unless("groups", moe.groups, 0);
+  out.integer_unless("top_groups", moe.top_groups, 0);
 }
 
 void mla_table(const Mla& mla, Lines& out) {
@@ -212,6 +245,9 @@ std::string architecture_toml(const Architecture& arch) {
   usual_block(arch, out);
   ends(arch, out);
   small_parts(arch, out);
+  if (arch.rope_scaling.kind != RopeStretch::none) {
+    rope_scaling_table(arch.rope_scaling, out);
+  }
   if (arch.moe) {
     moe_table(*arch.moe, out);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/json_reader.hpp>
+#include <headroom/core/printable.hpp>
 #include <headroom/model/workload/hf_config.hpp>
 #include <headroom/model/workload/hf_families.hpp>
 
@@ -232,7 +233,7 @@ Architecture read(HfReader& reader, const HfFamily& family) {
   const std::string name = base_name(reader.text_or({"_name_or_path"}, ""));
   arch.name = name.empty() ? arch.id : name;
   arch.family = family.model_type;
-  arch.source = "Hugging Face config.json: " + reader.file();
+  arch.source = "Hugging Face config.json: " + shown(reader.file());
   arch.gated_mlp = family.gated;
   arch.hidden = reader.size(hidden_keys);
   arch.layers = reader.size(layer_keys);
@@ -250,6 +251,7 @@ Architecture read(HfReader& reader, const HfFamily& family) {
   if (family.fill != nullptr) {
     family.fill(reader, arch);
   }
+  read_details(reader, family, arch);
   if (reader.diagnostics().empty()) {
     check(reader, arch);
   }

@@ -48,4 +48,7 @@ void set_blocks(Architecture& arch, const std::vector<Block>& blocks);
 /// Sliding and full layers from `layer_types`, else every `period`-th layer full (0: none).
 void read_windows(HfReader& reader, Architecture& arch, std::int64_t window, std::int64_t period);
 
+/// What a launch must say of the network beside its sizes: epsilon, activation, positions, the router's rule.
+void read_details(HfReader& reader, const HfFamily& family, Architecture& arch);
+
 }  // namespace headroom

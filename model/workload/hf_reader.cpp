@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/printable.hpp>
 #include <headroom/model/workload/hf_reader.hpp>
+
+#include <array>
+#include <charconv>
 
 namespace headroom {
 namespace {
@@ -20,6 +24,11 @@ std::string all(HfKeys keys) {
     text += ")";
   }
   return text;
+}
+
+std::string number_text(double number) {
+  std::array<char, 32> buffer{};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr};
 }
 
 const ConfigValue* walk(const ConfigValue& table, std::string_view path) {
@@ -111,6 +120,24 @@ std::int64_t HfReader::size_or(HfKeys keys, std::int64_t fallback, Range<std::in
   return maybe(keys, range).value_or(fallback);
 }
 
+std::optional<double> HfReader::maybe_number(HfKeys keys, Range<double> range) {
+  const auto [value, key] = pick(keys);
+  if (value == nullptr) {
+    return std::nullopt;
+  }
+  if (value->kind != Kind::integer && value->kind != Kind::number) {
+    add(value, named(key) + " must be a number, not " + std::string{kind_name(value->kind)});
+    return std::nullopt;
+  }
+  const double number = value->kind == Kind::integer ? static_cast<double>(value->integer) : value->number;
+  if (!(number >= range.low && number <= range.high)) {  // no number is neither
+    add(value, named(key) + " is " + number_text(number) + "; it must be " + number_text(range.low) + " to " +
+                   number_text(range.high));
+    return std::nullopt;
+  }
+  return number;
+}
+
 std::optional<bool> HfReader::maybe_flag(HfKeys keys) {
   const auto [value, key] = pick(keys);
   if (value == nullptr) {
@@ -123,12 +150,25 @@ std::optional<bool> HfReader::maybe_flag(HfKeys keys) {
   return value->boolean;
 }
 
+bool HfReader::is_line(std::string_view key, const ConfigValue& value) {
+  if (const std::optional<std::string_view> character = first_unprintable(value.text)) {
+    add(&value, named(key) + " is " + quoted(value.text) + "; it must be one line of printable text, without " +
+                    quoted(*character));
+    return false;
+  }
+  return true;
+}
+
 std::string HfReader::text_or(HfKeys keys, std::string_view fallback) {
   const auto [value, key] = pick(keys);
-  if (value != nullptr && value->kind != Kind::text) {
-    add(value, named(key) + " must be a string, not " + std::string{kind_name(value->kind)});
+  if (value == nullptr) {
+    return std::string{fallback};
   }
-  return value != nullptr && value->kind == Kind::text ? value->text : std::string{fallback};
+  if (value->kind != Kind::text) {
+    add(value, named(key) + " must be a string, not " + std::string{kind_name(value->kind)});
+    return std::string{fallback};
+  }
+  return is_line(key, *value) ? value->text : std::string{fallback};
 }
 
 std::vector<std::string> HfReader::words(HfKeys keys) {
@@ -145,6 +185,8 @@ std::vector<std::string> HfReader::words(HfKeys keys) {
   for (const ConfigValue& item : value->items) {
     if (item.kind != Kind::text) {
       add(&item, named(key) + " must hold strings, not " + std::string{kind_name(item.kind)});
+      wrong = true;
+    } else if (!is_line(key, item)) {
       wrong = true;
     }
     result.push_back(item.text);

@@ -37,6 +37,7 @@ class HfReader {
   std::int64_t size(HfKeys keys);
   std::optional<std::int64_t> maybe(HfKeys keys, Range<std::int64_t> range = hf_size);
   std::int64_t size_or(HfKeys keys, std::int64_t fallback, Range<std::int64_t> range = hf_size);
+  std::optional<double> maybe_number(HfKeys keys, Range<double> range);
   std::optional<bool> maybe_flag(HfKeys keys);
   bool flag_or(HfKeys keys, bool fallback) { return maybe_flag(keys).value_or(fallback); }
   std::string text_or(HfKeys keys, std::string_view fallback);
@@ -57,6 +58,8 @@ class HfReader {
   };
   [[nodiscard]] Found pick(HfKeys keys) const;
   [[nodiscard]] const ConfigValue* look(std::string_view path) const;
+  /// Whether a text is one line of printable characters; a problem where not.
+  bool is_line(std::string_view key, const ConfigValue& value);
   void add(const ConfigValue* value, std::string message);
 
   const ConfigValue* root_;

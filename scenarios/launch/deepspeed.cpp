@@ -240,13 +240,13 @@ void read_offload(const LaunchItems& items, LaunchReading& reading) {
 
 void read_sizes(const LaunchItems& items, LaunchReading& reading) {
   if (const ConfigValue* shared = items.find("zero_optimization.mics_shard_size")) {
-    const auto count = reading.count_of("zero_optimization.mics_shard_size", *shared);
+    const auto count = reading.count_of("zero_optimization.mics_shard_size", *shared, {-1, machine_count.high});
     if (count && *count > 0) {
       reading.state("strategy.shard_ranks", count_value(*count), *shared);
     }
   }
   if (const ConfigValue* steps = items.find("gradient_accumulation_steps")) {
-    if (const auto count = reading.count_of("gradient_accumulation_steps", *steps)) {
+    if (const auto count = reading.count_of("gradient_accumulation_steps", *steps, machine_count)) {
       reading.state("launch.accumulation", count_value(*count), *steps);
     }
   }
@@ -297,7 +297,7 @@ LaunchText deepspeed_text(const LaunchPlan& plan) {
   write_rows(rows, writing);
   write_batch(writing);
   note_gaps(gaps, "DeepSpeed", writing);
-  writing.notes.push_back("model = \"" + plan.word("launch.model") + "\" (the model's code)");
+  writing.notes.push_back("model = " + value_text(word_value(plan.word("launch.model"))) + " (the model's code)");
   JsonWriter json;
   write_json(nested(writing.items), json);
   return {json.take(), writing.notes};

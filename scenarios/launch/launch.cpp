@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/printable.hpp>
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
@@ -51,27 +52,27 @@ std::string without_comments(std::string_view text) {
   return kept;
 }
 
-/// Place of the first byte that is no UTF-8 (RFC 3629, section 4); nullopt: all are.
+/// Place of the first byte that is no UTF-8; nullopt: all are.
 std::optional<Position> not_utf8(std::string_view text) {
   Position at{1, 1};
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const std::size_t length = byte < 0x80                   ? 1
-                               : byte >= 0xc2 && byte < 0xe0 ? 2
-                               : (byte & 0xf0U) == 0xe0      ? 3
-                               : byte >= 0xf0 && byte < 0xf5 ? 4
-                                                             : 0;
-    bool sound = length > 0 && i + length <= text.size();
-    for (std::size_t k = 1; sound && k < length; ++k) {
-      sound = (static_cast<unsigned char>(text[i + k]) & 0xc0U) == 0x80;
-    }
-    if (!sound) {
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) {
       return at;
     }
-    at = text[i] == '\n' ? Position{at.line + 1, 1} : Position{at.line, at.column + 1};
-    i += length;
+    at = text.front() == '\n' ? Position{at.line + 1, 1} : Position{at.line, at.column + 1};
+    text.remove_prefix(length);
   }
   return std::nullopt;
+}
+
+/// Notes as they may be printed, a line each.
+ExportedLaunch exported(LaunchText written, LaunchForm form) {
+  ExportedLaunch launch{std::move(written.text), {}, form != LaunchForm::deepspeed};
+  for (const std::string& note : written.notes) {
+    launch.notes.push_back(shown(note));
+  }
+  return launch;
 }
 
 void check_text(const ConfigSource& source) {
@@ -92,8 +93,7 @@ ExportedLaunch export_launch(const Scenario& scenario,
                              const TrainScenario& train,
                              const Strategy& strategy,
                              LaunchForm form) {
-  LaunchText text = functions_of(form).write(plan_of(scenario, train, strategy));
-  return {std::move(text.text), std::move(text.notes), form != LaunchForm::deepspeed};
+  return exported(functions_of(form).write(plan_of(scenario, train, strategy)), form);
 }
 
 ExportedLaunch export_launch(const Scenario& scenario, const ServeScenario& serve, LaunchForm form) {
@@ -105,8 +105,7 @@ ExportedLaunch export_launch(const Scenario& scenario, const ServeScenario& serv
                                           ", or --set serving.engine=" + std::string{theirs}
                                     : " launches training; use --to " + std::string{ours})};
   }
-  LaunchText text = functions_of(form).write(serve_keys(scenario, serve));
-  return {std::move(text.text), std::move(text.notes), true};
+  return exported(functions_of(form).write(serve_keys(scenario, serve)), form);
 }
 
 std::optional<LaunchForm> form_of(std::string_view text) {
@@ -165,8 +164,8 @@ ImportedLaunch import_launch(const ConfigSource& source, const ImportRequest& re
   const ConfigValue document = is_serving(reading) ? settle_serving(reading, request.assignments, sources)
                                                    : settle(reading, request.assignments, sources);
   imported.scenario = read_settled(document, reading, sources);
-  const std::string from =
-      "imported from " + source.file + " (" + std::string{launch_form_names[static_cast<std::size_t>(*form)]} + ")";
+  const std::string from = "imported from " + shown(source.file) + " (" +
+                           std::string{launch_form_names[static_cast<std::size_t>(*form)]} + ")";
   imported.toml = document_text(document, {from});
   imported.remarks = std::move(reading.remarks);
   return imported;

@@ -62,7 +62,8 @@ void read_nemo(const LaunchItems& items, LaunchReading& reading);
 /// Reads the launch line of a script: torchrun, or a Python script that another launcher starts. False: there is none.
 bool read_launch_line(const ShellScript& script, LaunchReading& reading);
 
-/// "# text" lines: the head of an exported file, then what it does not express.
+/// "# text" lines: the head of an exported file, then what it does not express. Each stays on its line, whatever the
+/// scenario's names hold.
 [[nodiscard]] std::string comment_head(const LaunchPlan& plan,
                                        const std::vector<std::string>& head,
                                        const std::vector<std::string>& notes);

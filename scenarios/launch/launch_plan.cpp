@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 namespace headroom::launch {
 namespace {
@@ -279,6 +280,14 @@ void set_network(const Architecture& architecture, LaunchPlan& plan) {
   }
 }
 
+std::int64_t product(std::int64_t a, std::int64_t b) noexcept {
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  if (a <= 0 || b <= 0) {
+    return 0;
+  }
+  return b > largest / a ? largest : a * b;
+}
+
 double tokens_of_step(const LaunchPlan& plan) {
   return plan.number("training.seq_len", 0.0) * plan.number("training.global_batch", 0.0);
 }
@@ -297,6 +306,8 @@ LaunchPlan plan_of(const Scenario& scenario, const TrainScenario& t, const Strat
   plan.set("launch.gpus_per_node", count_value(per_node));
   plan.set("launch.nodes", count_value((t.work.shape.gpus + per_node - 1) / per_node));
   plan.set("launch.model", word_value(t.architecture.id));
+  const ConfigValue* model = scenario.document ? scenario.document->find("model") : nullptr;
+  plan.set("launch.own_network", flag_value(model != nullptr && model->kind == Kind::table));
   set_network(t.architecture, plan);
   set_training(t, plan);
   set_strategy(t, strategy, plan);

@@ -32,8 +32,8 @@ namespace headroom::launch {
 
 /// Dotted scenario keys ("strategy.tp", "model.moe.experts") in the order they were set. Beside the keys of a scenario
 /// there are `launch.gpus_per_node` and `launch.nodes`, which a scenario says through its node, `launch.model`, the id
-/// of the network whose numbers stand in `model.*`, and `training.offload.optimizer` and `.activations`, the two words
-/// of that array.
+/// of the network whose numbers stand in `model.*`, `launch.own_network` where the scenario changes them, and
+/// `training.offload.optimizer` and `.activations`, the two words of that array.
 class LaunchPlan {
  public:
   [[nodiscard]] const ConfigValue* find(std::string_view key) const noexcept;
@@ -52,6 +52,10 @@ class LaunchPlan {
 
 /// A training scenario with its open axes closed as `strategy` says.
 [[nodiscard]] LaunchPlan plan_of(const Scenario& scenario, const TrainScenario& train, const Strategy& strategy);
+
+/// a b of what a file states and nobody has judged yet: 0 where either is not above 0, the largest integer where the
+/// product is beyond it.
+[[nodiscard]] std::int64_t product(std::int64_t a, std::int64_t b) noexcept;
 
 /// Tokens of an optimizer step; 0 where sequence or batch are not known.
 [[nodiscard]] double tokens_of_step(const LaunchPlan& plan);

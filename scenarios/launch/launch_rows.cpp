@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace headroom::launch {
 namespace {
@@ -34,6 +35,15 @@ std::string plain(const ConfigValue& value) {
   return value_text(value);
 }
 
+/// The whole text as a number.
+template <class T>
+std::optional<T> whole(const std::string& text) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  return read.ec == std::errc{} && read.ptr == end && !text.empty() ? std::optional{value} : std::nullopt;
+}
+
 std::string listed(std::span<const std::string_view> choices) {
   std::string text;
   for (const std::string_view choice : choices) {
@@ -49,8 +59,13 @@ const LaunchRow* row_named(std::span<const LaunchRow> rows, std::string_view nam
 
 void read_row(const LaunchRow& row, const LaunchItem& item, LaunchReading& reading) {
   if (row.kind == RowKind::count) {
-    if (const auto count = reading.count_of(item.name, item.value)) {
+    const bool launch_alone = row.key.starts_with("launch.");
+    if (const auto count = reading.count_of(item.name, item.value, launch_alone ? machine_count : any_count)) {
       return reading.state(row.key, count_value(*count), item.value);
+    }
+  } else if (row.kind == RowKind::number) {
+    if (const auto number = reading.number_of(item.name, item.value)) {
+      return reading.state(row.key, number_value(*number), item.value);
     }
   } else if (row.kind == RowKind::word) {
     std::vector<std::string_view> choices;
@@ -159,43 +174,51 @@ std::string LaunchReading::called(std::string_view name) const {
   return quoted(found == spelled.end() ? name : std::string_view{found->second});
 }
 
-std::optional<std::int64_t> LaunchReading::count_of(std::string_view name, const ConfigValue& value) {
+std::optional<std::int64_t> LaunchReading::count_of(std::string_view name,
+                                                    const ConfigValue& value,
+                                                    Range<std::int64_t> range) {
+  std::optional<std::int64_t> count;
   if (value.kind == Kind::integer) {
-    return value.integer;
-  }
-  if (value.kind == Kind::text) {
-    std::int64_t count = 0;
-    const char* end = value.text.data() + value.text.size();
-    const auto read = std::from_chars(value.text.data(), end, count);
-    if (read.ec == std::errc{} && read.ptr == end && !value.text.empty()) {
-      return count;
-    }
-    if (value.text.find('$') != std::string::npos) {
+    count = value.integer;
+  } else if (value.kind == Kind::text) {
+    count = whole<std::int64_t>(value.text);
+    if (!count && value.text.find('$') != std::string::npos) {
       problem(value, called(name) + " is " + quoted(value.text) +
                          ", which nothing here sets; write its value, or state the key with --set");
       return std::nullopt;
     }
   }
-  problem(value, value.kind == Kind::boolean
-                     ? called(name) + " needs an integer"
-                     : called(name) + " is " + quoted(plain(value)) + "; it must be an integer");
-  return std::nullopt;
+  if (!count) {
+    problem(value, value.kind == Kind::boolean
+                       ? called(name) + " needs an integer"
+                       : called(name) + " is " + quoted(plain(value)) + "; it must be an integer");
+  } else if (*count < range.low || *count > range.high) {
+    const bool open = range.high >= positive.high;
+    problem(value, called(name) + " is " + std::to_string(*count) + "; it must be " +
+                       (open ? "at least " + std::to_string(range.low)
+                             : std::to_string(range.low) + " to " + std::to_string(range.high)));
+    return std::nullopt;
+  }
+  return count;
 }
 
-std::optional<double> LaunchReading::number_of(std::string_view name, const ConfigValue& value) {
+std::optional<double> LaunchReading::number_of(std::string_view name, const ConfigValue& value, Range<double> range) {
+  std::optional<double> number;
   if (value.kind == Kind::integer || value.kind == Kind::number) {
-    return value.kind == Kind::integer ? static_cast<double>(value.integer) : value.number;
+    number = value.kind == Kind::integer ? static_cast<double>(value.integer) : value.number;
+  } else if (value.kind == Kind::text) {
+    number = whole<double>(value.text);
   }
-  if (value.kind == Kind::text) {
-    double number = 0.0;
-    const char* end = value.text.data() + value.text.size();
-    const auto read = std::from_chars(value.text.data(), end, number);
-    if (read.ec == std::errc{} && read.ptr == end && !value.text.empty()) {
-      return number;
-    }
+  if (!number || !std::isfinite(*number)) {
+    problem(value, called(name) + " is " + quoted(plain(value)) + "; it must be a number");
+    return std::nullopt;
   }
-  problem(value, called(name) + " is " + quoted(plain(value)) + "; it must be a number");
-  return std::nullopt;
+  if (*number < range.low || *number > range.high) {
+    problem(value, called(name) + " is " + quoted(plain(value)) + "; it must be " +
+                       value_text(number_value(range.low)) + " to " + value_text(number_value(range.high)));
+    return std::nullopt;
+  }
+  return number;
 }
 
 std::optional<bool> LaunchReading::flag_of(std::string_view name, const ConfigValue& value) {
@@ -290,6 +313,10 @@ void LaunchWriting::miss(std::string_view key, std::string_view why) {
   }
 }
 
+void LaunchWriting::lack(std::string_view key) {
+  notes.push_back(std::string{key} + ": the model's file does not state it");
+}
+
 void write_rows(std::span<const LaunchRow> rows, LaunchWriting& writing) {
   for (const LaunchRow& row : rows) {
     const ConfigValue* value = row.key.empty() ? nullptr : writing.plan.find(row.key);
@@ -300,7 +327,7 @@ void write_rows(std::span<const LaunchRow> rows, LaunchWriting& writing) {
       writing.cover(row.key);
       continue;
     }
-    if (row.kind == RowKind::count) {
+    if (row.kind == RowKind::count || row.kind == RowKind::number) {
       writing.put(row.name, *value);
     } else if (row.kind == RowKind::word) {
       const std::string ours = plain(*value);

@@ -2,6 +2,7 @@
 // One table a launch form: a row binds a flag to a scenario key, and is read and written by the same engine.
 #pragma once
 
+#include <headroom/core/config_reader.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
 
@@ -18,6 +19,7 @@ namespace headroom::launch {
 
 enum class RowKind : std::uint8_t {
   count,    ///< an integer, the same on both sides
+  number,   ///< a number, likewise
   word,     ///< a word of `words`
   yes,      ///< true where the flag is there or true
   no,       ///< false where the flag is there or true
@@ -36,6 +38,14 @@ struct LaunchRow {
   std::string_view absent = {};
   std::span<const LaunchWord> words = {};
 };
+
+/// Bounds of counts in a launch file. What becomes a scenario's key is judged by the scenario's reader, at its place;
+/// what only the launch has is judged here.
+inline constexpr Range<std::int64_t> any_count{};
+inline constexpr Range<std::int64_t> machine_count{1, 10'000'000};  ///< nodes, ranks, copies
+inline constexpr Range<std::int64_t> layer_count{1, 65'535};
+/// A share of a whole.
+inline constexpr Range<double> share{0.0, 1.0};
 
 /// A flag with its value as it stands in a file. A bare flag is true; several words of one flag are an array.
 struct LaunchItem {
@@ -82,9 +92,10 @@ struct LaunchReading {
   /// The flag as the file spells it, in quotes.
   [[nodiscard]] std::string called(std::string_view name) const;
 
-  /// The value of an item as an integer; a problem and nullopt for anything else.
-  std::optional<std::int64_t> count_of(std::string_view name, const ConfigValue& value);
-  std::optional<double> number_of(std::string_view name, const ConfigValue& value);
+  /// The value of an item as an integer within `range`; a problem and nullopt for anything else.
+  std::optional<std::int64_t> count_of(std::string_view name, const ConfigValue& value, Range<std::int64_t> range);
+  /// The same of a finite number.
+  std::optional<double> number_of(std::string_view name, const ConfigValue& value, Range<double> range = {});
   std::optional<bool> flag_of(std::string_view name, const ConfigValue& value);
   /// One word; an array of equal words counts as one.
   std::optional<std::string> word_of(std::string_view name, const ConfigValue& value);
@@ -121,6 +132,8 @@ struct LaunchWriting {
   void cover(std::string_view key) { covered.emplace(key); }
   /// Covers the key and notes its value as not expressed.
   void miss(std::string_view key, std::string_view why);
+  /// Notes a key that the form could say and the plan does not know.
+  void lack(std::string_view key);
 };
 
 /// Writes every row whose key the plan has.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Megatron-LM's arguments as a bash array, one argument a line.
+#include <headroom/core/printable.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
 #include <headroom/scenarios/launch/megatron_core.hpp>
 
@@ -95,15 +96,12 @@ std::vector<std::string> words_of_items(const LaunchItems& items) {
 std::string comment_head(const LaunchPlan& plan,
                          const std::vector<std::string>& head,
                          const std::vector<std::string>& notes) {
-  std::string name = plan.word("name", "a scenario");
-  std::replace_if(
-      name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-  std::string text = "# " + name + "\n";
+  std::string text = "# " + shown(plan.word("name", "a scenario")) + "\n";
   for (const std::string& line : head) {
     text += "# " + line + "\n";
   }
   for (const std::string& note : notes) {
-    text += "# not expressed: " + note + "\n";
+    text += "# not expressed: " + shown(note) + "\n";
   }
   return text;
 }

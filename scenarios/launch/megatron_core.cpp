@@ -64,7 +64,7 @@ void read_sharding(const LaunchItems& items, Absent absent, LaunchReading& readi
     reading.assume("strategy.zero", count_value(0));
   }
   if (const ConfigValue* copies = items.find("--num-distributed-optimizer-instances")) {
-    if (const auto count = reading.count_of("--num-distributed-optimizer-instances", *copies)) {
+    if (const auto count = reading.count_of("--num-distributed-optimizer-instances", *copies, machine_count)) {
       reading.state("launch.replicas", count_value(*count), *copies);
     }
   }
@@ -149,14 +149,17 @@ void read_full_recompute(const LaunchItems& items, LaunchReading& reading) {
   constexpr std::array<std::string_view, 2> methods{"uniform", "block"};
   const std::optional<std::string> word =
       method != nullptr ? reading.choice_of("--recompute-method", *method, methods) : std::optional<std::string>{};
-  const std::optional<std::int64_t> layers =
-      number != nullptr ? reading.count_of("--recompute-num-layers", *number) : std::optional<std::int64_t>{};
+  const std::optional<std::int64_t> layers = number != nullptr
+                                                 ? reading.count_of("--recompute-num-layers", *number, layer_count)
+                                                 : std::optional<std::int64_t>{};
   if (word == "uniform" && layers) {
     return reading.state("strategy.recompute_block", count_value(*layers), *number);
   }
   if (word == "block" && layers) {
-    const std::int64_t stages = reading.plan.count("strategy.pp", 1) * reading.plan.count("strategy.vpp", 1);
-    const std::int64_t all = (reading.plan.count("model.layers", 0) + stages - 1) / std::max<std::int64_t>(stages, 1);
+    const std::int64_t stages =
+        std::max<std::int64_t>(1, product(reading.plan.count("strategy.pp", 1), reading.plan.count("strategy.vpp", 1)));
+    const std::int64_t model = reading.plan.count("model.layers", 0);
+    const std::int64_t all = model < 1 ? 0 : (model - 1) / stages + 1;
     if (all == 0 || *layers < all) {
       reading.problem(*number, "'--recompute-method block' of " + std::to_string(*layers) + " layers" +
                                    (all > 0 ? " out of " + std::to_string(all) + " of a stage" : std::string{}) +
@@ -319,7 +322,7 @@ void read_optimizer(const LaunchItems& items, Absent absent, LaunchReading& read
     moments = first->text == "fp32" ? "" : first->text;
   }
   if (const ConfigValue* momentum = items.find("--sgd-momentum"); momentum != nullptr && word == "sgd") {
-    if (reading.number_of("--sgd-momentum", *momentum) == 0.0) {
+    if (reading.number_of("--sgd-momentum", *momentum, share) == 0.0) {
       return reading.state("training.optimizer", word_value("sgd"), *momentum);
     }
   }
@@ -351,12 +354,12 @@ void write_training(LaunchWriting& writing) {
 
 void read_length(const LaunchItems& items, LaunchReading& reading) {
   if (const ConfigValue* iterations = items.find("--train-iters")) {
-    if (const auto count = reading.count_of("--train-iters", *iterations)) {
+    if (const auto count = reading.count_of("--train-iters", *iterations, positive)) {
       reading.state("launch.iterations", count_value(*count), *iterations);
     }
   }
   if (const ConfigValue* samples = items.find("--train-samples")) {
-    if (const auto count = reading.count_of("--train-samples", *samples)) {
+    if (const auto count = reading.count_of("--train-samples", *samples, positive)) {
       const auto length = static_cast<double>(reading.plan.count("training.seq_len", 0));
       reading.state("training.tokens", number_value(static_cast<double>(*count) * length), *samples);
     }
@@ -373,7 +376,8 @@ void read_dropout(const LaunchItems& items, Absent absent, LaunchReading& readin
       continue;
     }
     stated = item;
-    any = any || reading.number_of(name, *item).value_or(0.0) > 0.0;
+    const bool drops = reading.number_of(name, *item, share).value_or(0.0) > 0.0;  // read whatever the other says
+    any = any || drops;
   }
   if (stated != nullptr) {
     reading.state("training.dropout", flag_value(any), *stated);
@@ -384,10 +388,11 @@ void read_dropout(const LaunchItems& items, Absent absent, LaunchReading& readin
 
 void read_schedule(const LaunchItems& items, LaunchReading& reading) {
   if (const ConfigValue* chunk = items.find("--num-layers-per-virtual-pipeline-stage")) {
-    if (const auto layers = reading.count_of("--num-layers-per-virtual-pipeline-stage", *chunk)) {
+    if (const auto layers = reading.count_of("--num-layers-per-virtual-pipeline-stage", *chunk, layer_count)) {
       const std::int64_t pp = reading.plan.count("strategy.pp", 1);
       const std::int64_t all = reading.plan.count("model.layers", 0);
-      if (*layers < 1 || (all > 0 && (pp < 1 || all % (pp * *layers) != 0))) {
+      const std::int64_t chunks = product(pp, *layers);
+      if (all > 0 && (chunks == 0 || all % chunks != 0)) {
         return reading.problem(*chunk, std::to_string(all) + " layers on " + std::to_string(pp) +
                                            " stages do not divide into chunks of " + std::to_string(*layers));
       }
@@ -417,6 +422,7 @@ LaunchWriting write_megatron(const LaunchPlan& plan, bool explicitly) {
   LaunchWriting writing{plan, explicitly};
   write_rows(megatron_rows(), writing);
   write_megatron_network(writing);
+  write_megatron_details(writing);
   write_sharding(writing);
   write_overlap(writing);
   write_order(writing);
@@ -431,6 +437,7 @@ LaunchWriting write_megatron(const LaunchPlan& plan, bool explicitly) {
 void read_megatron(const LaunchItems& items, Absent absent, LaunchReading& reading) {
   read_rows(megatron_rows(), megatron_passed(), items, reading);
   read_megatron_network(items, absent, reading);
+  read_megatron_details(items, absent, reading);
   read_sharding(items, absent, reading);
   read_overlap(items, absent, reading);
   read_order(items, reading);

@@ -31,6 +31,10 @@ void read_megatron(const LaunchItems& items, Absent absent, LaunchReading& readi
 void write_megatron_network(LaunchWriting& writing);
 void read_megatron_network(const LaunchItems& items, Absent absent, LaunchReading& reading);
 
+/// The same for what no count of the network hangs on: epsilon, activation, rotary positions, the router's rule.
+void write_megatron_details(LaunchWriting& writing);
+void read_megatron_details(const LaunchItems& items, Absent absent, LaunchReading& reading);
+
 /// `([0]*3+[1]*58)` for the kinds of all layers, shortest of the ways known here.
 [[nodiscard]] std::string layer_pattern(const std::vector<int>& layers);
 /// The layers that such an expression, or an integer N (1 in N, the first of them), stands for; a problem of `value`

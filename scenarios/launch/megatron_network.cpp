@@ -212,7 +212,10 @@ void write_latent_attention(LaunchWriting& writing) {
 void write_positions(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::int64_t learned = plan.count("model.learned_positions", 0);
-  writing.put_word("--position-embedding-type", learned > 0 ? "learned_absolute" : "rope");
+  const std::string positions = plan.word("model.positions", "rope");
+  writing.put_word("--position-embedding-type", learned > 0            ? "learned_absolute"
+                                                : positions == "alibi" ? "none"
+                                                                       : positions);
   writing.put_count(
       "--max-position-embeddings",
       learned > 0 ? learned : std::max(plan.count("model.max_seq_len", 0), plan.count("training.seq_len", 0)));
@@ -265,7 +268,7 @@ void read_positions(const LaunchItems& items, Absent absent, LaunchReading& read
   if (length == nullptr || (!word && absent == Absent::is_unsaid)) {
     return;
   }
-  if (const auto count = reading.count_of("--max-position-embeddings", *length)) {
+  if (const auto count = reading.count_of("--max-position-embeddings", *length, any_count)) {
     const bool learned = word.value_or("learned_absolute") == "learned_absolute";
     reading.state(learned ? "model.learned_positions" : "model.max_seq_len", count_value(*count), *length);
   }
@@ -290,7 +293,7 @@ void read_window(const LaunchItems& items, LaunchReading& reading) {
   }
   reading.state("model.window", count_value(behind), *size);
   if (const ConfigValue* skip = items.find("--window-attn-skip-freq")) {
-    if (const auto every = reading.count_of("--window-attn-skip-freq", *skip)) {
+    if (const auto every = reading.count_of("--window-attn-skip-freq", *skip, any_count)) {
       reading.state("model.full_every", count_value(*every), *skip);
     }
   }
@@ -300,7 +303,7 @@ void read_attention(const LaunchItems& items, Absent absent, LaunchReading& read
   const ConfigValue* groups = items.find("--num-query-groups");
   const ConfigValue* grouped = items.find("--group-query-attention");
   if (groups != nullptr && (grouped != nullptr || absent == Absent::is_unsaid)) {
-    if (const auto count = reading.count_of("--num-query-groups", *groups)) {
+    if (const auto count = reading.count_of("--num-query-groups", *groups, any_count)) {
       reading.state("model.kv_heads", count_value(*count), *groups);
     }
   } else if (grouped != nullptr) {
@@ -327,7 +330,7 @@ void read_latent_attention(const LaunchItems& items, Absent absent, LaunchReadin
     const ConfigValue* item = items.find(row.name);
     const bool none = item != nullptr && item->kind == Kind::null;
     if (item != nullptr && !none) {
-      if (const auto count = reading.count_of(row.name, *item)) {
+      if (const auto count = reading.count_of(row.name, *item, any_count)) {
         reading.state(row.key, count_value(*count), *item);
       }
     }
@@ -340,7 +343,7 @@ void read_latent_attention(const LaunchItems& items, Absent absent, LaunchReadin
 /// Megatron-LM's own widths where none are given: 4 h, or two thirds of it in multiples of 64 with a gate.
 void assume_widths(LaunchReading& reading) {
   const std::int64_t hidden = reading.plan.count("model.hidden", 0);
-  if (hidden > 0) {
+  if (hidden > 0 && hidden <= std::int64_t{1} << 30) {  // beyond it the width itself is refused
     const bool gated = reading.plan.flag("model.gated_mlp");
     reading.assume("model.ffn_hidden", count_value(gated ? hidden * 8 / 3 / 64 * 64 : 4 * hidden));
   }
@@ -351,7 +354,7 @@ void read_experts(const LaunchItems& items, Absent absent, LaunchReading& readin
     return;
   }
   if (const ConfigValue* width = items.find("--moe-ffn-hidden-size")) {
-    if (const auto count = reading.count_of("--moe-ffn-hidden-size", *width)) {
+    if (const auto count = reading.count_of("--moe-ffn-hidden-size", *width, any_count)) {
       reading.state("model.moe.expert_ffn_hidden", count_value(*count), *width);
     }
   } else if (const ConfigValue* ffn = reading.plan.find("model.ffn_hidden");
@@ -435,7 +438,7 @@ void read_megatron_network(const LaunchItems& items, Absent absent, LaunchReadin
   read_attention(items, absent, reading);
   read_positions(items, absent, reading);
   if (const ConfigValue* modules = items.find("--mtp-num-layers"); modules != nullptr && modules->kind != Kind::null) {
-    if (const auto count = reading.count_of("--mtp-num-layers", *modules)) {
+    if (const auto count = reading.count_of("--mtp-num-layers", *modules, any_count)) {
       reading.state("model.mtp_layers", count_value(*count), *modules);
     }
   }

@@ -29,13 +29,25 @@ constexpr std::array names{
     BridgeName{"--kv-channels", "model.kv_channels"},
     BridgeName{"--swiglu", "model.gated_linear_unit"},
     BridgeName{"--untie-embeddings-and-output-weights", "model.share_embeddings_and_output_weights", true},
+    BridgeName{"--activation-func", "model.activation_func"},
     BridgeName{"--normalization", "model.normalization"},
+    BridgeName{"--norm-epsilon", "model.layernorm_epsilon"},
     BridgeName{"--disable-bias-linear", "model.add_bias_linear", true},
     BridgeName{"--add-qkv-bias", "model.add_qkv_bias"},
     BridgeName{"--qk-layernorm", "model.qk_layernorm"},
     BridgeName{"--softmax-type", "model.softmax_type"},
     BridgeName{"--position-embedding-type", "model.position_embedding_type"},
     BridgeName{"--max-position-embeddings", "model.max_position_embeddings"},
+    BridgeName{"--rotary-base", "model.rotary_base"},
+    BridgeName{"--rotary-percent", "model.rotary_percent"},
+    BridgeName{"--rotary-seq-len-interpolation-factor", "model.seq_len_interpolation_factor"},
+    BridgeName{"--use-rope-scaling", "model.rope_scaling"},
+    BridgeName{"--rope-scaling-factor", "model.rope_scaling_factor"},
+    BridgeName{"--rope-type", "model.rope_type"},
+    BridgeName{"--rotary-scaling-factor", "model.rotary_scaling_factor"},
+    BridgeName{"--mscale", "model.mscale"},
+    BridgeName{"--mscale-all-dim", "model.mscale_all_dim"},
+    BridgeName{"--attention-output-gate", "model.attention_output_gate"},
     BridgeName{"--vocab-size", "tokenizer.vocab_size"},
     BridgeName{"--make-vocab-size-divisible-by", "model.make_vocab_size_divisible_by"},
     BridgeName{"--mtp-num-layers", "model.mtp_num_layers"},
@@ -47,6 +59,12 @@ constexpr std::array names{
     BridgeName{"--moe-shared-expert-intermediate-size", "model.moe_shared_expert_intermediate_size"},
     BridgeName{"--moe-layer-freq", "model.moe_layer_freq"},
     BridgeName{"--moe-router-enable-expert-bias", "model.moe_router_enable_expert_bias"},
+    BridgeName{"--moe-shared-expert-gate", "model.moe_shared_expert_gate"},
+    BridgeName{"--moe-router-score-function", "model.moe_router_score_function"},
+    BridgeName{"--moe-router-pre-softmax", "model.moe_router_pre_softmax"},
+    BridgeName{"--moe-router-topk-scaling-factor", "model.moe_router_topk_scaling_factor"},
+    BridgeName{"--moe-router-num-groups", "model.moe_router_num_groups"},
+    BridgeName{"--moe-router-group-topk", "model.moe_router_group_topk"},
     BridgeName{"--moe-grouped-gemm", "model.moe_grouped_gemm"},
     BridgeName{"--moe-token-dispatcher-type", "model.moe_token_dispatcher_type"},
     BridgeName{"--multi-latent-attention", "model.multi_latent_attention"},
@@ -112,10 +130,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> older{{
     {"dataset.sequence_length", "model.seq_length"},
 }};
 
-constexpr std::array<std::string_view, 21> passed{
+constexpr std::array<std::string_view, 17> passed{
     "optimizer.*", "scheduler.*", "dataset.*", "data.*", "tokenizer.*", "checkpoint.*", "logger.*", "log.*",
     "validation.*", "rng.*", "profiling.*", "dist.*", "comm_overlap.*", "inprocess_restart.*", "resume.*", "optim.*",
-    "model.activation_func", "model.rotary_base", "model.rotary_percent", "model.layernorm_epsilon",
     "model.init_method_std"};
 
 struct Recipe {
@@ -150,8 +167,15 @@ void write_item(const LaunchItem& item, std::string& text) {
       text += line(name.key, flip ? flag_value(!item.value.boolean) : item.value);
     }
   }
-  if (item.name == "--swiglu" && item.value.boolean) {
+}
+
+/// The function itself, which Megatron-LM's arguments tell by flags: also the one that goes without a flag.
+void write_activation(const LaunchPlan& plan, std::string& text) {
+  const std::string word = plan.word("model.activation");
+  if (plan.flag("model.gated_mlp")) {
     text += "model.activation_func=silu\n";
+  } else if (word == "relu2" || word.starts_with("gelu")) {
+    text += word == "relu2" ? "model.activation_func=squared_relu\n" : "model.activation_func=gelu\n";
   }
 }
 
@@ -203,7 +227,7 @@ bool read_hosts(const std::string& key, const ConfigValue& value, LaunchReading&
                                 : key == "trainer.devices" ? "launch.gpus_per_node"
                                                            : "";
   if (!ours.empty()) {
-    if (const auto count = reading.count_of(key, value)) {
+    if (const auto count = reading.count_of(key, value, machine_count)) {
       reading.state(ours, count_value(*count), value);
     }
   }
@@ -218,6 +242,7 @@ LaunchText nemo_text(const LaunchPlan& plan) {
   for (const LaunchItem& item : writing.items.all()) {
     write_item(item, body);
   }
+  write_activation(plan, body);
   const std::string precision = plan.word("training.precision");
   const auto recipe =
       std::find_if(recipes.begin(), recipes.end(), [&](const auto& r) { return r.precision == precision; });
@@ -255,7 +280,9 @@ void read_nemo(const LaunchItems& items, LaunchReading& reading) {
       reading.spelled[std::string{name->flag}] = item.name;
       const bool two = name->flag == "--seq-length" && canonical.has(name->flag);
       if (two) {
-        reading.state("training.seq_len", count_value(reading.count_of(key, value).value_or(0)), value);
+        if (const auto length = reading.count_of(key, value, any_count)) {
+          reading.state("training.seq_len", count_value(*length), value);
+        }
       } else if (value.kind != Kind::null || name->flag == "--recompute-granularity") {
         canonical.put(name->flag, value);
       }

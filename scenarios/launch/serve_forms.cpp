@@ -144,10 +144,14 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
   }
   plan.set("launch.gpus_per_node", count_value(s.host ? s.host->gpus : w.gpus));
   plan.set("launch.replicas", count_value(std::max<std::int64_t>(1, w.gpus / w.layout.gpus())));
+  set_traffic(s, plan);
+  if (const ConfigValue* servers = plan.find("launch.servers")) {
+    plan.set("launch.replicas", ConfigValue{*servers});
+  }
   plan.set("launch.groups", count_value(w.layout.attention_groups()));
   plan.set("launch.experts", flag_value(s.architecture.moe.has_value()));
   plan.set("hardware.gpu", word_value(s.device.id));
-  plan.set("hardware.gpus", count_value(w.gpus));
+  plan.set("hardware.gpus", count_value(product(plan.count("launch.replicas", 1), w.layout.gpus())));
   plan.set("serving.isl", count_value(w.isl));
   plan.set("serving.osl", count_value(w.osl));
   plan.set("serving.concurrency", count_value(w.concurrency));
@@ -157,7 +161,7 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
   plan.set("serving.memory_fraction", number_value(w.memory_fraction));
   plan.set("serving.max_num_seqs", count_value(w.max_num_seqs));
   plan.set("serving.max_num_tokens", count_value(w.max_num_tokens));
-  plan.set("serving.max_seq_len", count_value(w.limits().sequence_tokens));
+  plan.set("serving.max_seq_len", count_value(admitted_tokens(s)));
   plan.set("serving.chunked_prefill", flag_value(s.chunked_prefill));
   if (w.draft) {
     set_draft(*w.draft, plan);
@@ -169,12 +173,6 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
     plan.set("strategy.ep", count_value(w.layout.ep));
   }
   return plan;
-}
-
-std::int64_t benched_concurrency(const LaunchPlan& plan, bool one_server) {
-  const std::int64_t all = plan.count("serving.concurrency", 1);
-  const std::int64_t servers = one_server ? 1 : plan.count("launch.replicas", 1);
-  return (all + servers - 1) / servers;
 }
 
 void write_weights(LaunchWriting& writing) {
@@ -280,6 +278,19 @@ void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
       LaunchGap{"traffic.class.model", "",
                 "each model has a server of its own, with its part of the memory fraction; this line is the first's"},
       LaunchGap{"serving.kv_cache", "", "the engine keeps none, or as its checkpoint says"},
+      LaunchGap{"fleet.routing", "", "a router in front of the servers decides it"},
+      LaunchGap{"fleet.prefill", "", "prompts on replicas of their own are configured beside the engine"},
+      LaunchGap{"fleet.autoscale", "", "what starts and stops servers is no part of a launch"},
+      LaunchGap{"traffic.arrivals", "", "the benchmark's requests come as a Poisson process"},
+      LaunchGap{"traffic.cv", "", "the benchmark's requests come as a Poisson process"},
+      LaunchGap{"traffic.prompt.law", "\"fixed\"", "the benchmark draws lengths evenly around the mean"},
+      LaunchGap{"traffic.output.law", "\"fixed\"", "the benchmark draws lengths evenly around the mean, as prompts"},
+      LaunchGap{"traffic.class", "", "the benchmark sends one kind of request, of their mean length"},
+      LaunchGap{"traffic.trace", "", "the benchmark sends random requests of its mean length at its mean rate"},
+      LaunchGap{"traffic.over_time", "", "the benchmark sends the highest rate all the time"},
+      LaunchGap{"traffic.retries", "", "the benchmark sends the rate of all attempts, and none again"},
+      LaunchGap{"traffic.prefix", "", "the benchmark's prompts have nothing in common"},
+      LaunchGap{"traffic.cached_share", "", "the benchmark's prompts have nothing in common"},
   };
   if (writing.plan.word("launch.checkpoint").empty()) {
     writing.notes.push_back("model = " + value_text(*writing.plan.find("launch.model")) +
@@ -304,22 +315,6 @@ std::optional<std::vector<ShellWord>> command_behind(const ShellScript& script,
     }
   }
   return std::nullopt;
-}
-
-void read_benchmark(const std::vector<ShellWord>& words, LaunchReading& reading) {
-  constexpr std::array rows{
-      LaunchRow{"--random-input-len", "serving.isl"},
-      LaunchRow{"--random-output-len", "serving.osl"},
-      LaunchRow{"--max-concurrency", "serving.concurrency"},
-  };
-  const LaunchItems items = items_of_words(words, reading);
-  for (const LaunchRow& row : rows) {
-    const ConfigValue* item = items.find(row.name);
-    const auto count = item == nullptr ? std::nullopt : reading.count_of(row.name, *item);
-    if (count) {
-      reading.state(row.key, count_value(*count), *item);
-    }
-  }
 }
 
 LaunchText script_text(const LaunchPlan& plan, const LaunchWriting& writing, const ServeScript& script) {

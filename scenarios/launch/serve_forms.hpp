@@ -2,6 +2,7 @@
 // Launch lines of serving engines, what they share.
 #pragma once
 
+#include <headroom/scenarios/launch/bench_load.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
 #include <headroom/scenarios/scenario.hpp>
 
@@ -15,7 +16,8 @@
 namespace headroom::launch {
 
 /// A serving scenario as keys. Beside those of a scenario: `launch.kind` ("serve"), `launch.checkpoint`, the repository
-/// that the network was read from, `launch.replicas`, `launch.groups` (attention-DP), `launch.gpus_per_node`.
+/// that the network was read from, `launch.replicas`, `launch.groups` (attention-DP), `launch.gpus_per_node`, and those
+/// of set_traffic().
 [[nodiscard]] LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& serve);
 
 [[nodiscard]] LaunchText vllm_text(const LaunchPlan& plan);
@@ -27,12 +29,6 @@ namespace headroom::launch {
 void read_vllm_text(const ConfigSource& source, LaunchReading& reading);
 void read_sglang_text(const ConfigSource& source, LaunchReading& reading);
 void read_tensorrt_llm_text(const ConfigSource& source, LaunchReading& reading);
-
-/// Requests of a benchmark: eight for each in flight, so that filling and draining stay a small part of it.
-inline constexpr std::int64_t waves = 8;
-
-/// In flight at the server that the line starts: all, or a replica's part where each is a server of its own.
-[[nodiscard]] std::int64_t benched_concurrency(const LaunchPlan& plan, bool one_server);
 
 /// --dtype, --quantization of vLLM and SGLang: 16- and 32-bit formats by name; fp8 is made from a 16-bit checkpoint
 /// while loading; any other comes with the checkpoint, which is noted.
@@ -59,9 +55,6 @@ struct FlagAlias {
 [[nodiscard]] std::optional<std::vector<ShellWord>> command_behind(const ShellScript& script,
                                                                    std::span<const std::string_view> words,
                                                                    std::span<const FlagAlias> aliases);
-/// Lengths and concurrency of a benchmark of random requests.
-void read_benchmark(const std::vector<ShellWord>& words, LaunchReading& reading);
-
 /// The whole file: what is not expressed, the checkpoint, and the two commands, of which an argument `bench` takes the
 /// second.
 struct ServeScript {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/printable.hpp>
 #include <headroom/model/workload/hf_config.hpp>
+#include <headroom/scenarios/launch/network_details.hpp>
 #include <headroom/scenarios/launch/settle.hpp>
 #include <headroom/scenarios/plan.hpp>
 
@@ -66,12 +68,12 @@ class Settling {
   }
 
   [[nodiscard]] std::int64_t launched() const {
-    return plan_.count("launch.nodes", 0) * plan_.count("launch.gpus_per_node", 0);
+    return product(plan_.count("launch.nodes", 0), plan_.count("launch.gpus_per_node", 0));
   }
   [[nodiscard]] std::int64_t model_ranks() const {
-    return std::max<std::int64_t>(1, plan_.count("strategy.tp", 1)) *
-           std::max<std::int64_t>(1, plan_.count("strategy.pp", 1)) *
-           std::max<std::int64_t>(1, plan_.count("strategy.cp", 1));
+    return product(product(std::max<std::int64_t>(1, plan_.count("strategy.tp", 1)),
+                           std::max<std::int64_t>(1, plan_.count("strategy.pp", 1))),
+                   std::max<std::int64_t>(1, plan_.count("strategy.cp", 1)));
   }
   /// Data ranks that the GPUs leave; 0: not known, or not whole.
   [[nodiscard]] std::int64_t data_ranks() const {
@@ -101,7 +103,7 @@ class Settling {
                                                    std::to_string(plan_.count("launch.nodes", 0)) + " nodes of " +
                                                    std::to_string(plan_.count("launch.gpus_per_node", 0)));
     }
-    const std::int64_t pass = plan_.count("strategy.micro_batch", 0) * plan_.count("launch.accumulation", 0);
+    const std::int64_t pass = product(plan_.count("strategy.micro_batch", 0), plan_.count("launch.accumulation", 0));
     if (const std::int64_t batch = plan_.count("training.global_batch", 0); pass > 0 && batch > 0) {
       if (batch % pass != 0) {
         r_.problem(*plan_.find("training.global_batch"),
@@ -113,7 +115,7 @@ class Settling {
       }
     }
     if (plan_.count("strategy.dp", 0) > 0 && !plan_.has("hardware.gpus")) {
-      set_like("hardware.gpus", plan_.count("strategy.dp", 0) * model_ranks(), "strategy.dp");
+      set_like("hardware.gpus", product(plan_.count("strategy.dp", 0), model_ranks()), "strategy.dp");
     }
   }
 
@@ -137,27 +139,24 @@ class Settling {
       }
       return;
     }
+    const ConfigValue value = titan ? *plan_.find("launch.model") : *model;
     if (const std::optional<Architecture> known = network(id)) {
       LaunchPlan theirs;
       set_network(*known, theirs);
       compare(theirs, id);
       layers_ = known->layers;
-    }
-    ConfigValue value = titan ? *plan_.find("launch.model") : *model;
-    drop_network();
-    plan_.set("model", std::move(value));
-  }
-
-  void drop_network() {
-    std::vector<std::string> keys;
-    for (const ConfigEntry& entry : plan_.entries()) {
-      if (entry.key.starts_with("model.")) {
-        keys.push_back(entry.key);
+      if (sources_.models.knows(id)) {
+        return take_preset(id, theirs, value, r_);
+      }
+      for (const std::string& key : different_details(plan_, theirs)) {
+        if (plan_.find(key)->file) {
+          r_.remark(*plan_.find(key), "ignored: " + key + " = " + value_text(*plan_.find(key)) + ", otherwise in " +
+                                          quoted(id) + ", which is taken");
+        }
       }
     }
-    for (const std::string& key : keys) {
-      plan_.erase(key);
-    }
+    drop_network(plan_);
+    plan_.set("model", value);
   }
 
   /// A key that the other side leaves at its default.
@@ -167,7 +166,8 @@ class Settling {
 
   void compare(const LaunchPlan& theirs, const std::string& id) {
     for (const ConfigEntry& entry : plan_.entries()) {
-      if (!entry.key.starts_with("model.") || entry.key == "model.max_seq_len" || !entry.value.file) {
+      if (!entry.key.starts_with("model.") || entry.key == "model.max_seq_len" || is_detail(entry.key) ||
+          !entry.value.file) {
         continue;
       }
       const ConfigValue* other = theirs.find(entry.key);
@@ -180,24 +180,36 @@ class Settling {
     }
   }
 
-  /// A preset with all of the numbers, so that the scenario names it; else they stand in the scenario.
+  /// A preset with all of the sizes, so that the scenario names it; of several the one with the fewest details that
+  /// differ, of those the first. Of none the numbers stand in the scenario.
   void recognise() {
     layers_ = plan_.count("model.layers", 0);
+    std::string best;
+    LaunchPlan preset;
+    std::size_t fewest = 0;
     for (const std::string& id : sources_.models.ids()) {
       LaunchPlan theirs;
       set_network(sources_.models.find(id), theirs);
-      if (same_network(theirs)) {
-        const ConfigValue at = *plan_.find("model.layers");
-        r_.remark(at, "the network is " + id);
-        ConfigValue value = word_value(id);
-        value.file = at.file;
-        value.at = value.key_at = at.at;
-        drop_network();
-        plan_.set("model", std::move(value));
-        return;
+      if (!same_network(theirs)) {
+        continue;
+      }
+      const std::size_t differ = different_details(plan_, theirs).size();
+      if (best.empty() || differ < fewest) {
+        best = id;
+        preset = std::move(theirs);
+        fewest = differ;
       }
     }
-    plan_.set("model.source", word_value(r_.file));
+    if (best.empty()) {
+      if (plan_.word("model.rope_scaling.kind") == "none") {
+        plan_.erase("model.rope_scaling.kind");
+      }
+      plan_.set("model.source", word_value(shown(r_.file)));
+      return;
+    }
+    const ConfigValue at = *plan_.find("model.layers");
+    r_.remark(at, "the network is " + best);
+    take_preset(best, preset, at, r_);
   }
 
   /// What a network has where a key is not stated.
@@ -215,7 +227,7 @@ class Settling {
   [[nodiscard]] bool same_network(const LaunchPlan& theirs) const {
     for (const ConfigEntry& entry : theirs.entries()) {
       const ConfigValue* ours = plan_.find(entry.key);
-      if (entry.key == "model.kind" && entry.value.text == "decoder") {
+      if (is_detail(entry.key) || (entry.key == "model.kind" && entry.value.text == "decoder")) {
         continue;
       }
       const std::optional<ConfigValue> usual = ours == nullptr ? implied(entry.key) : std::nullopt;
@@ -225,8 +237,8 @@ class Settling {
       }
     }
     return std::all_of(plan_.entries().begin(), plan_.entries().end(), [&](const ConfigEntry& entry) {
-      return !entry.key.starts_with("model.") || theirs.has(entry.key) || is_default(entry.value) ||
-             entry.key == "model.moe.every" || entry.key == "model.moe.dense_layers";
+      return !entry.key.starts_with("model.") || is_detail(entry.key) || theirs.has(entry.key) ||
+             is_default(entry.value) || entry.key == "model.moe.every" || entry.key == "model.moe.dense_layers";
     });
   }
 
@@ -235,7 +247,7 @@ class Settling {
   void settle_chunks() {
     const std::int64_t chunk = plan_.count("launch.chunk_layers", 0);
     const std::int64_t pp = std::max<std::int64_t>(1, plan_.count("strategy.pp", 1));
-    if (chunk < 1 || layers_ < 1) {
+    if (chunk < 1 || layers_ < 1 || layers_ > layer_count.high) {
       return;
     }
     const std::int64_t counted = layers_ + plan_.count("launch.end_layers", 0);
@@ -254,16 +266,16 @@ class Settling {
       return;
     }
     if (const std::int64_t local = plan_.count("launch.batch_of_rank", 0); local > 0) {
-      set_like("training.global_batch", local * data_ranks(), "strategy.micro_batch");
+      set_like("training.global_batch", product(local, data_ranks()), "strategy.micro_batch");
     } else if (const std::int64_t micro = plan_.count("strategy.micro_batch", 0); micro > 0) {
       const std::int64_t passes = std::max<std::int64_t>(1, plan_.count("launch.accumulation", 1));
-      set_like("training.global_batch", micro * passes * data_ranks(), "strategy.micro_batch");
+      set_like("training.global_batch", product(product(micro, passes), data_ranks()), "strategy.micro_batch");
     }
   }
 
   void settle_shards() {
     const std::int64_t replicas = plan_.count("launch.replicas", 1);
-    const std::int64_t ranks = data_ranks() * std::max<std::int64_t>(1, plan_.count("strategy.cp", 1));
+    const std::int64_t ranks = product(data_ranks(), std::max<std::int64_t>(1, plan_.count("strategy.cp", 1)));
     if (replicas <= 1 || ranks < 1 || plan_.has("strategy.shard_ranks")) {
       return;
     }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace headroom::launch {
 namespace {
@@ -90,10 +91,7 @@ void write_ranks(LaunchWriting& writing, std::vector<std::string>& more) {
     writing.put_count("--dp-size", groups > 1 ? groups : replicas);
     writing.put_flag("--enable-dp-attention", groups > 1);
   }
-  if (replicas > 1 && !one_server(plan)) {
-    writing.notes.push_back("strategy.dp = " + std::to_string(replicas) +
-                            " (one server a replica: start the line on the GPUs of each; the benchmark loads one)");
-  }
+  note_load(writing, one_server(plan), BenchGaps::poisson);
   const std::int64_t per_node = plan.count("launch.gpus_per_node", 1);
   if (const std::int64_t gpus = ranks * plan.count("strategy.pp", 1); gpus > per_node) {
     writing.put_count("--nnodes", (gpus + per_node - 1) / per_node);
@@ -120,16 +118,24 @@ void write_limits(LaunchWriting& writing) {
 }
 
 std::vector<std::string> bench_words(const LaunchPlan& plan) {
-  const std::int64_t concurrency = benched_concurrency(plan, one_server(plan));
-  return {"python -m sglang.bench_serving",
-          "--backend sglang",
-          "--model \"$MODEL\"",
-          "--dataset-name random",
-          "--random-input-len " + std::to_string(plan.count("serving.isl", 1)),
-          "--random-output-len " + std::to_string(plan.count("serving.osl", 1)),
-          "--random-range-ratio 1.0",
-          "--num-prompts " + std::to_string(waves * concurrency),
-          "--max-concurrency " + std::to_string(concurrency)};
+  BenchLoad load = bench_load(plan, one_server(plan));
+  load.burstiness = 1.0;
+  const auto longest = [&](std::int64_t mean) {
+    return std::to_string(std::llround((1.0 + load.spread) * static_cast<double>(mean)));
+  };
+  std::vector<std::string> words{
+      "python -m sglang.bench_serving",
+      "--backend sglang",
+      "--model \"$MODEL\"",
+      "--dataset-name random",
+      "--random-input-len " + longest(load.isl),
+      "--random-output-len " + longest(load.osl),
+      "--random-range-ratio " +
+          value_text(number_value(std::round(1e4 * (1.0 - load.spread) / (1.0 + load.spread)) / 1e4))};
+  for (std::string& word : load_words(load)) {
+    words.push_back(std::move(word));
+  }
+  return words;
 }
 
 /// A count that is of all attention-DP groups together.
@@ -139,10 +145,12 @@ void read_shared(const LaunchItems& items,
                  std::int64_t groups,
                  LaunchReading& reading) {
   const ConfigValue* item = items.find(flag);
-  const auto count = item == nullptr ? std::nullopt : reading.count_of(flag, *item);
+  const bool disables = flag == "--chunked-prefill-size";  // -1: prompts whole
+  const auto count =
+      item == nullptr ? std::nullopt : reading.count_of(flag, *item, {disables ? std::int64_t{-1} : 1, positive.high});
   if (count && *count > 0) {
     reading.state(key, count_value(std::max<std::int64_t>(1, *count / groups)), *item);
-  } else if (count && flag == "--chunked-prefill-size") {
+  } else if (count) {
     reading.state("serving.chunked_prefill", flag_value(false), *item);
     read_shared(items, "--max-prefill-tokens", key, 1, reading);
   }
@@ -152,12 +160,12 @@ void read_shared(const LaunchItems& items,
 std::int64_t read_ranks(const LaunchItems& items, LaunchReading& reading) {
   const auto count = [&](std::string_view flag) {
     const ConfigValue* item = items.find(flag);
-    return item == nullptr ? std::int64_t{1} : reading.count_of(flag, *item).value_or(1);
+    return item == nullptr ? std::int64_t{1} : reading.count_of(flag, *item, machine_count).value_or(1);
   };
   const ConfigValue* shared = items.find("--enable-dp-attention");
   const bool attention = shared != nullptr && reading.flag_of("--enable-dp-attention", *shared).value_or(false);
-  const std::int64_t ranks = std::max<std::int64_t>(1, count("--tp-size"));
-  const std::int64_t data = std::max<std::int64_t>(1, count("--dp-size"));
+  const std::int64_t ranks = count("--tp-size");
+  const std::int64_t data = count("--dp-size");
   const std::int64_t groups = attention ? data : 1;
   if (ranks % groups != 0) {
     reading.problem(*items.find("--dp-size"), "--tp-size " + std::to_string(ranks) + " does not divide by --dp-size " +
@@ -229,7 +237,7 @@ void read_sglang_text(const ConfigSource& source, LaunchReading& reading) {
   read_cache(items, "--kv-cache-dtype", reading);
   read_fraction(items, "--mem-fraction-static", reading);
   if (const auto load = command_behind(script, bench, aliases)) {
-    read_benchmark(*load, reading);
+    read_benchmark(*load, RangeRatio::below, reading);
   }
 }
 

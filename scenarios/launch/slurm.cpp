@@ -65,7 +65,7 @@ std::optional<std::int64_t> gpu_count(std::string_view name, ConfigValue value, 
   if (value.kind == ConfigValue::Kind::text) {
     value.text = value.text.substr(value.text.rfind(':') + 1);
   }
-  return reading.count_of(name, value);
+  return reading.count_of(name, value, machine_count);
 }
 
 void read_directives(const ShellScript& script, LaunchReading& reading) {
@@ -88,7 +88,7 @@ void read_directives(const ShellScript& script, LaunchReading& reading) {
     }
   }
   if (const ConfigValue* tasks = items.find("--ntasks-per-node")) {
-    if (const auto count = reading.count_of("--ntasks-per-node", *tasks)) {
+    if (const auto count = reading.count_of("--ntasks-per-node", *tasks, machine_count)) {
       reading.state("launch.tasks_per_node", count_value(*count), *tasks);
     }
   }
@@ -110,6 +110,20 @@ std::map<std::string, std::string> variables(const LaunchPlan& plan) {
   return known;
 }
 
+/// The value of --job-name. sbatch reads its lines as comments of the shell, where no quote protects: characters that
+/// a name does without become hyphens.
+std::string job_name(std::string_view id) {
+  std::string name{id.substr(0, 64)};
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        return !letter && c != '.' && c != '_' && c != '-' && c != '+';
+      },
+      '-');
+  return name;
+}
+
 }  // namespace
 
 LaunchText slurm_text(const LaunchPlan& plan) {
@@ -125,7 +139,7 @@ LaunchText slurm_text(const LaunchPlan& plan) {
                [](const std::string& note) { return !note.starts_with("hardware.gpus "); });
   const std::int64_t per_node = plan.count("launch.gpus_per_node", 1);
   std::string text = "#!/bin/bash\n";
-  text += "#SBATCH --job-name=" + shell_quoted(plan.word("launch.model", "training")) + "\n";
+  text += "#SBATCH --job-name=" + job_name(plan.word("launch.model", "training")) + "\n";
   text += "#SBATCH --nodes=" + std::to_string(plan.count("hardware.gpus", 1) / per_node) + "\n";
   text += "#SBATCH --ntasks-per-node=1\n";
   text += "#SBATCH --gpus-per-node=" + std::to_string(per_node) + "\n";

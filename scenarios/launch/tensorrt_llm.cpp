@@ -24,7 +24,6 @@ void write_ranks(LaunchWriting& writing) {
   const std::int64_t tp = plan.count("strategy.tp", 1);
   const std::int64_t ep = plan.count("strategy.ep", 1);
   const std::int64_t groups = plan.count("launch.groups", 1);
-  const std::int64_t replicas = plan.count("launch.replicas", 1);
   if (groups > 1 && tp > 1) {
     throw ConfigError{"TensorRT-LLM's attention-DP makes a group of every rank: tp " + std::to_string(tp) +
                       " with ep " + std::to_string(ep) + " has none; use tp 1, or ep " + std::to_string(tp) +
@@ -38,10 +37,7 @@ void write_ranks(LaunchWriting& writing) {
     writing.put_count("--ep_size", ep);
   }
   writing.cover("strategy.ep");
-  if (replicas > 1) {
-    writing.notes.push_back("strategy.dp = " + std::to_string(replicas) +
-                            " (one server a replica: start the line on the GPUs of each; the benchmark loads one)");
-  }
+  note_load(writing, false, BenchGaps::gamma);
 }
 
 /// The checkpoint says the format of its weights, and a cache of "auto" is as wide as it says.
@@ -69,9 +65,32 @@ std::string options_yaml(LaunchWriting& writing) {
   return text + (plan.count("launch.groups", 1) > 1 ? "enable_attention_dp: true\n" : "");
 }
 
+/// Requests at a rate go to the server: trtllm-bench knows no rate.
+std::vector<std::string> serving_bench(const BenchLoad& load) {
+  std::vector<std::string> words{"python -m tensorrt_llm.serve.scripts.benchmark_serving",
+                                 "--backend openai",
+                                 "--model \"$MODEL\"",
+                                 "--dataset-name random",
+                                 "--random-ids",
+                                 "--random-input-len " + std::to_string(load.isl),
+                                 "--random-output-len " + std::to_string(load.osl),
+                                 "--random-range-ratio " + value_text(number_value(load.spread)),
+                                 "--ignore-eos"};
+  for (std::string& word : load_words(load)) {
+    words.push_back(std::move(word));
+  }
+  if (!load.percentiles.empty()) {
+    words.insert(words.end(), {"--percentile-metrics ttft,tpot,e2el", "--metric-percentiles " + load.percentiles});
+  }
+  return words;
+}
+
 /// trtllm-bench spells the ranks in its own way.
 std::vector<std::vector<std::string>> bench_commands(const LaunchPlan& plan) {
-  const std::int64_t concurrency = benched_concurrency(plan, false);
+  const BenchLoad load = bench_load(plan, false);
+  if (load.rate) {
+    return {serving_bench(load)};
+  }
   const auto count = [&](std::string_view key) { return std::to_string(plan.count(key, 1)); };
   std::vector<std::string> run{"trtllm-bench --model \"$MODEL\" throughput", "--backend pytorch",
                                "--dataset dataset.jsonl",
@@ -84,13 +103,13 @@ std::vector<std::vector<std::string>> bench_commands(const LaunchPlan& plan) {
        {"--max_batch_size " + count("serving.max_num_seqs"), "--max_num_tokens " + count("serving.max_num_tokens"),
         "--max_seq_len " + count("serving.max_seq_len"),
         "--kv_cache_free_gpu_mem_fraction " + value_text(*plan.find("serving.memory_fraction")),
-        "--concurrency " + std::to_string(concurrency), std::string{"--streaming"},
+        "--concurrency " + std::to_string(load.concurrency), std::string{"--streaming"},
         "--extra_llm_api_options " + std::string{yaml}}) {
     run.push_back(word);
   }
   return {{"trtllm-bench --model \"$MODEL\" prepare-dataset --output dataset.jsonl token-norm-dist",
-           "--num-requests " + std::to_string(waves * concurrency), "--input-mean " + count("serving.isl"),
-           "--input-stdev 0", "--output-mean " + count("serving.osl"), "--output-stdev 0"},
+           "--num-requests " + std::to_string(load.prompts), "--input-mean " + count("serving.isl"), "--input-stdev 0",
+           "--output-mean " + count("serving.osl"), "--output-stdev 0"},
           std::move(run)};
 }
 
@@ -115,8 +134,14 @@ LaunchText tensorrt_llm_text(const LaunchPlan& plan) {
   note_formats(writing);
   note_serving_gaps("TensorRT-LLM", writing);
   ServeScript script;
-  script.head = {"TensorRT-LLM: 'bash FILE' starts the server; 'bash FILE bench' runs the plan's load on an engine of",
-                 "its own, on the same GPUs"};
+  if (plan.has("traffic.rate")) {
+    script.head = {
+        "TensorRT-LLM: 'bash FILE' starts the server, 'bash FILE bench' in a second shell loads it as the plan does"};
+  } else {
+    script.head = {
+        "TensorRT-LLM: 'bash FILE' starts the server; 'bash FILE bench' runs the plan's load on an engine of",
+        "its own, on the same GPUs"};
+  }
   script.before = "cat > " + std::string{yaml} + " <<'EOF'\n" + options + "EOF\n";
   script.server = {launcher(plan)};
   const std::vector<std::string> words = words_of_items(writing.items);

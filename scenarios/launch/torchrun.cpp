@@ -114,7 +114,7 @@ std::size_t read_launcher(const std::vector<ShellWord>& words, std::size_t i, La
     }
   } else if (processes->text == "gpu" || processes->text == "auto") {
     reading.remark(*processes, "ignored: --nproc-per-node " + processes->text + ": the node says it");
-  } else if (const auto processes_count = reading.count_of("--nproc-per-node", *processes)) {
+  } else if (const auto processes_count = reading.count_of("--nproc-per-node", *processes, machine_count)) {
     reading.state("launch.gpus_per_node", count_value(*processes_count), *processes);
   }
   return i;

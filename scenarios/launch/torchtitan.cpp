@@ -84,7 +84,9 @@ constexpr std::array<std::string_view, 32> passed{"job.*",
                                                   "parallelism.enable_compiled_autograd",
                                                   "parallelism.context_parallel_load_balancer"};
 
-/// A preset and the network that torchtitan knows by these words; the first of equal words is what they mean.
+/// A preset and the network that torchtitan knows by these words; the first of equal words is what they mean. What the
+/// words bring beside sizes: llama3 stretches positions as Llama 3.1 does whatever the length, and both normalise with
+/// the same epsilon.
 struct Flavor {
   std::string_view preset, name, flavor;
 };
@@ -94,6 +96,8 @@ constexpr std::array flavors{
     Flavor{"llama3.3-70b", "llama3", "70B"},      Flavor{"llama3.1-405b", "llama3", "405B"},
     Flavor{"deepseek-v2", "deepseek_v3", "236B"}, Flavor{"deepseek-v3", "deepseek_v3", "671B"},
 };
+constexpr double norm_eps = 1e-5;
+constexpr std::string_view llama_stretch = "llama3";
 
 struct ScheduleName {
   std::string_view theirs, ours;
@@ -140,14 +144,23 @@ constexpr std::array gaps{
 };
 
 void write_network(LaunchWriting& writing) {
-  const std::string id = writing.plan.word("launch.model");
-  const auto found = std::find_if(flavors.begin(), flavors.end(), [&](const Flavor& f) { return f.preset == id; });
-  if (found == flavors.end()) {
-    writing.notes.push_back("model = \"" + id + "\" (torchtitan has no such flavor here; set model.name and .flavor)");
+  const LaunchPlan& plan = writing.plan;
+  const ConfigValue id = word_value(plan.word("launch.model"));
+  const auto found = std::find_if(flavors.begin(), flavors.end(), [&](const Flavor& f) { return f.preset == id.text; });
+  if (found == flavors.end() || plan.flag("launch.own_network")) {
+    writing.notes.push_back("model = " + value_text(id) +
+                            " (torchtitan has no such flavor here; set model.name and .flavor)");
     return;
   }
   writing.put_word("model.name", found->name);
   writing.put_word("model.flavor", found->flavor);
+  const std::string flavor = "flavor " + std::string{found->flavor};
+  if (plan.number("model.norm_eps", norm_eps) != norm_eps) {
+    writing.miss("model.norm_eps", flavor + " has " + value_text(number_value(norm_eps)) + ": another network");
+  }
+  if (found->name == "llama3" && plan.word("model.rope_scaling.kind", "none") != llama_stretch) {
+    writing.notes.push_back("model.rope_scaling = none (" + flavor + " stretches positions as Llama 3.1 does)");
+  }
 }
 
 void write_precision(LaunchWriting& writing) {
@@ -277,6 +290,19 @@ void read_async_tp(const LaunchItems& items, LaunchReading& reading) {
   }
 }
 
+/// Sequences of a rank, or of all of them.
+constexpr Range<std::int64_t> batch_size{1, 100'000'000};
+
+/// A count, or -1 for what the others leave.
+std::optional<std::int64_t> count_or_all(std::string_view name, const ConfigValue& value, LaunchReading& reading) {
+  const std::optional<std::int64_t> count = reading.count_of(name, value, {-1, batch_size.high});
+  if (count == 0) {
+    reading.problem(value, reading.called(name) + " is 0; it must be at least 1, or -1 for what the rest leaves");
+    return std::nullopt;
+  }
+  return count;
+}
+
 const ConfigValue* item_of(const LaunchItems& items, std::string_view name) {
   return items.find("parallelism." + std::string{name});
 }
@@ -322,12 +348,14 @@ void read_precision(const LaunchItems& items, LaunchReading& reading) {
 }
 
 void read_sharding(const LaunchItems& items, LaunchReading& reading) {
-  const auto number = [&](std::string_view name, std::int64_t fallback) {
-    const ConfigValue* item = item_of(items, name);
-    return item == nullptr ? fallback : reading.count_of("parallelism." + std::string{name}, *item).value_or(fallback);
-  };
-  const std::int64_t replicas = number("data_parallel_replicate_degree", 1);
-  const std::int64_t shards = number("data_parallel_shard_degree", -1);
+  const ConfigValue* copies = item_of(items, "data_parallel_replicate_degree");
+  const std::int64_t replicas =
+      copies == nullptr
+          ? 1
+          : reading.count_of("parallelism.data_parallel_replicate_degree", *copies, machine_count).value_or(1);
+  const ConfigValue* degree = item_of(items, "data_parallel_shard_degree");
+  const std::int64_t shards =
+      degree == nullptr ? -1 : count_or_all("parallelism.data_parallel_shard_degree", *degree, reading).value_or(-1);
   std::string keeps = "default";
   const ConfigValue* reshard = item_of(items, "fsdp_reshard_after_forward");
   constexpr std::array<std::string_view, 3> policies{"default", "always", "never"};
@@ -338,17 +366,15 @@ void read_sharding(const LaunchItems& items, LaunchReading& reading) {
   const bool freed = keeps == "always" || (keeps == "default" && reading.plan.count("strategy.pp", 1) == 1);
   const bool whole = shards == 1 && reading.plan.count("strategy.cp", 1) == 1;
   const std::int64_t zero = whole ? 0 : freed ? 3 : 2;
-  const ConfigValue* at = item_of(items, "data_parallel_shard_degree");
-  at = at == nullptr ? reshard : at;
+  const ConfigValue* at = degree == nullptr ? reshard : degree;
   at != nullptr ? reading.state("strategy.zero", count_value(zero), *at)
                 : reading.assume("strategy.zero", count_value(zero));
-  const ConfigValue* copies = item_of(items, "data_parallel_replicate_degree");
   if (copies != nullptr && zero > 0) {
     reading.state("launch.replicas", count_value(replicas), *copies);
   }
   if (shards > 0) {
-    const ConfigValue& from = copies != nullptr ? *copies : *item_of(items, "data_parallel_shard_degree");
-    reading.state("launch.data_ranks", count_value(std::max<std::int64_t>(replicas, 1) * shards), from);
+    const ConfigValue& from = copies != nullptr ? *copies : *degree;
+    reading.state("launch.data_ranks", count_value(replicas * shards), from);
   }
 }
 
@@ -371,10 +397,12 @@ void read_pipeline(const LaunchItems& items, LaunchReading& reading) {
   for (const std::string_view name :
        {"pipeline_parallel_first_stage_less_layers", "pipeline_parallel_last_stage_less_layers"}) {
     const ConfigValue* less = item_of(items, name);
-    ends += less == nullptr ? 1 : reading.count_of("parallelism." + std::string{name}, *less).value_or(1);
+    ends += less == nullptr
+                ? 1
+                : reading.count_of("parallelism." + std::string{name}, *less, {0, layer_count.high}).value_or(1);
   }
   if (const ConfigValue* layers = item_of(items, "pipeline_parallel_layers_per_stage")) {
-    if (const auto count = reading.count_of("parallelism.pipeline_parallel_layers_per_stage", *layers)) {
+    if (const auto count = reading.count_of("parallelism.pipeline_parallel_layers_per_stage", *layers, layer_count)) {
       reading.state("launch.chunk_layers", count_value(*count), *layers);
       reading.plan.set("launch.end_layers", count_value(ends));
     }
@@ -387,11 +415,13 @@ void read_batch(const LaunchItems& items, LaunchReading& reading) {
   const bool pipeline = reading.plan.count("strategy.pp", 1) > 1;
   const auto number = [&](std::string_view name, std::int64_t fallback) -> std::pair<std::int64_t, const ConfigValue*> {
     const ConfigValue* item = items.find(name);
-    return {item == nullptr ? fallback : reading.count_of(name, *item).value_or(fallback), item};
+    return {item == nullptr ? fallback : reading.count_of(name, *item, batch_size).value_or(fallback), item};
   };
   const auto [local, local_at] = number("training.local_batch_size", 8);
   const auto [micro, micro_at] = number("parallelism.pipeline_parallel_microbatch_size", 1);
-  const auto [batch, batch_at] = number("training.global_batch_size", -1);
+  const ConfigValue* batch_at = items.find("training.global_batch_size");
+  const std::int64_t batch =
+      batch_at == nullptr ? -1 : count_or_all("training.global_batch_size", *batch_at, reading).value_or(-1);
   const ConfigValue* at = pipeline ? micro_at : local_at;
   at != nullptr ? reading.state("strategy.micro_batch", count_value(pipeline ? micro : local), *at)
                 : reading.assume("strategy.micro_batch", count_value(pipeline ? micro : local));
@@ -401,7 +431,7 @@ void read_batch(const LaunchItems& items, LaunchReading& reading) {
     reading.plan.set("launch.batch_of_rank", count_value(local));
   }
   if (const ConfigValue* steps = items.find("training.steps")) {
-    if (const auto count = reading.count_of("training.steps", *steps)) {
+    if (const auto count = reading.count_of("training.steps", *steps, positive)) {
       reading.state("launch.iterations", count_value(*count), *steps);
     }
   }
@@ -418,7 +448,8 @@ void read_rest(const LaunchItems& items, LaunchReading& reading) {
   if (ep > 1) {
     reading.assume("strategy.overlap_experts", flag_value(false));
     const std::int64_t ranks =
-        etp == nullptr ? 1 : reading.count_of("parallelism.expert_tensor_parallel_degree", *etp).value_or(1);
+        etp == nullptr ? 1
+                       : reading.count_of("parallelism.expert_tensor_parallel_degree", *etp, machine_count).value_or(1);
     etp != nullptr ? reading.state("strategy.etp", count_value(ranks), *etp)
                    : reading.assume("strategy.etp", count_value(ranks));
   }

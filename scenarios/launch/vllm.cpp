@@ -91,10 +91,7 @@ void write_ranks(LaunchWriting& writing) {
     writing.put_flag("--enable-expert-parallel", true);
   }
   writing.cover("strategy.ep");
-  if (replicas > 1 && !one_server(plan)) {
-    writing.notes.push_back("strategy.dp = " + std::to_string(replicas) +
-                            " (one server a replica: start the line on the GPUs of each; the benchmark loads one)");
-  }
+  note_load(writing, one_server(plan), BenchGaps::gamma);
   const std::int64_t per_node = plan.count("launch.gpus_per_node", 1);
   if (tp * plan.count("strategy.pp", 1) > per_node) {
     writing.put_word("--distributed-executor-backend", "ray");
@@ -112,8 +109,8 @@ void write_draft(LaunchWriting& writing) {
     return;
   }
   std::string json = "{\"method\": \"" + method + "\"";
-  if (const std::string model = plan.word("serving.speculative.draft_model"); !model.empty()) {
-    json += ", \"model\": \"" + model + "\"";
+  if (const ConfigValue* model = plan.find("serving.speculative.draft_model")) {
+    json += ", \"model\": " + value_text(*model);  // a basic string of TOML escapes as JSON does
   }
   json += ", \"num_speculative_tokens\": " + std::to_string(plan.count("serving.speculative.draft", 1));
   if (plan.has("serving.speculative.draft_tp")) {
@@ -133,17 +130,22 @@ void write_draft(LaunchWriting& writing) {
 }
 
 std::vector<std::string> bench_words(const LaunchPlan& plan) {
-  const std::int64_t concurrency = benched_concurrency(plan, one_server(plan));
-  return {"vllm bench serve",
-          "--backend vllm",
-          "--model \"$MODEL\"",
-          "--dataset-name random",
-          "--random-input-len " + std::to_string(plan.count("serving.isl", 1)),
-          "--random-output-len " + std::to_string(plan.count("serving.osl", 1)),
-          "--random-range-ratio 0.0",
-          "--ignore-eos",
-          "--num-prompts " + std::to_string(waves * concurrency),
-          "--max-concurrency " + std::to_string(concurrency)};
+  const BenchLoad load = bench_load(plan, one_server(plan));
+  std::vector<std::string> words{"vllm bench serve",
+                                 "--backend vllm",
+                                 "--model \"$MODEL\"",
+                                 "--dataset-name random",
+                                 "--random-input-len " + std::to_string(load.isl),
+                                 "--random-output-len " + std::to_string(load.osl),
+                                 "--random-range-ratio " + value_text(number_value(load.spread)),
+                                 "--ignore-eos"};
+  for (std::string& word : load_words(load)) {
+    words.push_back(std::move(word));
+  }
+  if (!load.percentiles.empty()) {
+    words.insert(words.end(), {"--percentile-metrics ttft,tpot,e2el", "--metric-percentiles " + load.percentiles});
+  }
+  return words;
 }
 
 /// What is accepted no launch says: the scenario's reader asks for it.
@@ -206,12 +208,14 @@ void read_server(std::vector<ShellWord> words, LaunchReading& reading) {
   read_draft(items, reading);
   std::int64_t groups = 1;
   if (const ConfigValue* data = items.find("--data-parallel-size")) {
-    groups = reading.count_of("--data-parallel-size", *data).value_or(1);
+    groups = reading.count_of("--data-parallel-size", *data, machine_count).value_or(1);
     reading.assume("launch.data_ranks", count_value(groups));
   }
   if (const ConfigValue* experts = items.find("--enable-expert-parallel")) {
     if (reading.flag_of("--enable-expert-parallel", *experts).value_or(false)) {
-      reading.state("strategy.ep", count_value(groups * reading.plan.count("strategy.tp", 1)), *experts);
+      reading.state("strategy.ep",
+                    count_value(product(groups, std::max<std::int64_t>(1, reading.plan.count("strategy.tp", 1)))),
+                    *experts);
     }
   } else if (groups > 1) {
     reading.assume("launch.shared_experts", flag_value(true));
@@ -257,7 +261,7 @@ void read_vllm_text(const ConfigSource& source, LaunchReading& reading) {
   }
   read_server(*server, reading);
   if (const auto load = command_behind(script, bench, aliases)) {
-    read_benchmark(*load, reading);
+    read_benchmark(*load, RangeRatio::around, reading);
   }
 }
 

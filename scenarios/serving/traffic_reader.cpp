@@ -15,10 +15,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::string_view, 4> gap_names{"poisson", "gamma", "weibull", "constant"};
-constexpr std::array<std::string_view, 4> law_names{"fixed", "uniform", "lognormal", "exponential"};
-constexpr std::array<std::string_view, 5> routing_names{"round-robin", "least-outstanding", "random", "shared-queue",
-                                                        "prefix"};
 constexpr std::array<std::string_view, 3> curve_names{"constant", "diurnal", "bursts"};
 constexpr std::int64_t most_tokens = 10'000'000;
 constexpr Range<Seconds> periods{Seconds{1e-3}, 366.0 * day};
@@ -232,7 +228,7 @@ class TrafficReader {
     TrafficClass c;
     c.arrivals.rate = checked_rate(table, table.quantity<Hertz>("rate"));
     c.arrivals.curve = curve;
-    const std::optional<std::size_t> gaps = table.maybe_choice("arrivals", gap_names);
+    const std::optional<std::size_t> gaps = table.maybe_choice("arrivals", gap_shape_names);
     c.arrivals.gaps = static_cast<GapShape>(gaps.value_or(0));
     if (!gaps && !table.has("arrivals")) {
       assume(table.path() + ".arrivals = poisson (not stated)");
@@ -300,7 +296,7 @@ class TrafficReader {
       return law;
     }
     law.mean = table->number("mean", {1.0, static_cast<double>(most_tokens)});
-    law.shape = static_cast<LengthShape>(table->maybe_choice("law", law_names).value_or(0));
+    law.shape = static_cast<LengthShape>(table->maybe_choice("law", length_shape_names).value_or(0));
     if (law.shape == LengthShape::lognormal) {
       law.cv = table->number("cv", {0.0, 10.0});
     }
@@ -412,7 +408,7 @@ FleetQuestion read_fleet(ConfigTable& root, std::int64_t gpus, std::vector<std::
   }
   fleet.replicas = table->maybe_integer("replicas", {1, 1'000'000});
   fleet.spare = table->maybe_integer("spare", {0, 1'000'000}).value_or(0);
-  fleet.routing = static_cast<RequestRouting>(table->maybe_choice("routing", routing_names).value_or(1));
+  fleet.routing = static_cast<RequestRouting>(table->maybe_choice("routing", request_routing_names).value_or(1));
   if (std::optional<ConfigTable> routing = table->maybe_table("prefix_routing")) {
     PrefixRouting& r = fleet.prefix_routing;
     r.cache_threshold = routing->maybe_number("cache_threshold", {0.0, 1.0}).value_or(r.cache_threshold);

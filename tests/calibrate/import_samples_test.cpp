@@ -112,7 +112,22 @@ TEST_CASE("logs that were cut, failed, or lack what a row needs are refused with
       says(refusal(import_collective_log, today.substr(0, today.find("12.00"))), "file.log:14:1: error: the row has"));
   CHECK(says(refusal(import_collective_log, replaced(today, "0.16       0", "0.16      17")),
              "file.log:14:1: error: 17 results are wrong"));
-  CHECK(says(refusal(import_collective_log, replaced(today, "11.27", "-1.00")), "must be positive numbers"));
+}
+
+TEST_CASE("a log's numbers that no machine measures are refused with their line") {
+  for (const char* time : {"-1.00", "0.00 ", "nan", "inf", "1e308", "3.7e9"}) {
+    const std::string said = refusal(import_collective_log, replaced(today, "11.27", time));
+    CHECK_MESSAGE(says(said, "file.log:13:1: error: time '"), said);
+    CHECK_MESSAGE(says(said, "run the benchmark again, or take the row out"), said);
+  }
+  for (const char* size : {"-1024", "1e300", "9e15", "1.5"}) {
+    CHECK(says(refusal(import_collective_log, replaced(today, "        1024 ", "  " + std::string{size} + " ")),
+               "file.log:13:1: error: size '"));
+  }
+  // A table without types is none of theirs, and its rows are not reached for beyond their end.
+  CHECK(says(refusal(import_collective_log, replaced(today, "      type", "      kind")), "no row of a table"));
+  CHECK(says(refusal(import_collective_log, replaced(today, "128     float", "128     fl\x1bt")),
+             "file.log:13:1: error: "));
 }
 
 TEST_CASE("a matrix of nvbandwidth becomes a row a cell, failed tests are refused, waived ones told") {
@@ -130,7 +145,14 @@ TEST_CASE("a matrix of nvbandwidth becomes a row a cell, failed tests are refuse
         "device_to_device_memcpy_read_ce,0,1,397.1\ndevice_to_device_memcpy_read_ce,1,0,396.8\n");
   REQUIRE(samples.remarks.size() == 1);
   CHECK(says(refusal(import_nvbandwidth, replaced(json, "Passed", "Error")), "file.log:2:50: error: "));
-  CHECK(says(refusal(import_nvbandwidth, replaced(json, "55.36", "fast")), "bandwidth 'fast' of host_to_device"));
+  CHECK(says(refusal(import_nvbandwidth, replaced(json, "55.36", "fast")),
+             "file.log:2:92: error: host_to_device_memcpy_ce: bandwidth 'fast' is no measurement; it must be above 0 "
+             "and at most 1000000 GB/s"));
+  for (const char* bandwidth : {"-1", "0", "nan", "inf", "1e308"}) {
+    CHECK(says(refusal(import_nvbandwidth, replaced(json, "55.36", bandwidth)), "file.log:2:92: error: "));
+  }
+  CHECK(says(import_nvbandwidth(replaced(json, "\"55.36\"", "55"), "nvb.json").text.c_str(), ",0,0,55\n"));
+  CHECK(says(refusal(import_nvbandwidth, replaced(json, "host_to", "host\\nto")), "error: 'name' is 'host\\x0ato"));
   CHECK(says(refusal(import_nvbandwidth, "{}"), "not what 'nvbandwidth -j' writes"));
 }
 
@@ -149,6 +171,12 @@ TEST_CASE("the CSV part of mixbench becomes a row a type and intensity") {
         "Single Precision ops,0.750,0.36,2228.74,2971.65\nDouble precision ops,0.375,0.70,1149.92,3066.46\n");
   CHECK(says(refusal(import_mixbench, text.substr(0, text.find(", 1149.92"))), "file.log:7:1: error: the row has 7"));
   CHECK(says(refusal(import_mixbench, "nothing\n"), "no CSV part of mixbench"));
+  for (const char* from : {"0.250", "0.36", "743.84", "2975.35"}) {
+    for (const char* value : {"-1", "nan", "inf", "1e308"}) {
+      const std::string said = refusal(import_mixbench, replaced(text, from, value));
+      CHECK_MESSAGE(says(said, "file.log:6:1: error: Single Precision ops: "), from, " ", value, ": ", said);
+    }
+  }
 }
 
 TEST_CASE("nvidia-smi -q -x becomes TOML that says what a manifest says") {
@@ -170,4 +198,39 @@ TEST_CASE("nvidia-smi -q -x becomes TOML that says what a manifest says") {
   const ImportedSamples sliced = import_nvidia_smi(replaced(smi, "Disabled", "Enabled"), "smi.xml");
   REQUIRE(sliced.remarks.size() == 1);
   CHECK(says(sliced.remarks.front(), "MIG is on"));
+}
+
+TEST_CASE(
+    "what nvidia-smi prints instead of a number is left out, and numbers of no GPU are refused with their place") {
+  const auto with = [&](const std::string& elements) {
+    return replaced(smi, "\t\t<accounted_processes />\n", "\t\t" + elements + "\n");
+  };
+  const auto memory = [&](const std::string& text) {
+    return with("<fb_memory_usage><total>" + text + "</total></fb_memory_usage>");
+  };
+  const auto clock = [&](const std::string& text) {
+    return with("<max_clocks><sm_clock>" + text + "</sm_clock></max_clocks>");
+  };
+  CHECK(says(import_nvidia_smi(memory("143771 MiB"), "smi.xml").text.c_str(), "memory = \"143771 MiB\"\n"));
+  for (const char* none : {"N/A", "[N/A]", "Not Supported", "[Unknown Error]", "Insufficient Permissions"}) {
+    CHECK_FALSE(says(import_nvidia_smi(memory(none), "smi.xml").text.c_str(), "memory ="));
+  }
+  for (const char* wrong : {"-5 MiB", "0 MiB", "nan MiB", "-nan MiB", "inf MiB", "1e308 MiB", "5 GiB", "5", "much"}) {
+    const std::string said = refusal(import_nvidia_smi, memory(wrong));
+    CHECK_MESSAGE(says(said, "error: <fb_memory_usage/total> is '"), said);
+    CHECK_MESSAGE(says(said, "; it must be 1 MiB to 16777216 MiB"), said);
+    CHECK_MESSAGE(said.starts_with("file.log:18:27: "), said);
+  }
+  CHECK(says(refusal(import_nvidia_smi, clock("-nan MHz")), "error: <max_clocks/sm_clock> is '-nan MHz'; it must be "));
+  CHECK(says(import_nvidia_smi(clock("1980 MHz"), "smi.xml").text.c_str(), "sm_clock_max = \"1980 MHz\"\n"));
+  const std::string limit = replaced(smi, "700.00 W", "1e308 W");
+  CHECK(says(refusal(import_nvidia_smi, limit), "error: <gpu_power_readings/current_power_limit> is '1e308 W'"));
+  // Text is one printed line, and names of elements are names.
+  CHECK(says(refusal(import_nvidia_smi, replaced(smi, "H200 &amp;", "H200\x1b[31m")),
+             "error: <product_name> is 'NVIDIA H200\\x1b[31m more'; it must be one line"));
+  CHECK(says(refusal(import_nvidia_smi, replaced(smi, "<current_mig>", "<cur\"rent>")), "begins no element"));
+  // All of them at once.
+  const std::string both = refusal(import_nvidia_smi, replaced(memory("-1 MiB"), "700.00 W", "-700 W"));
+  CHECK(says(both, "<fb_memory_usage/total>"));
+  CHECK(says(both, "<gpu_power_readings/current_power_limit>"));
 }

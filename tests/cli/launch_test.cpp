@@ -112,3 +112,33 @@ TEST_CASE("a served plan that went through its launch script is the same plan") 
   CHECK(memory(run_headroom("plan scenarios/serve/llama3-70b.toml --only memory" + more)) ==
         memory(run_headroom("plan " + back + " --only memory")));
 }
+
+TEST_CASE("a fleet is launched as its plan answers it, and not where no fleet keeps what is promised") {
+  const std::string fleet = "scenarios/serve/llama3-70b-fleet.toml";
+  const Run planned = run_headroom("plan " + fleet);
+  const Run launched = run_headroom("export " + fleet + " --to vllm");
+  CHECK(launched.code == 0);
+  const std::string taken = launched.err.substr(0, launched.err.find('\n'));
+  CHECK(taken.starts_with("take "));
+  CHECK(planned.out.find(taken) != std::string::npos);
+  CHECK(launched.out.find("--max-model-len 18432 ") != std::string::npos);  // its longest request
+  CHECK(launched.out.find("--request-rate ") != std::string::npos);
+  // Layouts that [search] leaves open are those of the plan too.
+  const Run searched = run_headroom("export " + fleet + " --to vllm --set 'strategy={}' --set search.tp=[2,8]");
+  CHECK(searched.code == 0);
+  CHECK(searched.err.find("strategy.tp=") != std::string::npos);
+  const Run missed = run_headroom("export " + fleet + " --to vllm --set 'slo.ttft_p95=1 ms'");
+  CHECK(missed.code == 1);
+  CHECK(missed.out.empty());
+  CHECK(missed.err.starts_with("not written: "));
+}
+
+TEST_CASE("a server is not written whose cache cannot hold the longest request") {
+  const std::string fleet = "scenarios/serve/llama3-70b-fleet.toml --set fleet.replicas=3";
+  CHECK(run_headroom("export " + fleet + " --to vllm").code == 0);
+  const std::string narrow = " --set serving.memory_fraction=0.3";
+  const std::string long_requests = " --set traffic.prompt.most=120000 --set traffic.prompt.cv=6.0";
+  const Run run = run_headroom("export " + fleet + " --to vllm" + narrow + long_requests);
+  CHECK(run.code == 1);
+  CHECK(run.out.empty());
+}

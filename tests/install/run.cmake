@@ -14,3 +14,5 @@ step(${CMAKE_COMMAND} -S ${CONSUMER} -B ${work} -G Ninja -DCMAKE_PREFIX_PATH=${p
 step(${CMAKE_COMMAND} --build ${work})
 step(${work}/consumer)
 step(${prefix}/bin/headroom --version)
+file(GLOB_RECURSE FILES ${prefix}/bin/* ${prefix}/*.so)
+include(${CMAKE_CURRENT_LIST_DIR}/runpath.cmake)

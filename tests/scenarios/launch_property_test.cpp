@@ -136,6 +136,9 @@ ImportRequest request_of(const ExportedLaunch& launch, const LaunchPlan& plan, L
   request.from = form;
   std::vector<std::string> offload;
   for (const std::string& note : launch.notes) {
+    if (note.find(" = ") == std::string::npos) {
+      continue;  // what the model's file does not state, nobody can
+    }
     if (note.starts_with("training.offload.")) {
       offload.push_back(note.substr(17, note.find(' ') - 17));
     } else {
@@ -166,7 +169,8 @@ void check_form(const Scenario& scenario, LaunchForm form) {
   const auto& read = std::get<TrainScenario>(back.scenario.question);
   const LaunchPlan again = plan_of(back.scenario, read, read.strategy);
   for (const ConfigEntry& entry : plan.entries()) {
-    const bool own = entry.key == "name" || entry.key == "launch.model" || entry.key == "model.max_seq_len";
+    const bool own = entry.key == "name" || entry.key == "launch.model" || entry.key == "launch.own_network" ||
+                     entry.key == "model.max_seq_len";
     const ConfigValue* there = again.find(entry.key);
     if (own || (entry.key == "training.tokens" && near(&entry.value, there))) {
       continue;

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/launch/bench_load.hpp>
+#include <headroom/scenarios/launch/launch_forms.hpp>
+#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+namespace headroom::launch {
+namespace {
+
+/// Requests for each that is in flight, so that filling and draining stay a small part.
+constexpr std::int64_t waves = 8;
+/// Of a rate as many as come in this time, but enough for a tail.
+constexpr double seconds = 300.0;
+constexpr double fewest = 100.0;
+
+/// Half the width, over the mean, of even lengths that deviate as much as the law's: an even law has 1 / sqrt(3) of it.
+double spread_of(const LengthLaw& law) {
+  switch (law.shape) {
+    case LengthShape::fixed: break;
+    case LengthShape::uniform: return 1.0 - law.low;
+    case LengthShape::lognormal: return std::sqrt(3.0) * law.cv;
+    case LengthShape::exponential: return std::sqrt(3.0);
+  }
+  return 0.0;
+}
+
+std::string percent(double quantile) {
+  std::string text = std::to_string(std::lround(1000.0 * quantile));
+  text.insert(text.size() - 1, ".");
+  return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
+void set_promises(const ServingTraffic& traffic, LaunchPlan& plan) {
+  std::set<double> quantiles;
+  for (const RequestClass& c : traffic.classes) {
+    for (const TailObjective& objective : c.objectives) {
+      if (objective.quantile != TailObjective::mean) {
+        quantiles.insert(objective.quantile);
+      }
+    }
+  }
+  std::string text;
+  for (const double quantile : quantiles) {
+    text += (text.empty() ? "" : ",") + percent(quantile);
+  }
+  if (!text.empty()) {
+    plan.set("launch.percentiles", word_value(text));
+  }
+}
+
+template <class Names, class Enum>
+ConfigValue named(const Names& names, Enum value) {
+  return word_value(names[static_cast<std::size_t>(value)]);
+}
+
+void set_arrivals(const ArrivalProcess& arrivals, LaunchPlan& plan) {
+  plan.set("traffic.arrivals", named(gap_shape_names, arrivals.gaps));
+  if (arrivals.gaps == GapShape::gamma) {
+    plan.set("traffic.cv", number_value(arrivals.cv));
+  }
+}
+
+/// What a benchmark of one kind of random requests has no flag for.
+void set_shapes(const ServingTraffic& traffic, LaunchPlan& plan) {
+  const TrafficClass& first = traffic.classes.front().traffic;
+  if (traffic.traced) {
+    return plan.set("traffic.trace", word_value(traffic.traced->file));
+  }
+  if (traffic.classes.size() > 1) {
+    plan.set("traffic.class", count_value(static_cast<std::int64_t>(traffic.classes.size())));
+  } else {
+    set_arrivals(first.arrivals, plan);
+    plan.set("traffic.prompt.law", named(length_shape_names, first.prompt.shape));
+    plan.set("traffic.output.law", named(length_shape_names, first.output.shape));
+    plan.set("launch.spread", number_value(spread_of(first.prompt)));
+    plan.set("launch.output_spread", number_value(spread_of(first.output)));
+  }
+  const auto any = [&](auto&& has) {
+    return std::any_of(traffic.classes.begin(), traffic.classes.end(), [&](const auto& c) { return has(c.traffic); });
+  };
+  if (any([](const TrafficClass& c) { return c.prefixes.groups > 0; })) {
+    plan.set("traffic.prefix", word_value("stated"));
+  }
+  if (any([](const TrafficClass& c) { return c.cached_share > 0.0; })) {
+    plan.set("traffic.cached_share", word_value("stated"));
+  }
+}
+
+void set_fleet(const ServeScenario& s, LaunchPlan& plan) {
+  const FleetQuestion& fleet = *s.fleet;
+  const std::int64_t replicas = fleet.replicas.value_or(std::max<std::int64_t>(1, s.work.gpus / s.work.layout.gpus()));
+  const std::int64_t spare = fleet.spare_of(replicas, s.work.layout.gpus());
+  plan.set("fleet.replicas", count_value(replicas));
+  if (spare > 0) {
+    plan.set("fleet.spare", count_value(spare));
+  }
+  plan.set("launch.servers", count_value(replicas + spare));
+  plan.set("fleet.routing", named(request_routing_names, fleet.routing));
+  if (fleet.prefill) {
+    plan.set("fleet.prefill", word_value("stated"));
+  }
+  if (fleet.autoscaling) {
+    plan.set("fleet.autoscale", word_value("stated"));
+  }
+}
+
+std::string length_flag(std::string_view name, std::int64_t tokens) {
+  return std::string{name} + " " + std::to_string(tokens);
+}
+
+/// A rate as a scenario writes it.
+ConfigValue rate_value(double rate) {
+  return word_value(value_text(number_value(rate)) + " req/s");
+}
+
+ConfigValue placed(ConfigValue value, const ConfigValue& at) {
+  value.file = at.file;
+  value.at = value.key_at = at.at;
+  return value;
+}
+
+/// Mean and low end of lengths around it.
+struct DrawnLengths {
+  double mean_share = 1.0;  ///< of the length that is stated
+  double low = 1.0;         ///< of the mean
+};
+DrawnLengths drawn_by(RangeRatio ratio, double r) {
+  if (ratio == RangeRatio::around) {
+    return {1.0, 1.0 - r};
+  }
+  return {0.5 * (1.0 + r), 2.0 * r / (1.0 + r)};
+}
+
+void read_lengths(const LaunchItems& items, RangeRatio ratio, bool open, LaunchReading& reading) {
+  const ConfigValue* stated = items.find("--random-range-ratio");
+  const double r = stated == nullptr ? 0.0 : reading.number_of("--random-range-ratio", *stated, share).value_or(0.0);
+  const DrawnLengths drawn = drawn_by(ratio, r);
+  for (const auto& [flag, key, law] : {std::tuple{"--random-input-len", "serving.isl", "traffic.prompt"},
+                                       std::tuple{"--random-output-len", "serving.osl", "traffic.output"}}) {
+    const ConfigValue* item = items.find(flag);
+    const auto count = item == nullptr ? std::nullopt : reading.count_of(flag, *item, {1, 100'000'000});
+    if (!count) {
+      continue;
+    }
+    const double mean = std::max(1.0, drawn.mean_share * static_cast<double>(*count));
+    reading.state(key, count_value(std::llround(mean)), *item);
+    if (open && drawn.low < 1.0) {
+      const std::string table{law};
+      reading.state(table + ".law", word_value("uniform"), *item);
+      reading.state(table + ".mean", number_value(mean), *item);
+      reading.state(table + ".low", number_value(drawn.low), *item);
+    }
+  }
+}
+
+/// Requests that come at a rate; false: as many as are answered.
+bool read_rate(const LaunchItems& items, LaunchReading& reading) {
+  const ConfigValue* item = items.find("--request-rate");
+  if (item == nullptr || (item->kind == ConfigValue::Kind::text && item->text == "inf")) {
+    return false;
+  }
+  const auto rate = reading.number_of("--request-rate", *item, {1e-9, 1e12});
+  if (!rate) {
+    return true;
+  }
+  reading.plan.set("traffic.rate", placed(rate_value(*rate), *item));
+  if (const ConfigValue* gaps = items.find("--burstiness")) {
+    const auto shape = reading.number_of("--burstiness", *gaps, {1e-4, 1e4});
+    if (shape && *shape != 1.0) {
+      reading.state("traffic.arrivals", word_value("gamma"), *gaps);
+      reading.state("traffic.cv", number_value(1.0 / std::sqrt(*shape)), *gaps);
+    }
+  }
+  reading.assume("traffic.arrivals", word_value("poisson"));
+  return true;
+}
+
+}  // namespace
+
+void set_traffic(const ServeScenario& s, LaunchPlan& plan) {
+  if (!s.traffic) {
+    return;
+  }
+  const ServingTraffic peak = s.traffic->at_peak();
+  plan.set("traffic.rate", number_value(peak.rate().raw()));
+  set_shapes(peak, plan);
+  if (s.traffic->day) {
+    plan.set("traffic.over_time", word_value("stated"));
+  }
+  if (s.traffic->retries) {
+    plan.set("traffic.retries", word_value("stated"));
+  }
+  set_promises(*s.traffic, plan);
+  if (s.fleet) {
+    set_fleet(s, plan);
+  }
+}
+
+BenchLoad bench_load(const LaunchPlan& plan, bool one_server) {
+  BenchLoad load;
+  load.isl = plan.count("serving.isl", 1);
+  load.osl = plan.count("serving.osl", 1);
+  if (!plan.has("traffic.rate")) {
+    const std::int64_t all = plan.count("serving.concurrency", 1);
+    const std::int64_t servers = one_server ? 1 : plan.count("launch.replicas", 1);
+    load.concurrency = (all + servers - 1) / servers;
+    load.prompts = product(waves, load.concurrency);
+    return load;
+  }
+  const auto servers = static_cast<double>(one_server ? 1 : plan.count("fleet.replicas", 1));
+  load.rate = plan.number("traffic.rate", 1.0) / servers;
+  load.prompts = static_cast<std::int64_t>(std::ceil(std::clamp(seconds * *load.rate, fewest, 1e9)));
+  // The longest that is drawn must be let in; a whole mean below it would be nothing.
+  const double longest = plan.number("serving.max_seq_len", 0.0) / static_cast<double>(load.isl + load.osl) - 1.0;
+  const double spread = std::min({plan.number("launch.spread", 0.0), longest, 0.99});
+  load.spread = std::max(0.0, std::floor(1000.0 * spread + 1e-9) / 1000.0);
+  const double cv = plan.number("traffic.cv", 1.0);
+  load.burstiness = 1.0 / (cv * cv);
+  load.percentiles = plan.word("launch.percentiles");
+  return load;
+}
+
+void note_load(LaunchWriting& writing, bool one_server, BenchGaps gaps) {
+  const LaunchPlan& plan = writing.plan;
+  const std::int64_t servers = plan.count("launch.servers", plan.count("launch.replicas", 1));
+  const std::string each = one_server || servers == 1 ? ""
+                                                      : "one server a replica: start the line on the GPUs of each; the "
+                                                        "benchmark loads one";
+  if (!each.empty() && !plan.has("fleet.replicas")) {
+    writing.notes.push_back("strategy.dp = " + std::to_string(servers) + " (" + each + ")");
+  }
+  if (!plan.has("traffic.rate")) {
+    return;
+  }
+  each.empty() ? writing.cover("fleet.replicas") : writing.miss("fleet.replicas", each + " with its part of the rate");
+  writing.miss("fleet.spare", one_server ? "among the server's replicas: the benchmark does not take it down"
+                                         : "as many servers more; the benchmark counts without them");
+  if (servers == 1) {
+    writing.cover("fleet.routing");
+  }
+  writing.cover("traffic.rate");
+  const std::string arrivals = plan.word("traffic.arrivals", "poisson");
+  if (arrivals == "poisson" || (arrivals == "gamma" && gaps == BenchGaps::gamma)) {
+    writing.cover("traffic.arrivals");
+    writing.cover("traffic.cv");
+  }
+  const double spread = bench_load(plan, one_server).spread;
+  for (const auto& [key, wide] :
+       {std::pair{"traffic.prompt.law", "launch.spread"}, std::pair{"traffic.output.law", "launch.output_spread"}}) {
+    const bool even = plan.word(key) == "uniform" || plan.word(key) == "fixed";
+    if (even && std::abs(plan.number(wide, 0.0) - spread) < 1e-3) {
+      writing.cover(key);
+    }
+  }
+}
+
+std::vector<std::string> load_words(const BenchLoad& load) {
+  std::vector<std::string> words{"--num-prompts " + std::to_string(load.prompts)};
+  if (!load.rate) {
+    words.push_back("--max-concurrency " + std::to_string(load.concurrency));
+    return words;
+  }
+  words.push_back("--request-rate " + value_text(number_value(*load.rate)));
+  if (load.burstiness != 1.0) {
+    words.push_back("--burstiness " + value_text(number_value(load.burstiness)));
+  }
+  return words;
+}
+
+void read_benchmark(const std::vector<ShellWord>& words, RangeRatio ratio, LaunchReading& reading) {
+  const LaunchItems items = items_of_words(words, reading);
+  const bool open = read_rate(items, reading);
+  read_lengths(items, ratio, open, reading);
+  if (const ConfigValue* item = items.find("--max-concurrency")) {
+    const auto count = reading.count_of("--max-concurrency", *item, {1, 100'000'000});
+    if (open) {
+      reading.remark(*item, "ignored: --max-concurrency: requests come at --request-rate, however many are under way");
+    } else if (count) {
+      reading.state("serving.concurrency", count_value(*count), *item);
+    }
+  }
+}
+
+}  // namespace headroom::launch

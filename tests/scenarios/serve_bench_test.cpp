@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// An exported server lets in every request that its plan counts with, and its benchmark sends the plan's load.
+#include <headroom/scenarios/launch/launch.hpp>
+#include <headroom/scenarios/serving/traffic.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace headroom;
+
+namespace {
+
+const Sources& sources() {
+  static const Sources standard = Sources::standard();
+  return standard;
+}
+
+/// Requests at 12 a second, fixed lengths, on three replicas of one server each.
+std::vector<std::string> fleet(const std::string& engine) {
+  return {"kind=serve",
+          "model=llama3.1-70b",
+          "hardware.gpu=h100-sxm-80gb",
+          "serving.engine=" + engine,
+          "serving.weights=fp8",
+          "strategy.tp=4",
+          "traffic.rate=12 req/s",
+          "traffic.prompt={mean=1500}",
+          "traffic.output={mean=250}",
+          "fleet.replicas=3"};
+}
+
+Scenario asked(std::vector<std::string> all, const std::vector<std::string>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return scenario_from_overrides(all, sources());
+}
+
+ExportedLaunch exported(const Scenario& scenario) {
+  const auto& serve = std::get<ServeScenario>(scenario.question);
+  const auto* const form = std::find(launch_form_names.begin(), launch_form_names.end(),
+                                     engine_names[static_cast<std::size_t>(serve.engine.engine)]);
+  return export_launch(scenario, serve, static_cast<LaunchForm>(form - launch_form_names.begin()));
+}
+
+ExportedLaunch exported(const std::string& engine, const std::vector<std::string>& more = {}) {
+  return exported(asked(fleet(engine), more));
+}
+
+bool says(const ExportedLaunch& launch, const std::string& words) {
+  return launch.text.find("    " + words + " \\\n") != std::string::npos ||
+         launch.text.find("    " + words + "\n") != std::string::npos;
+}
+
+bool notes(const ExportedLaunch& launch, const std::string& start) {
+  const bool noted = std::any_of(launch.notes.begin(), launch.notes.end(),
+                                 [&](const std::string& note) { return note.starts_with(start); });
+  CHECK(noted == (launch.text.find("# not expressed: " + start) != std::string::npos));
+  return noted;
+}
+
+/// The number behind a flag of the exported file.
+double number(const ExportedLaunch& launch, const std::string& flag) {
+  const std::size_t at = launch.text.find(" " + flag + " ");
+  REQUIRE(at != std::string::npos);
+  return std::stod(launch.text.substr(at + flag.size() + 2));
+}
+
+constexpr std::array<std::string_view, 3> engines{"vllm", "sglang", "tensorrt-llm"};
+constexpr std::array<std::string_view, 3> limit_flags{"--max-model-len", "--context-length", "--max_seq_len"};
+const std::vector<std::string> spread{"traffic.prompt={law=\"lognormal\", mean=1500, cv=1.0, most=16384}",
+                                      "traffic.output={law=\"lognormal\", mean=250, cv=0.8, most=2048}"};
+
+}  // namespace
+
+TEST_CASE("servers let in the longest request of the traffic") {
+  for (std::size_t i = 0; i < engines.size(); ++i) {
+    const std::string engine{engines[i]};
+    CAPTURE(engine);
+    const Scenario scenario = asked(fleet(engine), spread);
+    const auto& serve = std::get<ServeScenario>(scenario.question);
+    const double longest = number(exported(scenario), std::string{limit_flags[i]});
+    CHECK(longest == static_cast<double>(serve.traffic->lengths().longest));
+    CHECK(longest > 16384.0);  // of a law that reaches its end, both together
+    CHECK(std::find(scenario.assumptions.begin(), scenario.assumptions.end(),
+                    "serving.max_seq_len = " + std::to_string(std::llround(longest)) + " (the longest request)") !=
+          scenario.assumptions.end());
+    CHECK(number(exported(engine, {"serving.max_seq_len=9000"}), std::string{limit_flags[i]}) == 9000.0);
+    CHECK(number(exported(engine), std::string{limit_flags[i]}) == 1750.0);  // all are as long
+  }
+}
+
+TEST_CASE("a benchmark sends the rate that its server gets, for five minutes, however many are under way") {
+  for (const std::string_view name : engines) {
+    const std::string engine{name};
+    CAPTURE(engine);
+    const ExportedLaunch launch = exported(engine);
+    CHECK(number(launch, "--request-rate") == 4.0);  // one of three servers
+    CHECK(number(launch, "--num-prompts") == 1200.0);
+    CHECK(launch.text.find("--max-concurrency") == std::string::npos);
+    CHECK(launch.text.find("--concurrency") == std::string::npos);
+    CHECK(notes(launch, "fleet.replicas = 3 (one server a replica"));
+    CHECK(notes(launch, "fleet.routing = \"least-outstanding\" ("));
+    CHECK_FALSE(notes(launch, "traffic.rate"));
+    const ExportedLaunch rare = exported(engine, {"traffic.rate=0.03 req/s"});
+    CHECK(number(rare, "--num-prompts") >= 100.0);  // enough for a tail
+  }
+  // Replicas of one host are one server of vLLM's and SGLang's, which gets everything.
+  const std::vector<std::string> host{"fleet.replicas=2"};
+  CHECK(number(exported("vllm", host), "--request-rate") == 12.0);
+  CHECK(says(exported("vllm", host), "--data-parallel-size 2"));
+  CHECK_FALSE(notes(exported("vllm", host), "fleet.replicas"));
+  CHECK(number(exported("sglang", host), "--request-rate") == 12.0);
+  CHECK(number(exported("tensorrt-llm", host), "--request-rate") == 6.0);
+  const ExportedLaunch alone = exported("vllm", {"fleet.replicas=1"});
+  CHECK_FALSE(notes(alone, "fleet."));
+}
+
+TEST_CASE("lengths that spread are drawn as wide, as far as the longest is let in") {
+  for (const std::string_view name : engines) {
+    const std::string engine{name};
+    CAPTURE(engine);
+    const auto drawn = [&](const std::vector<std::string>& more) {
+      const ExportedLaunch launch = exported(engine, more);
+      const double length = number(launch, "--random-input-len");
+      const double ratio = number(launch, "--random-range-ratio");
+      const bool below = engine == "sglang";  // from ratio x length to length
+      const double low = below ? ratio * length : (1.0 - ratio) * length;
+      const double high = below ? length : (1.0 + ratio) * length;
+      CHECK(0.5 * (low + high) == doctest::Approx(1500.0).epsilon(0.001));
+      return (high - low) / 1500.0;
+    };
+    CHECK(drawn({}) == doctest::Approx(0.0));
+    const std::vector<std::string> even{"traffic.prompt={law=\"uniform\", mean=1500, low=0.4}",
+                                        "traffic.output={law=\"uniform\", mean=250, low=0.4}"};
+    CHECK(drawn(even) == doctest::Approx(1.2).epsilon(0.002));
+    CHECK_FALSE(notes(exported(engine, even), "traffic."));
+    // A law's deviation is an even one's of sqrt(3) times the half width.
+    CHECK(drawn({"traffic.prompt={law=\"lognormal\", mean=1500, cv=0.3}"}) ==
+          doctest::Approx(2.0 * std::sqrt(3.0) * 0.3).epsilon(0.005));
+    CHECK(drawn(spread) < 2.0);
+    CHECK(notes(exported(engine, spread), "traffic.prompt.law = \"lognormal\" ("));
+    const double kept = drawn({"traffic.prompt={law=\"lognormal\", mean=1500, cv=0.5}", "serving.max_seq_len=2000"});
+    CHECK((1.0 + 0.5 * kept) * 1750.0 <= 2001.0);
+  }
+}
+
+TEST_CASE("gaps other than a Poisson process's, promises and the rest of the load are sent or told") {
+  const std::vector<std::string> gamma{"traffic.arrivals=gamma", "traffic.cv=2.0"};
+  CHECK(number(exported("vllm", gamma), "--burstiness") == 0.25);
+  CHECK(number(exported("tensorrt-llm", gamma), "--burstiness") == 0.25);
+  CHECK(notes(exported("sglang", gamma), "traffic.arrivals = \"gamma\" ("));
+  CHECK(notes(exported("vllm", {"traffic.arrivals=constant"}), "traffic.arrivals = \"constant\" ("));
+  const std::vector<std::string> promised{"slo.ttft_p95=1 s", "slo.tpot_p99=50 ms"};
+  CHECK(says(exported("vllm", promised), "--metric-percentiles 95,99"));
+  const ExportedLaunch rest =
+      exported("vllm", {"traffic.prefix={groups=4, tokens=512}", "traffic.retries={failure=0.1}",
+                        "traffic.over_time={shape=\"diurnal\", peak_over_mean=1.5}", "fleet.spare=1"});
+  for (const char* key : {"traffic.prefix", "traffic.retries", "traffic.over_time", "fleet.spare = 1"}) {
+    CHECK(notes(rest, key));
+  }
+  CHECK(number(rest, "--request-rate") > 1.5 * 4.0);  // the peak's, and the attempts that retries add
+  const ExportedLaunch kinds = exported(
+      asked({"kind=serve", "model=llama3.1-70b", "hardware.gpu=h100-sxm-80gb", "serving.weights=fp8", "strategy.tp=4",
+             "traffic.class=[{name=\"chat\", rate=\"3 req/s\", prompt={mean=100}, output={mean=100}}, {name=\"code\", "
+             "rate=\"1 "
+             "req/s\", prompt={mean=900}, output={mean=100}}]"},
+            {"fleet.replicas=1"}));
+  CHECK(notes(kinds, "traffic.class = 2 ("));
+  CHECK(number(kinds, "--random-input-len") == 300.0);
+  CHECK(number(kinds, "--request-rate") == 4.0);
+}
+
+TEST_CASE("a fixed load is sent as before: so many in flight, eight requests for each") {
+  const std::vector<std::string> fixed{
+      "kind=serve",      "model=llama3-70b",       "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8", "serving.isl=2048",
+      "serving.osl=256", "serving.concurrency=64", "serving.weights=bf16",       "strategy.tp=8"};
+  const ExportedLaunch launch = exported(asked(fixed, {}));
+  CHECK(number(launch, "--max-concurrency") == 64.0);
+  CHECK(number(launch, "--num-prompts") == 512.0);
+  CHECK(launch.text.find("--request-rate") == std::string::npos);
+  CHECK(number(launch, "--max-model-len") == 2304.0);
+}
+
+TEST_CASE("a load that a benchmark sends at a rate comes back as traffic") {
+  for (const char* engine : {"vllm", "sglang"}) {
+    CAPTURE(engine);
+    const Scenario scenario =
+        asked(fleet(engine), {"fleet.replicas=2", "traffic.prompt={law=\"uniform\", mean=1500, low=0.4}",
+                              "traffic.output={law=\"uniform\", mean=250, low=0.4}"});
+    const ImportedLaunch back = import_launch({"serve.sh", exported(scenario).text},
+                                              {std::nullopt, {"hardware.gpu=h100-sxm-80gb"}, false}, sources());
+    const auto& ours = std::get<ServeScenario>(scenario.question);
+    const auto& theirs = std::get<ServeScenario>(back.scenario.question);
+    CHECK(theirs.architecture.id == ours.architecture.id);
+    CHECK(theirs.work.layout.tp == 4);
+    REQUIRE(theirs.traffic);
+    CHECK(theirs.traffic->rate().raw() == doctest::Approx(12.0));
+    CHECK(theirs.fleet->replicas == 2);
+    const LengthLaw& prompt = theirs.traffic->classes.front().traffic.prompt;
+    CHECK(prompt.shape == LengthShape::uniform);
+    CHECK(prompt.mean == doctest::Approx(1500.0).epsilon(0.001));
+    CHECK(prompt.low == doctest::Approx(0.4).epsilon(0.005));
+    CHECK(admitted_tokens(theirs) == admitted_tokens(ours));
+    // The scenario file says the same.
+    const Scenario again = read_scenario(parse_toml(back.toml, "again"), "again", sources());
+    CHECK(std::get<ServeScenario>(again.question).traffic->rate().raw() == doctest::Approx(12.0));
+  }
+  const ImportedLaunch gamma = import_launch({"serve.sh",
+                                              "vllm serve Qwen/Qwen3-32B -q fp8\nvllm bench serve --random-input-len "
+                                              "500 --random-output-len 50 --request-rate "
+                                              "3.5 --burstiness 0.25 --max-concurrency 9\n"},
+                                             {std::nullopt, {"hardware.gpu=h100-sxm-80gb"}, false}, sources());
+  const auto& serve = std::get<ServeScenario>(gamma.scenario.question);
+  CHECK(serve.traffic->classes.front().traffic.arrivals.gaps == GapShape::gamma);
+  CHECK(serve.traffic->classes.front().traffic.arrivals.cv == doctest::Approx(2.0));
+  CHECK(std::any_of(gamma.remarks.begin(), gamma.remarks.end(),
+                    [](const std::string& r) { return r.find("ignored: --max-concurrency") != std::string::npos; }));
+}
