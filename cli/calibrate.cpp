@@ -7,7 +7,9 @@
 #include <headroom/calibrate/probes_simulated.hpp>
 #include <headroom/calibrate/sample_set.hpp>
 #include <headroom/calibrate/timings_csv.hpp>
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/fit_overlay.hpp>
+#include <headroom/cli/interrupt.hpp>
 #include <headroom/cli/probe_options.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_calibration.hpp>
@@ -18,7 +20,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
@@ -29,45 +30,55 @@ namespace fs = std::filesystem;
 
 constexpr int device_missing = 3;
 
-constexpr std::array options{
-    Option{"--output", OptionKind::one, "FOLDER", "where samples, manifest and overlay go (default 'calibration')"},
-    Option{"--gpu", OptionKind::one, "ID",
-           "the SKU it is, or the nearest one: base of the overlay; default by its name"},
-    Option{"--id", OptionKind::one, "NAME", "id of the overlay; default the base's own, which it then extends"},
-    Option{"--budget", OptionKind::one, "TIME", "all measurements together, e.g. 8min; default: until the rule is met"},
-    Option{"--precision", OptionKind::one, "SHARE", "half of the median's 95 % interval (default '1 %')"},
-    Option{"--resume", OptionKind::flag, "", "go on with a folder that an earlier calibration began"},
-    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|nccl",
-           "this family of probes alone; repeats"},
-    Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8|int8|fp32|fp8_e5m2|nvfp4",
-           "GEMM in this type alone; repeats (default the first four)"},
-    Option{"--quick", OptionKind::flag, "", "fewer shapes and sizes, no sustained runs"},
-    Option{"--full", OptionKind::flag, "", "every type of GEMM, many more shapes and sizes of the rest"},
-    Option{"--device", OptionKind::one, "N", "CUDA device, counted from 0 (default 0)"},
-    Option{"--share", OptionKind::flag, "", "measure although other processes use the device"},
-    Option{"--patience", OptionKind::one, "TIME",
-           "for one measurement, before the device is said to hang (default 60s)"},
-    Option{"--no-fit", OptionKind::flag, "", "samples alone"},
-    Option{"--simulate", OptionKind::one, "FILE.toml", "measure a device that this file describes (docs/calibrate.md)"},
-    Option{"--compare", OptionKind::flag, "", "two folders: is B slower than A? exit code 1 when it is"},
-    Option{"--threshold", OptionKind::one, "SHARE", "with --compare: slower by more than this (default '2 %')"},
-    Option{"--format", OptionKind::one, "text|json", "of --compare: text for people (default), json"},
+enum class Asks : std::uint8_t { measurement, comparison };
+constexpr std::array forms{
+    Form{"a calibration", "a calibration"},
+    Form{"a comparison of two", "--compare"},
 };
 
-volatile std::sig_atomic_t interrupted = 0;
-
-extern "C" void note_interrupt(int /*signal*/) {
-  interrupted = 1;
-}
-
-/// Ctrl-C ends after the measurement at hand; a second one ends at once.
-void catch_interrupt() {
-  struct sigaction action {};
-  action.sa_handler = note_interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
+constexpr std::array options{
+    Option{"--output", OptionKind::one, "FOLDER", "where samples, manifest and overlay go (default 'calibration')"}
+        .of(Asks::measurement)
+        .that(FileUse::writes_in),
+    Option{"--gpu", OptionKind::one, "ID",
+           "the SKU it is, or the nearest one: base of the overlay; default by its name"}
+        .of(Asks::measurement),
+    Option{"--id", OptionKind::one, "NAME", "id of the overlay; default the base's own, which it then extends"}
+        .of(Asks::measurement)
+        .without("--no-fit"),
+    Option{"--budget", OptionKind::one, "TIME", "all measurements together, e.g. 8min; default: until the rule is met"}
+        .of(Asks::measurement),
+    Option{"--precision", OptionKind::one, "SHARE", "half of the median's 95 % interval (default '1 %')"}.of(
+        Asks::measurement),
+    Option{"--resume", OptionKind::flag, "", "go on with a folder that an earlier calibration began"}.of(
+        Asks::measurement),
+    Option{"--only", OptionKind::many, "gemm|copy|launch|attention|decode|memory|transfer|nccl",
+           "this family of probes alone; repeats"}
+        .of(Asks::measurement),
+    Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8|int8|fp32|fp8_e5m2|nvfp4",
+           "GEMM in this type alone; repeats (default the first four)"}
+        .of(Asks::measurement),
+    Option{"--quick", OptionKind::flag, "", "fewer shapes and sizes, no sustained runs"}.of(Asks::measurement),
+    Option{"--full", OptionKind::flag, "", "every type of GEMM, many more shapes and sizes of the rest"}.of(
+        Asks::measurement),
+    Option{"--device", OptionKind::one, "N", "CUDA device, counted from 0 (default 0)"}
+        .of(Asks::measurement)
+        .without("--simulate"),
+    Option{"--share", OptionKind::flag, "", "measure although other processes use the device"}.of(Asks::measurement),
+    Option{"--patience", OptionKind::one, "TIME",
+           "for one measurement, before the device is said to hang (default 60s)"}
+        .of(Asks::measurement),
+    Option{"--no-fit", OptionKind::flag, "", "samples alone"}.of(Asks::measurement),
+    Option{"--simulate", OptionKind::one, "FILE.toml", "measure a device that this file describes (docs/calibrate.md)"}
+        .of(Asks::measurement)
+        .that(FileUse::reads),
+    Option{"--compare", OptionKind::flag, "", "two folders: is B slower than A? exit code 1 when it is"}.of(
+        Asks::comparison),
+    Option{"--threshold", OptionKind::one, "SHARE", "with --compare: slower by more than this (default '2 %')"}.of(
+        Asks::comparison),
+    Option{"--format", OptionKind::one, "text|json", "of --compare: text for people (default), json"}.of(
+        Asks::comparison),
+};
 
 double share_option(const Arguments& arguments, std::string_view option, double fallback, Diagnostics& diagnostics) {
   const std::optional<double> share = number_option(arguments, option, diagnostics);
@@ -295,12 +306,13 @@ Outcome calibrated(const Arguments& arguments) {
   SampleJournal journal{request.folder};
   const DeviceReading before = monitor == nullptr ? DeviceReading{} : monitor->read();
   const bool terminal = isatty(STDERR_FILENO) != 0;
-  catch_interrupt();
   Calibration calibration;
   std::string lost;
   try {
-    calibration = calibrate(opened.prober, opened.monitor, base, plan, request.rules, journal,
-                            terminal ? ShowProgress{show_progress} : nullptr, [] { return interrupted != 0; });
+    const InterruptGuard guard;
+    calibration =
+        calibrate(opened.prober, opened.monitor, base, plan, request.rules, journal,
+                  terminal ? ShowProgress{show_progress} : nullptr, [] { return InterruptGuard::noted().load(); });
   } catch (const DeviceError& error) {
     lost = error.what();
     calibration = calibration_of(plan, journal.entries(), request.rules);
@@ -317,7 +329,7 @@ Outcome calibrated(const Arguments& arguments) {
   if (!lost.empty()) {
     return {"", "headroom: error: " + lost + "\n" + kept, device_missing};
   }
-  const bool stopped = interrupted != 0;
+  const bool stopped = InterruptGuard::noted().load() && !calibration.ended.empty();
   std::string text = probe_text(manifest, run, base) + "\n" + calibration_text(calibration, request.rules);
   text += "wrote " + request.folder + "\n";
   text += stopped ? kept : fitted_text(arguments, request, base, catalog);
@@ -328,7 +340,7 @@ Outcome calibrated(const Arguments& arguments) {
   warnings += journal.torn() > 0 ? "headroom: warning: the last line of " + request.folder +
                                        "/samples.csv was cut and is measured again\n"
                                  : "";
-  return {text, warnings, 0};
+  return {text, warnings, stopped ? interrupted_code() : 0};
 }
 
 Outcome compared(const Arguments& arguments) {
@@ -362,6 +374,7 @@ Outcome compared(const Arguments& arguments) {
 }
 
 Outcome run(const Arguments& arguments) {
+  require_form(calibrate_verb, arguments.has("--compare") ? Asks::comparison : Asks::measurement, arguments);
   try {
     return arguments.has("--compare") ? compared(arguments) : calibrated(arguments);
   } catch (const DeviceError& error) {
@@ -381,6 +394,7 @@ constexpr std::string_view examples =
 const Verb calibrate_verb{"calibrate", "measure the GPU at hand and fit it: a catalog overlay; or compare two of them",
                           "FOLDER",    2,
                           options,     examples,
-                          run};
+                          run,         nullptr,
+                          forms};
 
 }  // namespace headroom::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom catalog list|show|diff|lint|import`: what is known about hardware, prices and models, and where from.
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/hardware/lint.hpp>
@@ -18,8 +19,17 @@
 namespace headroom::cli {
 namespace {
 
+enum class Asks : std::uint8_t { list, show, diff, lint, import };
+constexpr std::array forms{
+    Form{"'catalog list'", "'catalog list'"},     Form{"'catalog show'", "'catalog show'"},
+    Form{"'catalog diff'", "'catalog diff'"},     Form{"'catalog lint'", "'catalog lint'"},
+    Form{"'catalog import'", "'catalog import'"},
+};
+
 constexpr std::array options{
-    Option{"--file", OptionKind::many, "FILE", "lint: check this GPU file as if it were in the catalog; repeats"},
+    Option{"--file", OptionKind::many, "FILE", "lint: check this GPU file as if it were in the catalog; repeats"}
+        .of(Asks::lint)
+        .that(FileUse::reads),
 };
 
 constexpr std::array<std::string_view, 7> kinds{"gpus", "nodes", "clusters", "prices", "models", "networks", "formats"};
@@ -141,15 +151,42 @@ std::string list(std::string_view kind, const Catalog& catalog, const ModelLibra
   return list_models(models);
 }
 
+/// Reads an entry as a plan would: ConfigError, with the place, for what is none.
+void require_good(std::string_view kind, std::string_view spelling, const Catalog& catalog) {
+  if (kind == "gpus") {
+    static_cast<void>(catalog.device(spelling));
+  } else if (kind == "nodes") {
+    static_cast<void>(catalog.node(spelling));
+  } else if (kind == "clusters") {
+    static_cast<void>(catalog.cluster(spelling));
+  } else {
+    static_cast<void>(catalog.prices(spelling));
+  }
+}
+
 /// The entry a spelling means in any kind: id and the file's own text, which carries every source.
 DataStore::Entry find_entry(std::string_view spelling, const Catalog& catalog) {
   for (const std::string_view kind : {"gpus", "nodes", "clusters", "prices"}) {
     if (auto entry = catalog.store().find(kind, spelling)) {
+      require_good(kind, spelling, catalog);
       return *entry;
     }
   }
   static_cast<void>(catalog.device(spelling));  // throws with the reason or the nearest spelling
   throw ConfigError{"unknown catalog entry " + quoted(spelling)};
+}
+
+/// The same among models and networks too.
+DataStore::Entry shown_entry(std::string_view spelling, const Catalog& catalog) {
+  if (const ModelLibrary models = ModelLibrary::standard(); models.knows(spelling)) {
+    static_cast<void>(models.find(spelling));
+    return models.entry(spelling);
+  }
+  if (const NetworkLibrary networks = NetworkLibrary::standard(); networks.knows(spelling)) {
+    static_cast<void>(networks.find(spelling));
+    return networks.entry(spelling);
+  }
+  return find_entry(spelling, catalog);
 }
 
 std::string value_text(const ConfigValue& value) {
@@ -250,6 +287,16 @@ Outcome run(const Arguments& arguments) {
   const std::vector<std::string> words = arguments.many("");
   const Catalog catalog = Catalog::standard();
   const std::string action = words.empty() ? "list" : words.front();
+  const auto* const found = std::find(actions.begin(), actions.end(), action);
+  if (found == actions.end()) {
+    throw wrong_action(action);
+  }
+  const auto asks = static_cast<std::size_t>(found - actions.begin());
+  require_form(catalog_verb, asks, arguments);
+  if (const std::size_t most = action == "list" ? 2 : action == "lint" ? 1 : 3; words.size() > most) {
+    throw ConfigError{"unexpected argument " + quoted(words[most]) + ": 'catalog " + action + "' takes " +
+                      (action == "list" ? "one kind" : "files, each with --file")};
+  }
   if (action == "list") {
     const ModelLibrary models = ModelLibrary::standard();
     if (words.size() > 1) {
@@ -270,13 +317,8 @@ Outcome run(const Arguments& arguments) {
     if (words.size() != 2) {
       throw ConfigError{"catalog show takes one id, e.g. 'headroom catalog show h100-sxm-80gb'"};
     }
-    const ModelLibrary models = ModelLibrary::standard();
-    if (models.knows(words[1])) {
-      const DataStore::Entry entry = models.entry(words[1]);
-      return {"# " + entry.file + "\n" + entry.text, "", 0};
-    }
-    const NetworkLibrary networks = NetworkLibrary::standard();
-    const DataStore::Entry entry = networks.knows(words[1]) ? networks.entry(words[1]) : find_entry(words[1], catalog);
+    const DataStore::Entry entry = shown_entry(words[1], catalog);
+    refuse_overwrite(catalog_verb, arguments, entry.file, "which is shown");
     return {"# " + entry.file + "\n" + entry.text, "", 0};
   }
   if (action == "diff") {
@@ -290,12 +332,10 @@ Outcome run(const Arguments& arguments) {
       throw ConfigError{
           "catalog import takes one config.json of Hugging Face, e.g. 'headroom catalog import config.json'"};
     }
+    refuse_overwrite(catalog_verb, arguments, words[1], "which is read");
     return {architecture_toml(load_hf_config(words[1])), "", 0};
   }
-  if (action == "lint") {
-    return lint(catalog, arguments.many("--file"));
-  }
-  throw wrong_action(action);
+  return lint(catalog, arguments.many("--file"));
 }
 
 constexpr std::string_view examples =
@@ -322,6 +362,8 @@ const Verb catalog_verb{"catalog",
                         options,
                         examples,
                         run,
-                        words};
+                        words,
+                        forms,
+                        FileUse::none};
 
 }  // namespace headroom::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom collective`: one collective answered, or a file of measured ones scored against the committed curves.
 #include <headroom/calibrate/score_collectives.hpp>
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/kernel_files.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_collective.hpp>
@@ -15,23 +16,41 @@
 namespace headroom::cli {
 namespace {
 
+enum class Asks : std::uint8_t { hosts, cluster, files };
+constexpr std::array forms{
+    Form{"a collective on hosts of one SKU", "a collective and --gpu ID", "text|json"},
+    Form{"a collective on a cluster, which says its hosts", "a collective and --cluster ID", "text|json"},
+    Form{"a file of measured collectives", "a file of measured collectives"},
+};
+
 constexpr std::array options{
-    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog"},
-    Option{"--bytes", OptionKind::one, "SIZE", "buffer as nccl-tests counts it, e.g. \"1 GiB\": gathered, unscattered"},
-    Option{"--gpus", OptionKind::one, "N", "ranks; default all GPUs of the reference node"},
-    Option{"--nodes", OptionKind::one, "N", "hosts they are spread over, on one rail; default 1"},
-    Option{"--network", OptionKind::one, "ID", "with --nodes: efa, infiniband, roce"},
-    Option{"--cluster", OptionKind::one, "ID", "a cluster of the catalog: its hosts, its network, its GPUs"},
-    Option{"--stride", OptionKind::one, "N", "with --cluster: ranks between neighbours of the group, default 1"},
+    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog"}.of(Asks::hosts, Asks::files),
+    Option{"--bytes", OptionKind::one, "SIZE", "buffer as nccl-tests counts it, e.g. \"1 GiB\": gathered, unscattered"}
+        .of(Asks::hosts, Asks::cluster),
+    Option{"--gpus", OptionKind::one, "N", "ranks; default all GPUs of the reference node"}.of(Asks::hosts,
+                                                                                               Asks::cluster),
+    Option{"--nodes", OptionKind::one, "N", "hosts they are spread over, on one rail; default 1"}.of(Asks::hosts),
+    Option{"--network", OptionKind::one, "ID", "with --nodes: efa, infiniband, roce"}.of(Asks::hosts),
+    Option{"--cluster", OptionKind::one, "ID", "a cluster of the catalog: its hosts, its network, its GPUs"}.of(
+        Asks::cluster),
+    Option{"--stride", OptionKind::one, "N", "with --cluster: ranks between neighbours of the group, default 1"}.of(
+        Asks::cluster),
     Option{"--job", OptionKind::one, "N",
-           "with --cluster: ranks of the job, all of whose groups of this form move at once"},
-    Option{"--nvls", OptionKind::one, "on|off", "reductions in the NVSwitch (NCCL_NVLS_ENABLE), on by default"},
-    Option{"--dtype", OptionKind::one, "NAME", "bf16 (default), fp16, fp32; int8 cannot be reduced in the switch"},
-    Option{"--eager", OptionKind::flag, "", "called from Python, outside a graph"},
-    Option{"--measured-busbw", OptionKind::one, "RATE", "\"12 GB/s\": is this the transport you think it is?"},
+           "with --cluster: ranks of the job, all of whose groups of this form move at once"}
+        .of(Asks::cluster),
+    Option{"--nvls", OptionKind::one, "on|off", "reductions in the NVSwitch (NCCL_NVLS_ENABLE), on by default"}.of(
+        Asks::hosts, Asks::cluster),
+    Option{"--dtype", OptionKind::one, "bf16|fp16|fp32|int8", "bf16 by default; int8 cannot be reduced in the switch"}
+        .of(Asks::hosts, Asks::cluster),
+    Option{"--eager", OptionKind::flag, "", "called from Python, outside a graph"}.of(Asks::hosts, Asks::cluster),
+    Option{"--measured-busbw", OptionKind::one, "RATE", "\"12 GB/s\": is this the transport you think it is?"}.of(
+        Asks::hosts, Asks::cluster),
     Option{"--kind", OptionKind::one, "nccl|custom-all-reduce|moe-all-to-all",
-           "with a file: the kind of collectives, where the columns do not tell"},
-    Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"},
+           "with a file: the kind of collectives, where the columns do not tell"}
+        .of(Asks::files),
+    Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"}
+        .of(Asks::files)
+        .that(FileUse::reads),
     Option{"--format", OptionKind::one, "text|json|csv", "text (default), json, csv (rows of a file)"},
 };
 
@@ -94,11 +113,6 @@ GroupView view_of(const Arguments& arguments, const Catalog& catalog, const Devi
 
 /// The group on hosts of the SKU's reference node.
 void place_on_hosts(const Arguments& arguments, const Catalog& catalog, const Device& device, CollectiveQuestion& q) {
-  for (const std::string_view option : {"--stride", "--job"}) {
-    if (arguments.has(option)) {
-      throw ConfigError{std::string{option} + " places the group in a job: name the machine with --cluster"};
-    }
-  }
   q.view = view_of(arguments, catalog, device);
   if (q.view.domains > 1) {
     if (!arguments.has("--network")) {
@@ -119,16 +133,9 @@ bool uniform(Collective collective) {
 
 /// The group among all of its form that tile a job on a cluster.
 void place_on_cluster(const Arguments& arguments, const Catalog& catalog, CollectiveQuestion& q) {
-  Diagnostics problems;
-  for (const std::string_view option : {"--nodes", "--network", "--gpu"}) {
-    if (arguments.has(option)) {
-      problems.add("", {}, std::string{option} + " and --cluster: the cluster says it; give one of them");
-    }
-  }
   if (!arguments.has("--gpus")) {
-    problems.add("", {}, "--cluster needs --gpus, the ranks of the group");
+    throw ConfigError{"--cluster needs --gpus, the ranks of the group"};
   }
-  problems.throw_if_any();
   const Cluster& cluster = catalog.cluster(arguments.one("--cluster"));
   const std::int64_t ranks = count_option(arguments, "--gpus", 0);
   const std::int64_t stride = count_option(arguments, "--stride", 1);
@@ -168,7 +175,7 @@ Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Dev
     place_on_hosts(arguments, catalog, device, q);
   }
   q.options.nvls = arguments.one("--nvls", "on") == "on";
-  q.options.floating = arguments.one("--dtype", "bf16").find("int") == std::string::npos;
+  q.options.floating = arguments.one("--dtype", "bf16") != "int8";
   q.eager = arguments.has("--eager");
   if (arguments.has("--measured-busbw")) {
     q.measured = quantity_option<BytesPerSecond>(arguments, "--measured-busbw");
@@ -211,20 +218,17 @@ Outcome run(const Arguments& arguments) {
         "all-reduce --bytes "
         "\"1 GiB\" --gpu h100-sxm-80gb --gpus 8'"};
   }
+  const std::optional<Collective> collective = what.size() == 1 ? collective_named(what.front()) : std::nullopt;
+  if (!collective && what.size() == 1 && what.front().find_first_of("./") == std::string::npos) {
+    throw ConfigError{"collective " + quoted(what.front()) + " is not known" +
+                      suggestion(what.front(), collective_names)};
+  }
+  require_form(collective_verb, !collective ? Asks::files : placed ? Asks::cluster : Asks::hosts, arguments);
   const Catalog catalog = Catalog::standard();
   const Device& device = catalog.device(placed ? catalog.node(catalog.cluster(arguments.one("--cluster")).node).gpu
                                                : arguments.one("--gpu"));
-  if (what.size() == 1) {
-    if (const std::optional<Collective> collective = collective_named(what.front())) {
-      return answer_one(arguments, catalog, device, *collective);
-    }
-    if (what.front().find('.') == std::string::npos && what.front().find('/') == std::string::npos) {
-      throw ConfigError{"collective " + quoted(what.front()) + " is not known" +
-                        suggestion(what.front(), collective_names)};
-    }
-  }
-  if (placed) {
-    throw ConfigError{"a file of measured collectives is scored for a SKU: --gpu, not --cluster"};
+  if (collective) {
+    return answer_one(arguments, catalog, device, *collective);
   }
   return score_files(arguments, catalog, device);
 }
@@ -256,6 +260,7 @@ const Verb collective_verb{"collective",
                            options,
                            examples,
                            run,
-                           words};
+                           words,
+                           forms};
 
 }  // namespace headroom::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom compare`: plans side by side.
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/compare_overlay.hpp>
 #include <headroom/cli/harness.hpp>
 #include <headroom/cli/render_comparison.hpp>
@@ -16,16 +17,31 @@ namespace {
 
 constexpr std::size_t most_plans = 16;
 
+enum class Asks : std::uint8_t { plans, overlay, harness };
+constexpr std::array forms{
+    Form{"a comparison of scenarios", "several scenarios", "text|json|html"},
+    Form{"what an overlay changes", "--overlay FOLDER", "text"},
+    Form{"a matrix of cells", "--harness FILE.csv", "text|json"},
+};
+
 constexpr std::array options{
     Option{"--set-each", OptionKind::many, "KEY=VALUE", "override a key of every scenario; repeats"},
-    Option{"--overlay", OptionKind::one, "FOLDER", "one scenario without and with a data folder: what changes"},
+    Option{"--overlay", OptionKind::one, "FOLDER", "one scenario without and with a data folder: what changes"}
+        .of(Asks::overlay)
+        .that(FileUse::reads),
     Option{
         "--harness", OptionKind::one, "FILE.csv",
-        "one scenario over a matrix of SKUs and scales: what to expect of each cell, and whether measured rates hold"},
-    Option{"--tolerance", OptionKind::one, "SHARE", "with --harness; default: what past predictions were off by"},
-    Option{"--deadline", OptionKind::one, "TIME", "training: what the whole run may take, e.g. \"90 d\""},
-    Option{"--ttft", OptionKind::one, "TIME", "serving: what the first token may take, e.g. \"500 ms\""},
-    Option{"--tpot", OptionKind::one, "TIME", "serving: what each further token may take, e.g. \"50 ms\""},
+        "one scenario over a matrix of SKUs and scales: what to expect of each cell, and whether measured rates hold"}
+        .of(Asks::harness)
+        .that(FileUse::reads),
+    Option{"--tolerance", OptionKind::one, "SHARE", "with --harness; default: what past predictions were off by"}.of(
+        Asks::harness),
+    Option{"--deadline", OptionKind::one, "TIME", "training: what the whole run may take, e.g. \"90 d\""}.of(
+        Asks::plans),
+    Option{"--ttft", OptionKind::one, "TIME", "serving: what the first token may take, e.g. \"500 ms\""}.of(
+        Asks::plans),
+    Option{"--tpot", OptionKind::one, "TIME", "serving: what each further token may take, e.g. \"50 ms\""}.of(
+        Asks::plans),
     Option{"--format", OptionKind::one, "text|json|html",
            "text for people (default), json with raw SI, html: one file with charts"},
 };
@@ -35,6 +51,7 @@ struct Compared {
   std::vector<Scenario> scenarios;
   std::string said;      ///< of the searches, for stderr
   std::string no_plans;  ///< why searches took nothing
+  int code = 1;          ///< for want of these plans
 };
 
 void add_searched(const ConfigValue& root, const std::string& file, const Sources& sources, Compared& compared) {
@@ -42,6 +59,7 @@ void add_searched(const ConfigValue& root, const std::string& file, const Source
   compared.said += file + ": " + found.effort;
   if (!found.answer.plan) {
     compared.no_plans += file + ": " + no_plan_text(found.answer);
+    compared.code = std::max(compared.code, found.code_without_plan());
     return;
   }
   compared.said += file + ": " + taken_text(found.answer);
@@ -55,7 +73,7 @@ Compared read_all(const Arguments& arguments, const Sources& sources) {
   Diagnostics diagnostics;
   for (const std::string& file : arguments.many("")) {
     try {
-      const ConfigValue root = priced_tree(file, overrides, sources, "compare");
+      const ConfigValue root = priced_tree(compare_verb, arguments, file, overrides, sources);
       if (asks_for_search(root)) {
         add_searched(root, file, sources, compared);
       } else {
@@ -72,11 +90,12 @@ Compared read_all(const Arguments& arguments, const Sources& sources) {
 }
 
 Outcome run_compare(const Arguments& arguments) {
-  if (arguments.has("--overlay")) {
-    return compare_overlay(arguments);
-  }
-  if (arguments.has("--harness")) {
-    return run_harness(arguments);
+  const Asks asks = arguments.has("--overlay")   ? Asks::overlay
+                    : arguments.has("--harness") ? Asks::harness
+                                                 : Asks::plans;
+  require_form(compare_verb, asks, arguments);
+  if (asks != Asks::plans) {
+    return asks == Asks::overlay ? compare_overlay(arguments) : run_harness(arguments);
   }
   Diagnostics diagnostics;
   Objectives objectives;
@@ -91,7 +110,7 @@ Outcome run_compare(const Arguments& arguments) {
   const Sources sources = Sources::standard();
   Compared compared = read_all(arguments, sources);
   if (!compared.no_plans.empty()) {
-    return {"", compared.said + compared.no_plans, 1};
+    return {"", compared.said + compared.no_plans, compared.code};
   }
   const Comparison comparison = compare_plans(std::move(compared.scenarios), objectives);
   const bool any = std::any_of(comparison.plans.begin(), comparison.plans.end(),
@@ -110,9 +129,14 @@ constexpr std::string_view examples =
 
 }  // namespace
 
-const Verb compare_verb{"compare",       "plans side by side: by term, by dollar, and whether they differ at all",
-                        "SCENARIO.toml", most_plans,
-                        options,         examples,
-                        run_compare};
+const Verb compare_verb{"compare",
+                        "plans side by side: by term, by dollar, and whether they differ at all",
+                        "SCENARIO.toml",
+                        most_plans,
+                        options,
+                        examples,
+                        run_compare,
+                        nullptr,
+                        forms};
 
 }  // namespace headroom::cli

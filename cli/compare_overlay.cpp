@@ -57,9 +57,10 @@ void collect(const ConfigValue& value, const std::string& name, std::vector<Figu
   }
 }
 
-std::vector<Figure> figures_of(const std::string& file, const std::vector<std::string>& overrides) {
+std::vector<Figure> figures_of(const Arguments& arguments, const std::string& file) {
   const Sources sources = Sources::standard();
-  const Plan plan = make_plan(scenario_of(file, overrides, sources, "compare"), false, PlanPart::all, {}, std::nullopt);
+  const Plan plan = make_plan(scenario_of(compare_verb, arguments, file, arguments.many("--set-each"), sources), false,
+                              PlanPart::all, {}, std::nullopt);
   std::vector<Figure> figures;
   collect(parse_json(plan_json(plan), file), "", figures);
   return figures;
@@ -77,12 +78,11 @@ Outcome compare_overlay(const Arguments& arguments) {
   if (!std::filesystem::is_directory(folder, error)) {
     throw ConfigError{"--overlay " + quoted(folder) + " is no folder; 'headroom calibrate' writes one"};
   }
-  const std::vector<std::string> overrides = arguments.many("--set-each");
-  const std::vector<Figure> without = figures_of(files.front(), overrides);
+  const std::vector<Figure> without = figures_of(arguments, files.front());
   std::vector<Figure> with;
   {
     const DataFolder scope{folder};
-    with = figures_of(files.front(), overrides);
+    with = figures_of(arguments, files.front());
   }
   Table table{{"number", "without", "with", "change %"}};
   constexpr double noticed = 5e-4;

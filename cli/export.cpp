@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom export`: a plan as the launch file of another program, training or serving.
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/render_fleet.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/cli/verb.hpp>
@@ -22,7 +23,8 @@ constexpr std::array options{
     Option{"--search", OptionKind::many, "AXIS=VALUES",
            "free an axis, e.g. tp=any; 'any': the whole strategy; the plan taken is written"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
-    Option{"--output", OptionKind::one, "FILE", "write the launch to a file, whole or not at all"},
+    Option{"--output", OptionKind::one, "FILE", "write the launch to a file, whole or not at all"}.that(
+        FileUse::writes),
 };
 
 LaunchForm form_named(const std::string& name) {
@@ -54,7 +56,9 @@ ConfigValue tree_of(const std::string& file, const Arguments& arguments) {
   for (const std::string& assignment : arguments.many("--set")) {
     overrides.push_back(assignment);
   }
-  return scenario_tree(file, overrides);
+  ConfigValue root = scenario_tree(file, overrides);
+  refuse_overwrite_of(export_verb, arguments, root);
+  return root;
 }
 
 /// The launch file, to stdout or where --output says. What it does not say of the network stands on stderr as well: a
@@ -173,7 +177,7 @@ Outcome run(const Arguments& arguments) {
   }
   const FoundPlan found = find_plan(root, file, sources);
   if (!found.answer.plan) {
-    return {"", found.effort + "not written: " + no_plan_text(found.answer), 1};
+    return {"", found.effort + "not written: " + no_plan_text(found.answer), found.code_without_plan()};
   }
   return write(*found.answer.plan, file, arguments, found.effort + taken_text(found.answer));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom fabric show`: a host or a cluster as links and rates, and what each axis of a strategy sees of it.
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/render_fabric.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/csv.hpp>
@@ -15,19 +16,38 @@
 namespace headroom::cli {
 namespace {
 
+enum class Asks : std::uint8_t { entry, host, drawn_entry, drawn_host };
+constexpr std::array forms{
+    Form{"a node type or a cluster of the catalog", "a node type or a cluster", "text|json"},
+    Form{"a host from a file", "--topo or --nccl-xml", "text|json"},
+    Form{"a drawing of one host (--format dot)", "", "dot"},
+    Form{"a drawing of one host (--format dot)", "", "dot"},
+};
+
 constexpr std::array options{
-    Option{"--gpus", OptionKind::one, "N", "GPUs of the job; default those of the strategy, else all"},
-    Option{"--strategy", OptionKind::one, "AXES", "\"tp=8,pp=4,dp=16\", also cp, ep, etp; dp follows from --gpus"},
-    Option{"--order", OptionKind::one, "ORDER", "axes from neighbouring ranks outward; default tp-cp-ep-dp-pp"},
-    Option{"--topo", OptionKind::one, "FILE", "the host as 'nvidia-smi topo -m' prints it; needs --gpu"},
-    Option{"--nccl-xml", OptionKind::one, "FILE", "the host as NCCL_TOPO_DUMP_FILE has it; needs --gpu"},
+    Option{"--gpus", OptionKind::one, "N", "GPUs of the job; default those of the strategy, else all"}.of(Asks::entry,
+                                                                                                          Asks::host),
+    Option{"--strategy", OptionKind::one, "AXES", "\"tp=8,pp=4,dp=16\", also cp, ep, etp; dp follows from --gpus"}.of(
+        Asks::entry, Asks::host),
+    Option{"--order", OptionKind::one, "ORDER", "axes from neighbouring ranks outward; default tp-cp-ep-dp-pp"}
+        .of(Asks::entry, Asks::host)
+        .with("--strategy"),
+    Option{"--topo", OptionKind::one, "FILE", "the host as 'nvidia-smi topo -m' prints it; needs --gpu"}.that(
+        FileUse::reads),
+    Option{"--nccl-xml", OptionKind::one, "FILE", "the host as NCCL_TOPO_DUMP_FILE has it; needs --gpu"}.that(
+        FileUse::reads),
     Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog; default the node type's own"},
-    Option{"--like", OptionKind::one, "NODE", "with a file: what it does not say is as in this node type"},
-    Option{"--nic-rate", OptionKind::one, "RATE", "with a file: of one NIC, e.g. \"400 Gb/s\""},
-    Option{"--socket-link", OptionKind::one, "RATE", "with a file: between sockets, e.g. \"22 GB/s\""},
+    Option{"--like", OptionKind::one, "NODE", "with a file: what it does not say is as in this node type"}.of(
+        Asks::host, Asks::drawn_host),
+    Option{"--nic-rate", OptionKind::one, "RATE", "with a file: of one NIC, e.g. \"400 Gb/s\""}.of(Asks::host,
+                                                                                                   Asks::drawn_host),
+    Option{"--socket-link", OptionKind::one, "RATE", "with a file: between sockets, e.g. \"22 GB/s\""}.of(
+        Asks::host, Asks::drawn_host),
     Option{"--nics", OptionKind::one, "NAMES",
-           "with a file: those that collectives use, \"mlx5_0,mlx5_3\"; default all"},
-    Option{"--no-peer-access", OptionKind::flag, "", "with a file: GPUs do not reach each other's memory over PCIe"},
+           "with a file: those that collectives use, \"mlx5_0,mlx5_3\"; default all"}
+        .of(Asks::host, Asks::drawn_host),
+    Option{"--no-peer-access", OptionKind::flag, "", "with a file: GPUs do not reach each other's memory over PCIe"}.of(
+        Asks::host, Asks::drawn_host),
     Option{"--format", OptionKind::one, "text|json|dot", "text (default), json, dot (one host, for Graphviz)"},
 };
 
@@ -310,11 +330,11 @@ Outcome run(const Arguments& arguments) {
     throw ConfigError{imported ? "'headroom fabric show' takes a file or an id, not both"
                                : "name a node type or a cluster, e.g. 'headroom fabric show dgx-h100'"};
   }
-  for (const std::string_view option : {"--like", "--nic-rate", "--socket-link", "--nics", "--no-peer-access"}) {
-    if (!imported && arguments.has(option)) {
-      throw ConfigError{std::string{option} + " goes with --topo or --nccl-xml; a node type states its own"};
-    }
-  }
+  const std::string form = arguments.one("--format", "text");
+  require_form(
+      fabric_verb,
+      form == "dot" ? (imported ? Asks::drawn_host : Asks::drawn_entry) : (imported ? Asks::host : Asks::entry),
+      arguments);
   const Catalog catalog = Catalog::standard();
   FabricReport report;
   if (imported) {
@@ -323,7 +343,6 @@ Outcome run(const Arguments& arguments) {
     take_entry(arguments, catalog, words[1], report);
   }
   fill(arguments, report);
-  const std::string form = arguments.one("--format", "text");
   return {form == "json" ? fabric_json(report) : form == "dot" ? fabric_dot(report) : fabric_text(report), "", 0};
 }
 
@@ -347,6 +366,8 @@ const Verb fabric_verb{"fabric",
                        options,
                        examples,
                        run,
-                       words};
+                       words,
+                       forms,
+                       FileUse::none};
 
 }  // namespace headroom::cli

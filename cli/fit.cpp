@@ -2,6 +2,7 @@
 // `headroom fit`: measured rows in, the sustained shares of the rough stack out.
 #include <headroom/calibrate/fit_rough.hpp>
 #include <headroom/calibrate/fit_serving_memory.hpp>
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/fit_kernels.hpp>
 #include <headroom/cli/fit_overlay.hpp>
 #include <headroom/cli/fit_serving.hpp>
@@ -19,35 +20,72 @@
 namespace headroom::cli {
 namespace {
 
+enum class Asks : std::uint8_t { shares, memory, serving, training, kernels, overlay };
+constexpr std::array forms{
+    Form{"a fit of the rough stack's shares", "--stack rough-train", "text|toml"},
+    Form{"a fit of an engine's memory", "--stack tensorrt-llm", "text|toml"},
+    Form{"a fit of serving times", "--stack serving", "text"},
+    Form{"a fit of a training software", "--stack SOFTWARE", "text|csv|markdown"},
+    Form{"a fit of kernel curves", "--gpu ID", "text|toml|json"},
+    Form{"a fit of an overlay", "--base ID", "text|toml|json"},
+};
+
 constexpr std::array options{
     Option{"--stack", OptionKind::one, "NAME",
            "what to fit: a training software or all of them; serving (times of all engines); rough-train (default); "
-           "tensorrt-llm (memory)"},
-    Option{"--level", OptionKind::many, "ID", "with a training software: fit the level of this SKU or generation too"},
+           "tensorrt-llm (memory)"}
+        .of(Asks::shares, Asks::memory, Asks::serving, Asks::training),
+    Option{"--level", OptionKind::many, "ID", "with a training software: fit the level of this SKU or generation too"}
+        .of(Asks::training),
     Option{"--write", OptionKind::one, "FOLDER",
-           "with a training software or serving: put the numbers into FOLDER/stacks/{train,serve,step}"},
+           "with a training software or serving: put the numbers into FOLDER/stacks/{train,serve,step}"}
+        .of(Asks::training, Asks::serving)
+        .that(FileUse::writes_in),
     Option{"--no-left-out", OptionKind::flag, "",
-           "with a training software or serving: do not fit again without each source"},
+           "with a training software or serving: do not fit again without each source"}
+        .of(Asks::training, Asks::serving),
     Option{"--only", OptionKind::many, "NAME",
-           "with serving: a stack or a number (vllm.sequence) to fit, all others held"},
-    Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"},
-    Option{"--base", OptionKind::one, "ID", "folders of samples instead of files: the SKU that an overlay extends"},
-    Option{"--id", OptionKind::one, "NAME", "with --base: id of the overlay; default the base's own"},
-    Option{"--output", OptionKind::one, "PATH", "write the answer to a file; with --base the overlay's folder"},
-    Option{"--html", OptionKind::one, "FILE", "with --base: the fit as one file with charts, for a browser"},
+           "with serving: a stack or a number (vllm.sequence) to fit, all others held"}
+        .of(Asks::serving),
+    Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"}.of(
+        Asks::kernels),
+    Option{"--base", OptionKind::one, "ID", "folders of samples instead of files: the SKU that an overlay extends"}.of(
+        Asks::overlay),
+    Option{"--id", OptionKind::one, "NAME", "with --base: id of the overlay; default the base's own"}.of(Asks::overlay),
+    Option{"--output", OptionKind::one, "PATH", "write the answer to a file; with --base the overlay's folder"}.that(
+        FileUse::writes_in),
+    Option{"--html", OptionKind::one, "FILE", "with --base: the fit as one file with charts, for a browser"}
+        .of(Asks::overlay)
+        .that(FileUse::writes),
     Option{"--kind", OptionKind::one,
            "gemm|attention-prefill|attention-decode|moe|quantize|attention-training|nccl|custom-all-reduce|"
            "moe-all-to-all",
-           "with --gpu: the kind of kernels, where the columns do not tell"},
-    Option{"--engine", OptionKind::one, "NAME", "with --gpu: only kernels of this engine"},
-    Option{"--dtype", OptionKind::one, "NAME", "with --gpu: only kernels of this format"},
-    Option{"--cross-validate", OptionKind::one, "N", "with --gpu: folds by shape (default 5; 0: none)"},
-    Option{"--probe-shapes", OptionKind::flag, "", "with --gpu: fit on the probe's shapes alone, judge on the others"},
-    Option{"--source", OptionKind::one, "TEXT", "with --gpu and toml: where the kernels come from"},
+           "with --gpu: the kind of kernels, where the columns do not tell"}
+        .of(Asks::kernels),
+    Option{"--engine", OptionKind::one, "NAME", "with --gpu: only kernels of this engine"}.of(Asks::kernels),
+    Option{"--dtype", OptionKind::one, "NAME", "with --gpu: only kernels of this format"}.of(Asks::kernels),
+    Option{"--cross-validate", OptionKind::one, "N", "with --gpu: folds by shape (default 5; 0: none)"}
+        .of(Asks::kernels)
+        .without("--probe-shapes"),
+    Option{"--probe-shapes", OptionKind::flag, "", "with --gpu: fit on the probe's shapes alone, judge on the others"}
+        .of(Asks::kernels),
+    Option{"--source", OptionKind::one, "TEXT", "with --gpu and toml: where the kernels come from"}
+        .of(Asks::kernels)
+        .with("--format toml"),
     Option{
         "--format", OptionKind::one, "text|toml|json|csv|markdown",
         "a table, or TOML ready to paste; json with --gpu; with a training software csv of runs, or the accuracy page"},
 };
+
+Asks asks_of(const Arguments& arguments) {
+  const std::string stack = arguments.one("--stack", "rough-train");
+  return arguments.has("--base")   ? Asks::overlay
+         : arguments.has("--gpu")  ? Asks::kernels
+         : stack == "serving"      ? Asks::serving
+         : stack == "tensorrt-llm" ? Asks::memory
+         : stack == "rough-train"  ? Asks::shares
+                                   : Asks::training;
+}
 
 std::string percent(double fraction) {
   return std::isfinite(fraction) ? format_number(100.0 * fraction) : "-";
@@ -118,18 +156,14 @@ std::string memory_fit_text(const ServingMemoryFit& fit, const Arguments& argume
          ", per doubling of tp " + format(c.framework_per_doubling) + "\n\n" + table.text(0);
 }
 
-Outcome fitted(const Arguments& arguments) {
-  const std::vector<std::string> paths = arguments.many("");
-  if (paths.empty()) {
-    throw ConfigError{"name the files of measured training rows, e.g. 'headroom fit train_*.csv'"};
-  }
-  if (arguments.has("--gpu")) {
+/// The answer of a fit to files of rows or kernels.
+Outcome fitted(const Arguments& arguments, Asks asks) {
+  if (asks == Asks::kernels) {
     return fit_kernels(arguments);
   }
-  const std::string stack = arguments.one("--stack", "rough-train");
   Diagnostics diagnostics;
   std::vector<RunFile> files;
-  for (const std::string& path : paths) {
+  for (const std::string& path : arguments.many("")) {
     std::ifstream stream{path, std::ios::binary};
     if (!stream) {
       diagnostics.add(path, {}, "cannot be read");
@@ -138,14 +172,14 @@ Outcome fitted(const Arguments& arguments) {
     }
   }
   diagnostics.throw_if_any();
-  if (stack == "serving") {
+  if (asks == Asks::serving) {
     return fit_serving_times(arguments, files);
   }
-  if (stack != "rough-train" && stack != "tensorrt-llm") {
+  if (asks == Asks::training) {
     return fit_training(arguments, files);
   }
   const Sources sources = Sources::standard();
-  if (stack == "tensorrt-llm") {
+  if (asks == Asks::memory) {
     return {memory_fit_text(fit_serving_memory(files, Engine::tensorrt_llm, sources), arguments), "", 0};
   }
   const RoughFit fit = fit_rough(files, sources);
@@ -153,14 +187,22 @@ Outcome fitted(const Arguments& arguments) {
 }
 
 Outcome run(const Arguments& arguments) {
-  if (arguments.has("--base") && !arguments.many("").empty()) {
+  const Asks asks = asks_of(arguments);
+  require_form(fit_verb, asks, arguments);
+  if (arguments.many("").empty()) {
+    throw ConfigError{asks == Asks::overlay
+                          ? "name the folders of samples, e.g. 'headroom fit h200-rack-7 --base h200-sxm-141gb'"
+                          : "name the files of measured training rows, e.g. 'headroom fit train_*.csv'"};
+  }
+  if (asks == Asks::overlay) {
     return fit_overlay(arguments);
   }
-  if (arguments.has("--html")) {
-    throw ConfigError{"--html draws a fit of a folder of samples: name the folder and its SKU with --base"};
+  const bool to_file = arguments.has("--output");
+  if (to_file) {
+    require_writable(arguments.one("--output"));
   }
-  Outcome outcome = fitted(arguments);
-  if (arguments.has("--output")) {
+  Outcome outcome = fitted(arguments, asks);
+  if (to_file) {
     write_whole_file(arguments.one("--output"), outcome.out);
     outcome.out.clear();
   }
@@ -179,8 +221,10 @@ constexpr std::string_view examples =
 
 }  // namespace
 
-const Verb fit_verb{
-    "fit", "fit stacks from measured runs, kernel curves from measured kernels", "FILE.csv", 10000, options, examples,
-    run};
+const Verb fit_verb{"fit",      "fit stacks from measured runs, kernel curves from measured kernels",
+                    "FILE.csv", 10000,
+                    options,    examples,
+                    run,        nullptr,
+                    forms};
 
 }  // namespace headroom::cli

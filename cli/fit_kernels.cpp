@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <ctime>
 #include <numeric>
+#include <set>
 
 namespace headroom::cli {
 namespace {
@@ -272,9 +273,11 @@ std::vector<Fitted> fit_all(const Arguments& arguments,
                             Remarks& left_out) {
   const int folds = folds_of(arguments);
   std::vector<Fitted> all;
+  std::set<std::string> others;
   for (KernelGroup& group : group_kernels(files)) {
     if ((arguments.has("--engine") && arguments.one("--engine") != group.engine) ||
         (arguments.has("--dtype") && arguments.one("--dtype") != group.format)) {
+      others.insert(group.engine + " in " + group.format);
       continue;
     }
     if (group.kind != KernelKind::gemm && group.rows.size() < fewest_kernels(group.kind)) {
@@ -306,7 +309,15 @@ std::vector<Fitted> fit_all(const Arguments& arguments,
     }
   }
   if (all.empty()) {
-    throw ConfigError{"no kernel is left to fit: no row of the engine or format asked for"};
+    std::string asked;
+    for (const std::string_view option : {"--engine", "--dtype"}) {
+      asked += arguments.has(option) ? " " + std::string{option} + " " + quoted(arguments.one(option)) : "";
+    }
+    std::string rows;
+    for (const std::string& other : others) {
+      rows += (rows.empty() ? "; the files have " : ", ") + other;
+    }
+    throw ConfigError{"no kernel is left to fit" + (asked.empty() ? std::string{} : " with" + asked) + rows};
   }
   return all;
 }

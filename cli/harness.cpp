@@ -78,7 +78,7 @@ std::vector<HarnessCell> priced(const Arguments& arguments, const std::string& f
     std::vector<std::string> overrides = arguments.many("--set-each");
     overrides.insert(overrides.end(), row.overrides.begin(), row.overrides.end());
     try {
-      cells.push_back(expect_cell(scenario_of(file, overrides, sources, "compare"), row.name, tolerance));
+      cells.push_back(expect_cell(scenario_of(compare_verb, arguments, file, overrides, sources), row.name, tolerance));
       cells.back().measured = row.measured;
     } catch (const ConfigError& error) {
       for (const Diagnostic& d : error.diagnostics()) {

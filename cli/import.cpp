@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom import`: a launch file of another program as a scenario, results of another benchmark as samples.
 #include <headroom/calibrate/import_samples.hpp>
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/whole_file.hpp>
@@ -31,28 +32,40 @@ constexpr std::array keys{
     ImportOption{"--weights", "serving.weights"},
 };
 
+enum class Asks : std::uint8_t { launch, samples };
+constexpr std::array forms{
+    Form{"a launch file as a scenario", "a launch file"},
+    Form{"results of a benchmark as samples", "--from nccl-tests, rccl-tests, nvbandwidth, mixbench or nvidia-smi"},
+};
+
 constexpr std::array options{
     Option{"--from", OptionKind::one,
            "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|nccl-tests|rccl-tests|nvbandwidth|mixbench|"
            "nvidia-smi",
            "the file's form; default: the launch file that its text looks like"},
-    Option{"--model", OptionKind::one, "ID", "model preset or config.json; numbers of the file must agree with it"},
-    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog, which no launch file names"},
-    Option{"--gpus", OptionKind::one, "N", "number of GPUs, where no launch line says it"},
-    Option{"--node", OptionKind::one, "ID", "node type; default the SKU's reference node"},
-    Option{"--seq-len", OptionKind::one, "TOKENS", "tokens per sequence"},
-    Option{"--global-batch", OptionKind::one, "N", "sequences per step"},
-    Option{"--precision", OptionKind::one, "NAME", "fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4"},
-    Option{"--tokens", OptionKind::one, "N", "tokens of the whole run, e.g. 15e12"},
-    Option{"--software", OptionKind::one, "ID", "training software, where it is another than the form's own"},
-    Option{"--isl", OptionKind::one, "TOKENS",
-           "serving: input tokens, which a launch line without its benchmark lacks"},
-    Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"},
-    Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"},
-    Option{"--weights", OptionKind::one, "NAME", "serving: format of the weights, which only the checkpoint says"},
-    Option{"--set", OptionKind::many, "KEY=VALUE", "state any key of the scenario; wins over the file; repeats"},
-    Option{"--ignore-unknown", OptionKind::flag, "", "list unknown flags as ignored instead of refusing them"},
-    Option{"--output", OptionKind::one, "SCENARIO.toml", "write the scenario to a file, whole or not at all"},
+    Option{"--model", OptionKind::one, "ID", "model preset or config.json; numbers of the file must agree with it"}.of(
+        Asks::launch),
+    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog, which no launch file names"}.of(Asks::launch),
+    Option{"--gpus", OptionKind::one, "N", "number of GPUs, where no launch line says it"}.of(Asks::launch),
+    Option{"--node", OptionKind::one, "ID", "node type; default the SKU's reference node"}.of(Asks::launch),
+    Option{"--seq-len", OptionKind::one, "TOKENS", "tokens per sequence"}.of(Asks::launch),
+    Option{"--global-batch", OptionKind::one, "N", "sequences per step"}.of(Asks::launch),
+    Option{"--precision", OptionKind::one, "NAME", "fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4"}.of(Asks::launch),
+    Option{"--tokens", OptionKind::one, "N", "tokens of the whole run, e.g. 15e12"}.of(Asks::launch),
+    Option{"--software", OptionKind::one, "ID", "training software, where it is another than the form's own"}.of(
+        Asks::launch),
+    Option{"--isl", OptionKind::one, "TOKENS", "serving: input tokens, which a launch line without its benchmark lacks"}
+        .of(Asks::launch),
+    Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"}.of(Asks::launch),
+    Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"}.of(Asks::launch),
+    Option{"--weights", OptionKind::one, "NAME", "serving: format of the weights, which only the checkpoint says"}.of(
+        Asks::launch),
+    Option{"--set", OptionKind::many, "KEY=VALUE", "state any key of the scenario; wins over the file; repeats"}.of(
+        Asks::launch),
+    Option{"--ignore-unknown", OptionKind::flag, "", "list unknown flags as ignored instead of refusing them"}.of(
+        Asks::launch),
+    Option{"--output", OptionKind::one, "SCENARIO.toml", "write the scenario to a file, whole or not at all"}.that(
+        FileUse::writes),
 };
 
 ImportRequest request_of(const Arguments& arguments) {
@@ -95,12 +108,7 @@ std::optional<ImportedSamples> samples_of(const Arguments& arguments, const std:
   if (found == sample_form_names.end()) {
     return std::nullopt;
   }
-  for (const ImportOption& option : keys) {
-    if (arguments.has(option.option)) {
-      throw ConfigError{std::string{option.option} + " is a key of a scenario; results of " + std::string{*found} +
-                        " are none"};
-    }
-  }
+  require_form(import_verb, Asks::samples, arguments);
   return import_samples(static_cast<SampleForm>(found - sample_form_names.begin()), read_file(file).text, file);
 }
 
@@ -111,6 +119,10 @@ Outcome run(const Arguments& arguments) {
   }
   if (const std::optional<ImportedSamples> samples = samples_of(arguments, files.front())) {
     return delivered(arguments, samples->text, samples->remarks);
+  }
+  require_form(import_verb, Asks::launch, arguments);
+  if (arguments.has("--model")) {
+    refuse_overwrite(import_verb, arguments, arguments.one("--model"), "which --model may name");
   }
   const Sources sources = Sources::standard();
   const ImportedLaunch launch = import_launch(read_file(files.front()), request_of(arguments), sources);
@@ -129,6 +141,7 @@ constexpr std::string_view examples =
 const Verb import_verb{"import", "a launch file of another program as a scenario, a benchmark's results as samples",
                        "FILE",   1,
                        options,  examples,
-                       run};
+                       run,      nullptr,
+                       forms};
 
 }  // namespace headroom::cli

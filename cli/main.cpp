@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the command line from the verbs' tables and maps failures to exit codes. The only file that sees CLI11.
+#include <headroom/cli/command.hpp>
+#include <headroom/cli/interrupt.hpp>
 #include <headroom/cli/process.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -26,8 +28,6 @@ void say(std::string_view text) {
   std::fputs(shown_lines(text).c_str(), stderr);
 }
 
-constexpr std::string_view output_option = "--output";  ///< every verb's, unless its own table says what it means
-
 std::string overview() {
   std::string text = "headroom: " + std::string{program_summary} + "\n\nusage: headroom VERB [OPTIONS]\n\n";
   for (const Verb* verb : all_verbs()) {
@@ -41,14 +41,14 @@ std::string overview() {
 struct Parsed {
   std::deque<bool> flags;
   std::deque<std::vector<std::string>> lists;
-  std::vector<std::pair<const Option*, const bool*>> flag_of;
+  std::vector<std::pair<std::string_view, const bool*>> flag_of;
   std::vector<std::pair<std::string_view, const std::vector<std::string>*>> list_of;
 
   [[nodiscard]] Arguments arguments() const {
     Arguments result;
-    for (const auto& [option, set] : flag_of) {
+    for (const auto& [name, set] : flag_of) {
       if (*set) {
-        result.add(option->name, "");
+        result.add(name, "");
       }
     }
     for (const auto& [name, values] : list_of) {
@@ -60,23 +60,13 @@ struct Parsed {
   }
 };
 
-std::vector<std::string> choices_of(std::string_view value) {
-  std::vector<std::string> choices;
-  while (value.find('|') != std::string_view::npos) {
-    choices.emplace_back(value.substr(0, value.find('|')));
-    value.remove_prefix(value.find('|') + 1);
-  }
-  choices.emplace_back(value);
-  return choices;
-}
-
 void add_option(CLI::App& app, const Option& option, Parsed& parsed) {
   const std::string name = option.name == output_option ? "-o,--output" : std::string{option.name};
   const std::string help{option.help};
   if (option.kind == OptionKind::flag) {
     parsed.flags.push_back(false);
     app.add_flag(name, parsed.flags.back(), help);
-    parsed.flag_of.emplace_back(&option, &parsed.flags.back());
+    parsed.flag_of.emplace_back(option.name, &parsed.flags.back());
     return;
   }
   parsed.lists.emplace_back();
@@ -86,7 +76,8 @@ void add_option(CLI::App& app, const Option& option, Parsed& parsed) {
   added->type_name(std::string{option.value});
   if (option.value.find('|') != std::string_view::npos) {
     added->check([choices = choices_of(option.value)](const std::string& text) -> std::string {
-      if (std::find(choices.begin(), choices.end(), text) != choices.end()) {
+      // An empty value is told of with the rest.
+      if (text.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) {
         return {};
       }
       const std::vector<std::string_view> views{choices.begin(), choices.end()};
@@ -119,8 +110,8 @@ std::string placed_message(CLI::App& app, const Verb& verb, const CLI::ParseErro
   for (const std::string& extra : app.remaining()) {
     const std::string word = extra.substr(0, extra.find('='));
     if (word.starts_with("-")) {
-      std::vector<std::string_view> names{"--help", output_option};
-      for (const Option& option : verb.options) {
+      std::vector<std::string_view> names{"--help"};
+      for (const Option& option : options_of(verb)) {
         names.push_back(option.name);
       }
       return "unknown option " + quoted(word) + suggestion(word, names);
@@ -151,9 +142,12 @@ int print(std::string text, int code = 0) {
   return written || errno == EPIPE ? code : cannot_write("stdout");
 }
 
-/// Writes the answer where it was asked for.
-int deliver(const Outcome& outcome, const std::string& file) {
+/// Writes the answer where it was asked for, unless that is the verb's own affair.
+int deliver(const Verb& verb, const Outcome& outcome, const Arguments& arguments) {
   say(outcome.err);
+  const bool own = std::any_of(verb.options.begin(), verb.options.end(),
+                               [](const Option& option) { return option.name == output_option; });
+  const std::string file = own ? "" : arguments.one(output_option);
   if (file.empty()) {
     return print(outcome.out, outcome.code);
   }
@@ -166,12 +160,8 @@ int run_verb(const Verb& verb, std::vector<std::string> words) {
   app.allow_extras(false);
   app.set_help_flag("-h,--help", "this text");
   Parsed parsed;
-  for (const Option& option : verb.options) {
+  for (const Option& option : options_of(verb)) {
     add_option(app, option, parsed);
-  }
-  std::string output;
-  if (std::none_of(verb.options.begin(), verb.options.end(), [](const Option& o) { return o.name == output_option; })) {
-    app.add_option("-o,--output", output, "write the answer to a file")->type_name("FILE");
   }
   parsed.lists.emplace_back();
   if (!verb.positional.empty()) {
@@ -189,14 +179,18 @@ int run_verb(const Verb& verb, std::vector<std::string> words) {
   } catch (const CLI::ParseError& error) {
     return fail(placed_message(app, verb, error), &verb);
   }
-  const std::vector<std::string> positionals = parsed.lists.back();
+  const std::vector<std::string>& positionals = parsed.lists.back();
   if (positionals.size() > verb.most_positionals) {
     return fail("unexpected argument " + quoted(positionals[verb.most_positionals]), &verb);
   }
-  if (!output.empty()) {
-    require_writable(output);  // before the work, not after it
+  const Arguments arguments = parsed.arguments();
+  check_command(verb, arguments);
+  Outcome outcome;
+  {
+    const InterruptNotice notice;
+    outcome = verb.run(arguments);
   }
-  return deliver(verb.run(parsed.arguments()), output);
+  return deliver(verb, outcome, arguments);
 }
 
 int run(int argc, char** argv) {

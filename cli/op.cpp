@@ -69,7 +69,8 @@ constexpr std::array options{
     Option{"--groups", OptionKind::one, "N", "convolution (default 1)"},
     Option{"--kind", OptionKind::one, "gemm|attention-prefill|attention-decode|moe|quantize|attention-training",
            "with a file: the kind of kernels, where the columns do not tell"},
-    Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"},
+    Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"}.that(
+        FileUse::reads),
     Option{"--format", OptionKind::one, "text|json|csv", "text (default), json, csv (rows of a file)"},
 };
 

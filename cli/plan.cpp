@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom plan` and `headroom explain`: a scenario file or the quick form, priced.
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/plan_context.hpp>
 #include <headroom/cli/render.hpp>
 #include <headroom/cli/render_fleet.hpp>
@@ -7,6 +8,7 @@
 #include <headroom/cli/report/page.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/cli/verb.hpp>
+#include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/engine_log.hpp>
 #include <headroom/scenarios/nearest_runs.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
@@ -19,8 +21,26 @@
 namespace headroom::cli {
 namespace {
 
-constexpr const char* no_engine = "--engine-log is the start-up log of a serving engine; this question serves nothing";
-constexpr const char* no_time_for_runs = "--runs moves the time of a training step; this question asks for none";
+enum class Asks : std::uint8_t {
+  training,
+  training_memory,
+  search,
+  serving,
+  serving_memory,
+  fleet,
+  network,
+  network_memory,
+};
+constexpr std::array forms{
+    Form{"the plan of one training strategy", "the plan of one training strategy"},
+    Form{"the memory of a training plan (--only memory)", ""},
+    Form{"a search", "a search ([search] or --search)"},
+    Form{"a serving plan under a fixed load", "a serving plan under a fixed load"},
+    Form{"the memory of a serving plan (--only memory)", ""},
+    Form{"a fleet ([traffic])", "a fleet ([traffic])"},
+    Form{"the plan of a network of ops", "a network of ops"},
+    Form{"the memory of a network of ops (--only memory)", ""},
+};
 
 /// An option of the quick form is another spelling of a scenario key.
 struct QuickOption {
@@ -82,21 +102,34 @@ constexpr std::array options{
     Option{"--rate", OptionKind::one, "RATE", "serving: requests that come, e.g. '12 req/s'; sizes a fleet"},
     Option{"--weights", OptionKind::one, "NAME", "serving: precision of the weights; default bf16"},
     Option{"--engine", OptionKind::one, "NAME", "serving: vllm (default), tensorrt-llm or sglang"},
-    Option{"--price", OptionKind::one, "MONEY", "price of a GPU, e.g. '2.99 $/h'"},
-    Option{"--prices", OptionKind::one, "ID", "price list of the catalog"},
+    Option{"--price", OptionKind::one, "MONEY", "price of a GPU, e.g. '2.99 $/h'"}.of(
+        Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::network),
+    Option{"--prices", OptionKind::one, "ID", "price list of the catalog"}.of(
+        Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::network),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
-    Option{"--without", OptionKind::many, "TERM", "training: price the step without a term, e.g. bubble; repeats"},
-    Option{"--runs", OptionKind::many, "FILE.csv", "training: measured runs of yours, which move the level; repeats"},
-    Option{"--engine-log", OptionKind::one, "FILE",
-           "serving: the engine's start-up log, whose KV cache the plan takes"},
-    Option{"--trace", OptionKind::one, "FILE", "training: the step's pipeline as a trace for Perfetto"},
+    Option{"--without", OptionKind::many, "TERM", "training: price the step without a term, e.g. bubble; repeats"}.of(
+        Asks::training, Asks::search, Asks::network),
+    Option{"--runs", OptionKind::many, "FILE.csv", "training: measured runs of yours, which move the level; repeats"}
+        .of(Asks::training)
+        .that(FileUse::reads),
+    Option{"--engine-log", OptionKind::one, "FILE", "serving: the engine's start-up log, whose KV cache the plan takes"}
+        .of(Asks::serving, Asks::serving_memory)
+        .that(FileUse::reads),
+    Option{"--trace", OptionKind::one, "FILE", "training: the step's pipeline as a trace for Perfetto"}
+        .of(Asks::training, Asks::search)
+        .that(FileUse::writes),
     Option{"--search", OptionKind::many, "AXIS=VALUES",
            "free an axis, e.g. tp=any, gpus=64..1024 x2; 'any': the whole strategy"},
     Option{"--objective", OptionKind::one, "GOAL",
-           "what a search minimises: step-time, time, cost, energy, gpu-hours, gpus, memory"},
-    Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"},
-    Option{"--checkpoint", OptionKind::one, "FILE", "where a search keeps what it found; it goes on from there"},
-    Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"},
+           "what a search minimises: step-time, time, cost, energy, gpu-hours, gpus, memory"}
+        .of(Asks::search),
+    Option{"--threads", OptionKind::one, "N", "threads of a search; default as many as the machine has"}.of(
+        Asks::search, Asks::fleet),
+    Option{"--checkpoint", OptionKind::one, "FILE", "where a search keeps what it found; it goes on from there"}
+        .of(Asks::search)
+        .that(FileUse::keeps),
+    Option{"--only", OptionKind::one, "PART", "'memory' answers that part alone: no peak, rate or price needed"}.of(
+        Asks::training_memory, Asks::serving_memory, Asks::network_memory),
     Option{"--format", OptionKind::one, "text|json|html",
            "text for people (default), json with raw SI, html: one file with charts; see -o"},
 };
@@ -191,13 +224,9 @@ GivenRuns read_given_runs(const Arguments& arguments,
   if (!arguments.has("--runs")) {
     return given;
   }
-  const auto* const train = std::get_if<TrainScenario>(&scenario.question);
-  if (train == nullptr || part_of(arguments) == PlanPart::memory) {
-    throw ConfigError{no_time_for_runs};
-  }
   Diagnostics diagnostics;
   given.files = read_run_files(arguments.many("--runs"), diagnostics);
-  given.level = learn_from_runs(given.files, *train, sources, diagnostics, without);
+  given.level = learn_from_runs(given.files, std::get<TrainScenario>(scenario.question), sources, diagnostics, without);
   diagnostics.throw_if_any();
   return given;
 }
@@ -207,42 +236,19 @@ void take_engine_log(const Arguments& arguments, Scenario& scenario) {
   if (!arguments.has("--engine-log")) {
     return;
   }
-  auto* const serve = std::get_if<ServeScenario>(&scenario.question);
-  if (serve == nullptr) {
-    throw ConfigError{no_engine};
-  }
-  const EngineLog log = read_engine_log(read_file(arguments.one("--engine-log")), serve->engine.engine);
-  for (std::string& note : calibrate_memory(log, *serve)) {
+  auto& serve = std::get<ServeScenario>(scenario.question);
+  const EngineLog log = read_engine_log(read_file(arguments.one("--engine-log")), serve.engine.engine);
+  for (std::string& note : calibrate_memory(log, serve)) {
     scenario.assumptions.push_back(std::move(note));
   }
 }
 
-/// What speaks of transformers alone.
-void refuse_for_networks(const Arguments& arguments) {
-  if (arguments.has("--runs")) {
-    throw ConfigError{"--runs moves the level of transformers that were measured; it says nothing of a network of ops"};
+/// The question of a scenario that states one plan.
+Asks asks_of(const Scenario& scenario, PlanPart part) {
+  if (std::holds_alternative<ServeScenario>(scenario.question)) {
+    return part == PlanPart::memory ? Asks::serving_memory : Asks::serving;
   }
-  if (arguments.has("--engine-log")) {
-    throw ConfigError{no_engine};
-  }
-  if (arguments.has("--trace")) {
-    throw ConfigError{"--trace draws the pipeline of a training step; a network of ops has none"};
-  }
-}
-
-/// What a fleet's plan has no answer to.
-void refuse_for_fleets(const Arguments& arguments, bool explained) {
-  if (explained) {
-    throw ConfigError{
-        "a fleet's plan is simulated, which has no terms to explain; ask explain for one replica under a "
-        "fixed load: serving.concurrency instead of [traffic]"};
-  }
-  for (const std::string_view option :
-       {"--runs", "--engine-log", "--trace", "--checkpoint", "--only", "--without", "--objective"}) {
-    if (arguments.has(option)) {
-      throw ConfigError{std::string{option} + " does not go with a fleet ([traffic])"};
-    }
-  }
+  return part == PlanPart::memory ? Asks::training_memory : Asks::training;
 }
 
 Outcome fleet_outcome(const FleetPlan& plan, const std::string& format, unsigned threads) {
@@ -270,6 +276,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
   const std::vector<std::string> overrides = overrides_of(arguments, files.empty());
   try {
     ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
+    refuse_overwrite_of(plan_verb, arguments, root);
     if (part == PlanPart::memory) {
       // Memory needs no price: a list without an offer for the SKU must not stand in its way.
       std::erase_if(root.entries, [](const ConfigEntry& entry) { return entry.key == "money"; });
@@ -282,30 +289,33 @@ Outcome answer(const Arguments& arguments, bool explained) {
     }
     const NetworkLibrary networks = NetworkLibrary::standard();
     if (asks_for_network(root, sources.models, networks)) {
-      refuse_for_networks(arguments);
+      require_form(plan_verb, part == PlanPart::memory ? Asks::network_memory : Asks::network, arguments);
       NetworkScenario scenario = read_network_scenario(root, file, sources.catalog, networks);
       return network_outcome(make_network_plan(std::move(scenario), part, explained, without), format, explained);
     }
     if (asks_for_fleet(root)) {
-      refuse_for_fleets(arguments, explained);
+      if (explained) {
+        throw ConfigError{
+            "a fleet's plan is simulated, which has no terms to explain; ask explain for one replica under a fixed "
+            "load: serving.concurrency instead of [traffic]"};
+      }
+      require_form(plan_verb, Asks::fleet, arguments);
       const unsigned threads = threads_of(arguments);
       return fleet_outcome(plan_fleet(root, file, sources, {threads}), format, threads);
     }
     if (asks_for_search(root)) {
-      if (arguments.has("--engine-log")) {
-        throw ConfigError{no_engine};
-      }
+      require_form(plan_verb, Asks::search, arguments);
       return search_outcome(arguments, root, file, sources, without, explained);
     }
-    refuse_search_options(arguments);
     Scenario scenario = read_scenario(root, file, sources);
+    require_form(plan_verb, asks_of(scenario, part), arguments);
     take_engine_log(arguments, scenario);
     GivenRuns given = read_given_runs(arguments, scenario, sources, without);
     Plan plan = make_plan(std::move(scenario), explained, part, without, std::move(given.level));
     add_nearest(plan, given.files, sources);
     add_sensitivities(plan);
     if (arguments.has("--trace")) {
-      write_trace(arguments.one("--trace"), trace_of(plan));
+      write_whole_file(arguments.one("--trace"), trace_of(plan));
     }
     return {format == "json"   ? plan_json(plan)
             : format == "html" ? report::page(report::plan_documents(plan))
@@ -339,12 +349,23 @@ constexpr std::string_view plan_examples =
 
 }  // namespace
 
-const Verb plan_verb{
-    "plan",  "what a workload needs, how long it takes, what it costs", "SCENARIO.toml", 1, options, plan_examples,
-    run_plan};
-const Verb explain_verb{"explain",       "the same with formula, inputs, sources and share of every term",
-                        "SCENARIO.toml", 1,
-                        options,         plan_examples,
-                        run_explain};
+const Verb plan_verb{"plan",
+                     "what a workload needs, how long it takes, what it costs",
+                     "SCENARIO.toml",
+                     1,
+                     options,
+                     plan_examples,
+                     run_plan,
+                     nullptr,
+                     forms};
+const Verb explain_verb{"explain",
+                        "the same with formula, inputs, sources and share of every term",
+                        "SCENARIO.toml",
+                        1,
+                        options,
+                        plan_examples,
+                        run_explain,
+                        nullptr,
+                        forms};
 
 }  // namespace headroom::cli

@@ -4,8 +4,6 @@
 #include <headroom/scenarios/sensitivity.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
-#include <fstream>
-
 namespace headroom::cli {
 
 void add_nearest(Plan& plan, std::span<const RunFile> own, const Sources& sources) {
@@ -22,15 +20,6 @@ void add_sensitivities(Plan& plan) {
   if (train != nullptr && answer != nullptr && plan.part == PlanPart::all) {
     plan.sensitivities =
         sensitivities_of(*train, answer->strategy, answer->estimate.step, plan.without, answer->groups);
-  }
-}
-
-void write_trace(const std::string& file, const std::string& trace) {
-  std::ofstream stream{file, std::ios::binary};
-  stream << trace;
-  stream.close();
-  if (!stream) {
-    throw ConfigError{"--trace " + quoted(file) + " cannot be written"};
   }
 }
 

@@ -5,7 +5,6 @@
 #include <headroom/scenarios/plan.hpp>
 
 #include <span>
-#include <string>
 
 namespace headroom::cli {
 
@@ -14,8 +13,5 @@ void add_nearest(Plan& plan, std::span<const RunFile> own, const Sources& source
 
 /// What more of each part of the hardware would buy.
 void add_sensitivities(Plan& plan);
-
-/// Nothing half-written: the trace is whole before the file is opened, and a file that cannot be written is an error.
-void write_trace(const std::string& file, const std::string& trace);
 
 }  // namespace headroom::cli

@@ -28,7 +28,8 @@ constexpr std::array options{
     Option{"--dtype", OptionKind::many, "bf16|fp16|tf32|fp8|int8|fp32|fp8_e5m2|nvfp4",
            "GEMM in this type alone; repeats (default the first four)"},
     Option{"--device", OptionKind::one, "N", "CUDA device, counted from 0 (default 0)"},
-    Option{"--output", OptionKind::one, "FOLDER", "where samples and manifest go (default 'samples')"},
+    Option{"--output", OptionKind::one, "FOLDER", "where samples and manifest go (default 'samples')"}.that(
+        FileUse::writes_in),
     Option{"--quick", OptionKind::flag, "", "fewer shapes and sizes, no sustained runs"},
     Option{"--full", OptionKind::flag, "", "every type of GEMM, many more shapes and sizes of the rest"},
     Option{"--force", OptionKind::flag, "", "replace a folder of earlier samples"},

@@ -107,12 +107,32 @@ std::string budget_text(const Curve& curve) {
     return {};
   }
   const std::string budget = b.run ? format(*b.run) + " for the run" : format(*b.rate);
-  if (!curve.most_useful) {
-    return "under " + budget + ": not even the smallest count\n";
+  std::string dear;
+  for (const Point& p : curve.points) {
+    if (p.too_dear) {
+      dear += (dear.empty() ? "" : ", ") + count_text(p.gpus) + " GPUs" + (b.run ? " (" + format(p.cost) + ")" : "");
+    }
   }
-  return "under " + budget + ": " + count_text(*curve.most_useful) +
-         " GPUs; beyond them the money ends or added GPUs bring fewer than " + format_number(curve.least_per_dollar) +
-         " sequences a dollar (" + percent(curve.request.least) + " of the smallest count's)\n";
+  std::string text = "under " + budget + ": ";
+  text += curve.most_useful ? count_text(*curve.most_useful) +
+                                  " GPUs, the most that the budget pays for and whose added GPUs bring at least " +
+                                  format_number(curve.least_per_dollar) + " sequences a dollar (" +
+                                  percent(curve.request.least) + " of the smallest count's)\n"
+                            : "no count; the budget pays for none of them\n";
+  return text + (dear.empty() ? "" : "  too dear: " + dear + "\n");
+}
+
+/// Which counts cannot be answered and why, with what would help.
+std::string unanswered_text(const Scenario& scenario, const Curve& curve) {
+  std::string text;
+  for (const Point& p : curve.points) {
+    if (!p.answered) {
+      const bool own = p.gpus == train_of(scenario).work.shape.gpus;
+      text += "  " + count_text(p.gpus) + " GPUs" + (own ? ", the scenario's own" : "") + ": " + p.verdict +
+              (p.way_out.empty() ? "" : "; " + p.way_out) + "\n";
+    }
+  }
+  return text;
 }
 
 /// The width that all counts share, and which of them lie outside what was measured.
@@ -134,7 +154,7 @@ std::string confidence_text(const Curve& curve) {
   return text;
 }
 
-void point_members(JsonWriter& json, const Point& p, bool priced) {
+void point_members(JsonWriter& json, const Point& p, const scaling::Budget& budget, bool priced) {
   json.member("gpus", p.gpus);
   json.member("global_batch", p.global_batch);
   json.member("answered", p.answered);
@@ -157,6 +177,12 @@ void point_members(JsonWriter& json, const Point& p, bool priced) {
   if (priced) {
     interval(json, "cost_per_million_tokens_usd", plan.cost_per_million_tokens);
     json.member("sequences_per_usd", p.samples_per_dollar);
+  }
+  if (budget.run || budget.rate) {
+    json.member("too_dear", p.too_dear);
+  }
+  if (budget.run) {
+    json.member("cost_usd", p.cost.raw());
   }
   if (plan.outlook) {
     json.member("goodput", plan.outlook->ratio.mid);
@@ -255,7 +281,14 @@ std::string scaling_text(const Scenario& scenario, const Curve& curve) {
     const Strategy& s = train_of(scenario).strategy;
     return text +
            "no count fits: counts must be multiples of tp x pp x cp = " + std::to_string(int{s.tp} * s.pp * s.cp) +
-           " and hold the model\n";
+           " and hold the model\n" + unanswered_text(scenario, curve);
+  }
+  if (!curve.is_series()) {
+    text += "no series: of " + count_text(static_cast<std::int64_t>(curve.points.size())) +
+            (curve.points.size() == 1 ? " count" : " counts") + " one alone can be answered, " +
+            count_text(smallest->gpus) + " GPUs, which says nothing of scaling\n";
+    return text + unanswered_text(scenario, curve) + budget_text(curve) +
+           (scenario.money.price ? price_text(scenario.money) : "") + confidence_text(curve);
   }
   text += "efficiency: tokens/s per GPU over that of " + count_text(smallest->gpus) +
           " GPUs; marginal: tokens/s per added GPU over that of a GPU before\n";
@@ -274,7 +307,7 @@ std::string scaling_json(const Scenario& scenario, const Curve& curve) {
   json.begin_array();
   for (const Point& point : curve.points) {
     json.begin_object();
-    point_members(json, point, scenario.money.price.has_value());
+    point_members(json, point, curve.request.budget, scenario.money.price.has_value());
     json.end_object();
   }
   json.end_array();

@@ -214,15 +214,19 @@ std::string take_text(const SearchPlan& s, const std::string& scenario) {
 
 std::string search_text(const SearchPlan& s, const std::string& scenario) {
   std::string text;
-  if (!s.result.complete) {
-    text += "PARTIAL: interrupted; what follows is the best of what was searched until then\n";
-  }
   if (!s.plan) {
-    text += s.result.complete ? "no plan: nothing keeps every limit\n" : "no plan yet\n";
+    const std::uint64_t decided = s.result.counts.all();
+    text += s.result.complete ? "no plan: nothing keeps every limit\n"
+            : decided == 0    ? "PARTIAL: interrupted before the first strategy was priced; there is no plan yet\n"
+                              : "PARTIAL: interrupted; none of the " + count(decided) +
+                                 " strategies searched until then keeps every limit\n";
     for (const std::string& line : s.emptied) {
       text += "  " + line + "\n";
     }
     return text + "\n" + space_text(s);
+  }
+  if (!s.result.complete) {
+    text += "PARTIAL: interrupted; what follows is the best of what was searched until then\n";
   }
   text += best_text(s) + "taken: " + s.why_recommended + "\n\n" + plan_text(*s.plan);
   return text + neighbours_text(s) + front_text(s) + prices_text(s) + take_text(s, scenario) + "\n" + space_text(s);

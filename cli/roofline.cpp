@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom roofline`: every op of a model's layers against the roofs of a GPU, in training and in serving.
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/layer_roofline.hpp>
 #include <headroom/cli/render_roofline.hpp>
 #include <headroom/cli/verb.hpp>
@@ -85,7 +86,18 @@ Outcome run(const Arguments& arguments) {
   if (models.size() != 1 || !arguments.has("--gpu")) {
     throw ConfigError{"name one model and --gpu, e.g. 'headroom roofline llama3.1-8b --gpu h100-sxm-80gb'"};
   }
-  const Architecture arch = ModelLibrary::standard().find(models.front());
+  const ModelLibrary library = ModelLibrary::standard();
+  if (!library.knows(models.front())) {
+    refuse_overwrite(roofline_verb, arguments, models.front(), "which is read as the model");
+  }
+  const std::vector<LayerPhase> phases = phases_of(arguments);
+  const bool serves = std::any_of(phases.begin(), phases.end(), [](LayerPhase phase) {
+    return phase == LayerPhase::prefill || phase == LayerPhase::decode;
+  });
+  if (arguments.has("--cache") && !serves) {
+    throw ConfigError{"--cache has no part in the phases of training; it goes with --phase prefill or --phase decode"};
+  }
+  const Architecture arch = library.find(models.front());
   const Catalog catalog = Catalog::standard();
   Device device = catalog.device(arguments.one("--gpu"));
   if (arguments.has("--curves")) {
@@ -94,7 +106,7 @@ Outcome run(const Arguments& arguments) {
   const GemmFormat& format = format_of(arguments, device);
   const double cache_bytes = arguments.one("--cache", "bf16") == "fp8" ? 1.0 : 2.0;
   std::vector<LayerQuestion> questions;
-  for (const LayerPhase phase : phases_of(arguments)) {
+  for (const LayerPhase phase : phases) {
     questions.push_back(question_of(arguments, phase, format));
   }
   const RooflineReport report = layer_roofline(arch, device, format, cache_bytes, questions);
@@ -114,6 +126,7 @@ constexpr std::string_view examples =
 }  // namespace
 
 const Verb roofline_verb{
-    "roofline", "every op of a model's layers against a GPU's roofs", "MODEL", 1, options, examples, run};
+    "roofline",   "every op of a model's layers against a GPU's roofs", "MODEL", 1, options, examples, run, nullptr, {},
+    FileUse::none};
 
 }  // namespace headroom::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom scale`: a training scenario at a series of GPU counts, or a measured speed-up explained.
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/render_scaling.hpp>
 #include <headroom/cli/report/page.hpp>
 #include <headroom/cli/scenario_options.hpp>
@@ -10,17 +11,29 @@
 namespace headroom::cli {
 namespace {
 
+enum class Asks : std::uint8_t { series, rows, speedup };
+constexpr std::array forms{
+    Form{"a series of counts", "a series of counts", "text|json|html"},
+    Form{"the rows of a series (--format csv)", "a series of counts", "csv"},
+    Form{"a measured speed-up", "--measured-speedup X", "text|json"},
+};
+
 constexpr std::array options{
-    Option{"--from", OptionKind::one, "N", "first GPU count; default the scenario's, halved as far as replicas allow"},
-    Option{"--to", OptionKind::one, "N", "counts double up to this; default eight times the scenario's"},
-    Option{"--strong", OptionKind::flag, "", "the global batch stays (default)"},
-    Option{"--weak", OptionKind::flag, "", "the global batch grows with the GPUs"},
-    Option{"--threshold", OptionKind::one, "SHARE", "marginal efficiency that makes more GPUs worth it; default 50 %"},
-    Option{"--budget", OptionKind::one, "MONEY", "\"1 M$\" for the whole run, or \"500 $/h\": the most useful GPUs"},
+    Option{"--from", OptionKind::one, "N", "first GPU count; default the scenario's, halved as far as replicas allow"}
+        .of(Asks::series, Asks::rows),
+    Option{"--to", OptionKind::one, "N", "counts double up to this; default eight times the scenario's"}.of(
+        Asks::series, Asks::rows),
+    Option{"--strong", OptionKind::flag, "", "the global batch stays (default)"}.of(Asks::series, Asks::rows),
+    Option{"--weak", OptionKind::flag, "", "the global batch grows with the GPUs"}.of(Asks::series, Asks::rows),
+    Option{"--threshold", OptionKind::one, "SHARE", "marginal efficiency that makes more GPUs worth it; default 50 %"}
+        .of(Asks::series),
+    Option{"--budget", OptionKind::one, "MONEY", "\"1 M$\" for the whole run, or \"500 $/h\": the most useful GPUs"}.of(
+        Asks::series),
     Option{"--cluster", OptionKind::one, "ID", "a cluster of the catalog, for its tiers and transport"},
-    Option{"--measured-speedup", OptionKind::one, "X", "explain a measured speed-up, e.g. 3x; needs --at"},
-    Option{"--at", OptionKind::one, "N", "GPUs of the measured speed-up"},
-    Option{"--over", OptionKind::one, "N", "GPUs that it is measured against; default 1"},
+    Option{"--measured-speedup", OptionKind::one, "X", "explain a measured speed-up, e.g. 3x; needs --at"}.of(
+        Asks::speedup),
+    Option{"--at", OptionKind::one, "N", "GPUs of the measured speed-up"}.of(Asks::speedup),
+    Option{"--over", OptionKind::one, "N", "GPUs that it is measured against; default 1"}.of(Asks::speedup),
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=4; repeats"},
     Option{"--format", OptionKind::one, "text|json|csv|html",
            "text (default), json with raw SI, csv (a row a count), html: one file with charts"},
@@ -38,7 +51,7 @@ Scenario read(const Arguments& arguments, const Sources& sources) {
   for (const std::string& assignment : arguments.many("--set")) {
     overrides.push_back(assignment);
   }
-  return scenario_of(files.front(), overrides, sources, "scale");
+  return scenario_of(scale_verb, arguments, files.front(), overrides, sources);
 }
 
 /// Money for the run, or by the hour: the unit tells.
@@ -63,11 +76,7 @@ scaling::Request request_of(const Arguments& arguments) {
   }
   request.least = number_option(arguments, "--threshold", diagnostics).value_or(request.least);
   request.budget = budget_of(arguments, diagnostics);
-  for (const std::string_view option : {"--at", "--over"}) {
-    if (arguments.has(option)) {
-      diagnostics.add("", {}, std::string{option} + " belongs to --measured-speedup, which was not given");
-    }
-  }
+  add_idle_options(scale_verb, arguments.one("--format") == "csv" ? Asks::rows : Asks::series, arguments, diagnostics);
   diagnostics.throw_if_any();
   return request;
 }
@@ -81,14 +90,7 @@ scaling::MeasuredSpeedup measured_of(const Arguments& arguments) {
   }
   measured.gpus = integer_option(arguments, "--at", diagnostics).value_or(2);
   measured.of = integer_option(arguments, "--over", diagnostics).value_or(1);
-  for (const std::string_view option : {"--from", "--to", "--weak", "--strong", "--threshold", "--budget"}) {
-    if (arguments.has(option)) {
-      diagnostics.add("", {}, std::string{option} + " belongs to a series; --measured-speedup explains one count");
-    }
-  }
-  if (const std::string format = arguments.one("--format"); format == "csv" || format == "html") {
-    diagnostics.add("", {}, "--format " + format + " writes a series; --measured-speedup knows text and json");
-  }
+  add_idle_options(scale_verb, Asks::speedup, arguments, diagnostics);
   diagnostics.throw_if_any();
   return measured;
 }
@@ -117,7 +119,7 @@ Outcome run_scale(const Arguments& arguments) {
           : format == "csv"  ? scaling_csv(curve)
           : format == "html" ? report::page(report::one_document("scaling", scaling_json(scenario, curve)))
                              : scaling_text(scenario, curve),
-          "", curve.smallest() == nullptr ? 1 : 0};
+          "", curve.good() ? 0 : 1};
 }
 
 constexpr std::string_view examples =
@@ -128,9 +130,14 @@ constexpr std::string_view examples =
 
 }  // namespace
 
-const Verb scale_verb{"scale",         "a training scenario at a series of GPU counts: efficiency, cost, where to stop",
-                      "SCENARIO.toml", 1,
-                      options,         examples,
-                      run_scale};
+const Verb scale_verb{"scale",
+                      "a training scenario at a series of GPU counts: efficiency, cost, where to stop",
+                      "SCENARIO.toml",
+                      1,
+                      options,
+                      examples,
+                      run_scale,
+                      nullptr,
+                      forms};
 
 }  // namespace headroom::cli

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/scenario_options.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/scenarios/network_plan.hpp>
@@ -9,25 +10,29 @@
 
 namespace headroom::cli {
 
-ConfigValue priced_tree(const std::string& file,
+ConfigValue priced_tree(const Verb& verb,
+                        const Arguments& arguments,
+                        const std::string& file,
                         std::span<const std::string> overrides,
-                        const Sources& sources,
-                        std::string_view verb) {
+                        const Sources& sources) {
   ConfigValue root = scenario_tree(file, overrides);
+  refuse_overwrite_of(verb, arguments, root);
   if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
-    throw ConfigError{quoted(verb) + " needs the step's time, which is not priced for networks of ops; " +
+    throw ConfigError{quoted(verb.name) + " needs the step's time, which is not priced for networks of ops; " +
                       quoted(file) + " is one: 'headroom plan' answers its memory"};
   }
   return root;
 }
 
-Scenario scenario_of(const std::string& file,
+Scenario scenario_of(const Verb& verb,
+                     const Arguments& arguments,
+                     const std::string& file,
                      std::span<const std::string> overrides,
-                     const Sources& sources,
-                     std::string_view verb) {
-  const ConfigValue root = priced_tree(file, overrides, sources, verb);
+                     const Sources& sources) {
+  const ConfigValue root = priced_tree(verb, arguments, file, overrides, sources);
   if (asks_for_search(root)) {
-    throw ConfigError{quoted(verb) + " prices one strategy, and " + quoted(file) + " searches: 'headroom plan " + file +
+    throw ConfigError{quoted(verb.name) + " prices one strategy, and " + quoted(file) + " searches: 'headroom plan " +
+                      file +
                       "' prints the keys of the plan that it takes; state those, without [search] and [objective]"};
   }
   return read_scenario(root, file, sources);

@@ -14,18 +14,20 @@
 
 namespace headroom::cli {
 
-/// The document of a file with assignments on top. ConfigError for a network of ops, whose time is not priced: `verb`
-/// is for that message.
-[[nodiscard]] ConfigValue priced_tree(const std::string& file,
+/// The document of a file with assignments on top, for a command of this verb. ConfigError for a network of ops, whose
+/// time is not priced, and where the command would write over a file that the document names.
+[[nodiscard]] ConfigValue priced_tree(const Verb& verb,
+                                      const Arguments& arguments,
+                                      const std::string& file,
                                       std::span<const std::string> overrides,
-                                      const Sources& sources,
-                                      std::string_view verb);
+                                      const Sources& sources);
 
 /// The scenario of such a document. ConfigError also for one that searches.
-[[nodiscard]] Scenario scenario_of(const std::string& file,
+[[nodiscard]] Scenario scenario_of(const Verb& verb,
+                                   const Arguments& arguments,
+                                   const std::string& file,
                                    std::span<const std::string> overrides,
-                                   const Sources& sources,
-                                   std::string_view verb);
+                                   const Sources& sources);
 
 /// An integer as typed, 0 and negative ones included: the question judges them. Text that is none goes to
 /// `diagnostics`; nullopt then, and where the option was not given.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/interrupt.hpp>
 #include <headroom/cli/plan_context.hpp>
 #include <headroom/cli/process.hpp>
 #include <headroom/cli/render.hpp>
@@ -7,49 +8,18 @@
 #include <headroom/cli/search.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/printable.hpp>
+#include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/strategy_text.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
-#include <csignal>
 #include <cstdio>
 
 namespace headroom::cli {
 namespace {
-
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "set in a signal handler");
-
-void on_interrupt(int /*signal*/) {
-  interrupted.store(true);
-}
-
-/// The handler stands while a search runs: a second interrupt ends the program as ever. Batch systems announce the end
-/// of a job's time by SIGTERM, as mpirun does.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    struct sigaction action {};
-    action.sa_handler = on_interrupt;
-    action.sa_flags = SA_RESETHAND;
-    sigaction(SIGINT, &action, &interrupt_);
-    sigaction(SIGTERM, &action, &term_);
-  }
-  ~InterruptGuard() {
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGTERM, &term_, nullptr);
-  }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  struct sigaction interrupt_ {
-  }, term_{};
-};
 
 /// "job 3 of 48, 61 % of it: 1.2 M evaluated, 8.3 M left out, 2.1 M/s, 4 s left"
 std::string progress_line(const SearchProgress& p) {
@@ -69,15 +39,6 @@ std::string progress_line(const SearchProgress& p) {
   return line;
 }
 
-void refuse_beside(const Arguments& arguments) {
-  if (arguments.has("--runs")) {
-    throw ConfigError{"--runs moves the level of one plan; search first, then give the plan that it prints --runs"};
-  }
-  if (arguments.has("--only")) {
-    throw ConfigError{"--only answers one plan; a search needs all of it"};
-  }
-}
-
 /// What the search took: on stderr, for the answer is the same whatever the machine.
 std::string effort_text(const SearchResult& r) {
   const Seconds searching = r.elapsed - r.preparing;
@@ -91,7 +52,7 @@ std::string effort_text(const SearchResult& r) {
 
 /// Progress on a terminal's stderr; an interrupt ends the search with what was found so far.
 SearchPlan answered(const SearchQuestion& question, SearchOptions options, std::string& effort) {
-  options.stop = &interrupted;
+  options.stop = &InterruptGuard::noted();
   options.ranks = ranks_at_hand();
   options.tell = [](const std::string& what) { std::fputs(shown_lines("headroom: " + what + "\n").c_str(), stderr); };
   const bool terminal = isatty(STDERR_FILENO) == 1;
@@ -104,6 +65,9 @@ SearchPlan answered(const SearchQuestion& question, SearchOptions options, std::
     result = run_search(question, options);
   }
   effort = terminal ? "\r\033[K" : "";
+  if (!result.unsaved.empty()) {
+    effort += "headroom: warning: " + result.unsaved + "; the answer is whole, the file holds an earlier state\n";
+  }
   if (result.found.found()) {
     effort += effort_text(result);  // without a plan stderr is for what is wrong
   }
@@ -151,8 +115,8 @@ std::string taken_text(const SearchPlan& answer) {
 }
 
 std::string no_plan_text(const SearchPlan& answer) {
-  std::string text =
-      answer.result.complete ? "no plan: nothing keeps every limit\n" : "interrupted before the search was done\n";
+  std::string text = answer.result.complete ? "no plan: nothing keeps every limit\n"
+                                            : "interrupted before the search was done: no plan is taken\n";
   for (const std::string& line : answer.emptied) {
     text += "  " + line + "\n";
   }
@@ -164,6 +128,10 @@ std::string no_plan_text(const SearchPlan& answer) {
     text += "  not searched: " + name + ": " + dropped.why + "\n";
   }
   return text;
+}
+
+int FoundPlan::code_without_plan() const noexcept {
+  return answer.result.complete ? 1 : interrupted_code();
 }
 
 FoundPlan find_plan(const ConfigValue& root, const std::string& file, const Sources& sources) {
@@ -181,7 +149,6 @@ Outcome search_outcome(const Arguments& arguments,
                        const Sources& sources,
                        TermSet without,
                        bool explained) {
-  refuse_beside(arguments);
   SearchOptions options;
   options.threads = threads_of(arguments);
   options.checkpoint = arguments.one("--checkpoint");
@@ -197,23 +164,14 @@ Outcome search_outcome(const Arguments& arguments,
     add_sensitivities(*answer.plan);
   }
   if (arguments.has("--trace") && answer.plan) {
-    write_trace(arguments.one("--trace"), trace_of(*answer.plan));
+    write_whole_file(arguments.one("--trace"), trace_of(*answer.plan));
   }
   const std::string format = arguments.one("--format", "text");
   return {format == "json"           ? search_json(answer)
           : format == "html"         ? report::page(report::search_documents(answer))
           : explained && answer.plan ? explained_text(answer)
                                      : search_text(answer, file),
-          effort, answer.plan ? 0 : 1};
-}
-
-void refuse_search_options(const Arguments& arguments) {
-  for (const std::string_view option : {"--threads", "--checkpoint"}) {
-    if (arguments.has(option)) {
-      throw ConfigError{std::string{option} +
-                        " belongs to a search; the scenario has no [search]: add one or --search any"};
-    }
-  }
+          effort, answer.result.complete ? (answer.plan ? 0 : 1) : interrupted_code()};
 }
 
 }  // namespace headroom::cli

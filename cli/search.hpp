@@ -25,6 +25,9 @@ namespace headroom::cli {
 struct FoundPlan {
   SearchPlan answer;
   std::string effort;
+
+  /// Of a command that has no answer for want of this plan: 1, or that of the interrupt.
+  [[nodiscard]] int code_without_plan() const noexcept;
 };
 [[nodiscard]] FoundPlan find_plan(const ConfigValue& root, const std::string& file, const Sources& sources);
 
@@ -39,8 +42,5 @@ struct FoundPlan {
 
 /// --threads; 0: as many as the machine has.
 [[nodiscard]] unsigned threads_of(const Arguments& arguments);
-
-/// ConfigError for options of a search beside a scenario that does not search.
-void refuse_search_options(const Arguments& arguments);
 
 }  // namespace headroom::cli

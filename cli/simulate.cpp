@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom simulate`: requests that come when they come, answered by a fleet as it is.
-#include <headroom/cli/plan_context.hpp>
 #include <headroom/cli/render_simulation.hpp>
 #include <headroom/cli/report/evidence.hpp>
 #include <headroom/cli/report/page.hpp>
 #include <headroom/cli/scenario_options.hpp>
 #include <headroom/cli/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/core/whole_file.hpp>
 #include <headroom/model/serve/simulation/simulation_trace.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 
@@ -14,7 +14,6 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <fstream>
 
 namespace headroom::cli {
 namespace {
@@ -26,8 +25,9 @@ constexpr std::array options{
     Option{"--seed", OptionKind::one, "N", "another draw of the same traffic; default traffic.seed"},
     Option{"--replicas", OptionKind::one, "N", "replicas of the fleet; default fleet.replicas"},
     Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
-    Option{"--trace", OptionKind::one, "FILE", "iterations and requests after the warm-up as a trace for Perfetto"},
-    Option{"--request-log", OptionKind::one, "FILE.csv", "the times of each request, a row each"},
+    Option{"--trace", OptionKind::one, "FILE", "iterations and requests after the warm-up as a trace for Perfetto"}
+        .that(FileUse::writes),
+    Option{"--request-log", OptionKind::one, "FILE.csv", "the times of each request, a row each"}.that(FileUse::writes),
     Option{"--format", OptionKind::one, "text|json|html",
            "text for people (default), json with raw SI, html: one file with charts; see -o"},
 };
@@ -90,7 +90,7 @@ std::optional<Hertz> rate_of(const Arguments& arguments) {
 
 Scenario read(const std::string& file, const Arguments& arguments, const Sources& sources) {
   try {
-    return scenario_of(file, overrides_of(arguments), sources, "headroom simulate");
+    return scenario_of(simulate_verb, arguments, file, overrides_of(arguments), sources);
   } catch (const ConfigError& error) {
     throw in_option_words(error, arguments);
   }
@@ -102,15 +102,6 @@ const ServeScenario& serving(const Scenario& scenario, const std::string& file) 
     throw ConfigError{"'headroom simulate' serves requests; " + quoted(file) + " trains: 'headroom plan' answers it"};
   }
   return *serve;
-}
-
-void write_log(const std::string& file, const std::string& log) {
-  std::ofstream stream{file, std::ios::binary};
-  stream << log;
-  stream.close();
-  if (!stream) {
-    throw ConfigError{"--request-log " + quoted(file) + " cannot be written"};
-  }
 }
 
 std::string count(std::int64_t value) {
@@ -154,11 +145,11 @@ Outcome run(const Arguments& arguments) {
   const ServingSimulation simulation = simulate_serving(serve, scenario.money, factor, record ? &*record : nullptr);
   Outcome outcome;
   if (record) {
-    write_trace(arguments.one("--trace"), simulation_trace(*record, simulation.load));
+    write_whole_file(arguments.one("--trace"), simulation_trace(*record, simulation.load));
     outcome.err += trace_remark(arguments.one("--trace"), *record, simulation);
   }
   if (arguments.has("--request-log")) {
-    write_log(arguments.one("--request-log"), request_log(simulation));
+    write_whole_file(arguments.one("--request-log"), request_log(simulation));
   }
   outcome.out = format == "json"   ? simulation_json(scenario, simulation)
                 : format == "html" ? report::page(report::simulation_documents(scenario, simulation))

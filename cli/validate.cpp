@@ -18,7 +18,8 @@ constexpr std::array options{
     Option{"--where", OptionKind::many, "EXPR", "keep rows: column=a|b, !=, <=, >=, options.KEY; repeats (and)"},
     Option{"--weight-by", OptionKind::many, "COLUMNS", "rows that agree in these columns (a,b,c) count as one"},
     Option{"--budget", OptionKind::one, "FILE",
-           "TOML with [[bar]] group or where, metric, mape, tau ...; exit 1 if missed"},
+           "TOML with [[bar]] group or where, metric, mape, tau ...; exit 1 if missed"}
+        .that(FileUse::reads),
     Option{"--without", OptionKind::many, "TERM",
            "price training steps without a term, e.g. bubble or dp_comm; repeats"},
 };
@@ -62,6 +63,11 @@ std::string page(Validation validation, const Arguments& arguments, const Source
 
 Outcome run(const Arguments& arguments) {
   const std::string format = arguments.one("--format", "text");
+  if (format == "csv" && arguments.has("--weight-by") && !arguments.has("--budget")) {
+    throw ConfigError{
+        "--weight-by weighs rows in the numbers of groups, which --format csv does not show; it has a "
+        "part there beside --budget alone"};
+  }
   ValidationScope scope;
   if (format == "markdown") {
     scope.groups = accuracy_reference().groups();

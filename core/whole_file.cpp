@@ -20,11 +20,43 @@ bool written(const std::string& path, std::string_view text) {
   return static_cast<bool>(stream);
 }
 
-ConfigError cannot_write(const std::string& path) {
-  return ConfigError{{Diagnostic{path, {}, std::string{"cannot be written: "} + std::strerror(errno)}}};
+ConfigError cannot_write(const std::string& path, const std::string& why) {
+  return ConfigError{{Diagnostic{path, {}, "cannot be written: " + why}}};
 }
 
 }  // namespace
+
+std::string behind_links(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;  // that Linux follows for one name: path_resolution(7)
+  fs::path at{path};
+  std::error_code status;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(at, status)); ++links) {
+    if (links == most_links) {
+      throw cannot_write(path, "it is a link that leads back to itself; name a file");
+    }
+    const fs::path next = fs::read_symlink(at, status);
+    at = next.is_absolute() ? next : at.parent_path() / next;
+  }
+  return at.string();
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code status;
+  if (fs::exists(a, status) && fs::exists(b, status)) {
+    return fs::equivalent(a, b, status);
+  }
+  const auto place = [&](const std::string& path) {
+    std::string behind = path;
+    try {
+      behind = behind_links(path);
+    } catch (const ConfigError&) {  // NOLINT(bugprone-empty-catch): a loop is one file with nothing but itself
+    }
+    return fs::weakly_canonical(fs::absolute(behind, status), status).lexically_normal();
+  };
+  return place(a) == place(b);
+}
 
 void write_whole_file(const std::string& path, std::string_view text) {
   namespace fs = std::filesystem;
@@ -33,15 +65,14 @@ void write_whole_file(const std::string& path, std::string_view text) {
   const fs::file_status there = fs::status(path, status);
   if (fs::exists(there) && !fs::is_regular_file(there)) {
     if (!written(path, text)) {
-      throw cannot_write(path);
+      throw cannot_write(path, std::strerror(errno));
     }
     return;
   }
-  // Through a link the target is replaced, not the link.
-  const fs::path target = fs::exists(there) ? fs::canonical(path, status) : fs::path{path};
+  const fs::path target = behind_links(path);
   const std::string beside = target.string() + "." + std::to_string(std::random_device{}()) + ".part";
   if (!written(beside, text)) {
-    const ConfigError error = cannot_write(path);
+    const ConfigError error = cannot_write(path, std::strerror(errno));
     fs::remove(beside, status);
     throw error;
   }
@@ -52,15 +83,13 @@ void write_whole_file(const std::string& path, std::string_view text) {
   fs::rename(beside, target, renamed);
   if (renamed) {
     fs::remove(beside, status);
-    throw ConfigError{{Diagnostic{path, {}, "cannot be written: " + renamed.message()}}};
+    throw cannot_write(path, renamed.message());
   }
 }
 
 void require_writable(const std::string& path) {
   namespace fs = std::filesystem;
-  const auto refuse = [&](const std::string& why) {
-    throw ConfigError{{Diagnostic{path, {}, "cannot be written: " + why}}};
-  };
+  const auto refuse = [&](const std::string& why) { throw cannot_write(path, why); };
   std::error_code status;
   const fs::file_status there = fs::status(path, status);
   if (fs::is_directory(there)) {
@@ -69,7 +98,7 @@ void require_writable(const std::string& path) {
   if (fs::exists(there) && !fs::is_regular_file(there)) {
     return;
   }
-  const fs::path target = fs::exists(there) ? fs::canonical(path, status) : fs::path{path};
+  const fs::path target = behind_links(path);
   const std::string folder = target.has_parent_path() ? target.parent_path().string() : ".";
   if (!fs::is_directory(folder, status)) {
     refuse("there is no folder " + quoted(folder) + "; make it first or name another");

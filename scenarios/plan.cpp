@@ -134,7 +134,16 @@ void judge_host(const TrainScenario& t, TrainPlan& answer) {
     e.broke = node.raw();
     e.limit = room.raw();
   }
-  answer.way_out = "offload less or to NVMe, use more GPUs or nodes with more host memory";
+}
+
+/// What is said where find_remedies() has none.
+std::string without_remedy(const TrainScenario& t, const TrainPlan& answer) {
+  if (answer.offload && answer.offload->short_of_room) {
+    return "offload less or to NVMe, use more GPUs or nodes with more host memory";
+  }
+  return "no set of up to three changes of micro-batch, recompute, ZeRO, offload, optimizer, tp, pp" +
+         std::string{t.architecture.moe ? ", cp, ep or etp" : " or cp"} +
+         " at this GPU count surely fits: take more GPUs or more memory";
 }
 
 /// How much is said beside the answer: the record of terms, what would fit where this does not, the run played event by
@@ -166,11 +175,7 @@ void judge_memory(
     return;
   }
   answer.remedies = find_remedies(scenario, answer.strategy, part, 3);
-  if (answer.way_out.empty()) {
-    answer.way_out = "no change of micro-batch, recompute, ZeRO, offload, tp, pp" +
-                     std::string{t.architecture.moe ? ", cp, ep or etp" : " or cp"} +
-                     " at this GPU count surely fits: more GPUs or more memory";
-  }
+  answer.way_out = answer.remedies.empty() ? without_remedy(t, answer) : "";
 }
 
 /// Where the scenario does not say whether the loss is fused, the low end is the memory with it fused.

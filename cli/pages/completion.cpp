@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a value may be, from its name in the table.
+#include <headroom/cli/command.hpp>
 #include <headroom/cli/pages/pages.hpp>
 
 #include <algorithm>
@@ -7,8 +8,6 @@
 
 namespace headroom::cli::pages {
 namespace {
-
-constexpr std::string_view output_option = "--output";
 
 /// Kinds of the catalog that an option's ID is one of.
 struct IdOption {
@@ -27,16 +26,6 @@ constexpr std::array id_positionals{
     IdOption{"NODE", "nodes|clusters"},
     IdOption{"MODEL", "models|networks"},
 };
-
-std::vector<std::string> choices_of(std::string_view text) {
-  std::vector<std::string> choices;
-  for (std::size_t bar = text.find('|'); bar != std::string_view::npos; bar = text.find('|')) {
-    choices.emplace_back(text.substr(0, bar));
-    text.remove_prefix(bar + 1);
-  }
-  choices.emplace_back(text);
-  return choices;
-}
 
 std::vector<std::string> kinds_of(std::span<const IdOption> table, std::string_view name) {
   const auto at = std::find_if(table.begin(), table.end(), [&](const IdOption& row) { return row.option == name; });
@@ -102,10 +91,7 @@ Completion after(const PositionalWord& word) {
 }
 
 std::vector<Option> options_of(const Verb& verb) {
-  std::vector<Option> options{verb.options.begin(), verb.options.end()};
-  if (std::none_of(options.begin(), options.end(), [](const Option& option) { return option.name == output_option; })) {
-    options.push_back({output_option, OptionKind::one, "FILE", "write the answer to a file"});
-  }
+  std::vector<Option> options = cli::options_of(verb);
   options.push_back({"--help", OptionKind::flag, "", "the options and examples"});
   return options;
 }

@@ -117,6 +117,10 @@ constexpr std::array exit_codes{
     Told{"1", "no feasible plan, or a validation outside its budget"},
     Told{"2", "usage or input: every problem at once, with file, line, column and the way out"},
     Told{"3", "a device or its driver is missing"},
+    Told{"130, 143",
+         "interrupted by SIGINT (Ctrl-C) or SIGTERM: what a search or a calibration had until then is printed, marked "
+         "as "
+         "partial; other work leaves no answer"},
 };
 
 constexpr std::array variables{

@@ -290,9 +290,11 @@ std::string answer_section(const Documents& documents) {
   if (search["taken_because"].there()) {
     text += paragraph("note", "Taken of all that was searched: " + escaped(search["taken_because"].text()));
   }
-  const std::string limits = text_list(search["emptied_by"]);
-  if (!limits.empty()) {
-    text += "<p class=\"verdict no\">No plan keeps every limit</p>\n" + limits;
+  if (search.there() && !search["taken"].there()) {
+    text += "<p class=\"verdict no\">" +
+            std::string{search["complete"].is_true() ? "No plan keeps every limit"
+                                                     : "Interrupted before a plan was found"} +
+            "</p>\n" + text_list(search["emptied_by"]);
   }
   const std::string numbers = headline_numbers(headlines_of(plan), " That of memory is of its own measured rows.");
   if (const std::string name = plan["verdict"].text(); !numbers.empty() && !name.empty() && name != "feasible") {

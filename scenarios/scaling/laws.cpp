@@ -37,12 +37,6 @@ std::optional<LawFit> fit(std::span<const Speedup> points, ToLine to_line) noexc
   return result;
 }
 
-bool pays(const Output& o, DollarsPerSecond price, const Budget& budget, double work) noexcept {
-  const bool by_rate = !budget.rate || real(o.gpus) * price <= *budget.rate;
-  const bool by_run = !budget.run || cost_of(o, price, work) <= *budget.run;
-  return by_rate && by_run;
-}
-
 }  // namespace
 
 double amdahl_speedup(double f, double n) noexcept {
@@ -97,26 +91,32 @@ Dollars cost_of(const Output& output, DollarsPerSecond price_per_gpu, double wor
   return real(output.gpus) * (price_per_gpu * Seconds{work / output.per_second});
 }
 
+bool pays(const Budget& budget, const Output& output, DollarsPerSecond price_per_gpu, double work) noexcept {
+  const bool by_rate = !budget.rate || real(output.gpus) * price_per_gpu <= *budget.rate;
+  const bool by_run = !budget.run || cost_of(output, price_per_gpu, work) <= *budget.run;
+  return by_rate && by_run;
+}
+
 std::optional<std::int64_t> most_useful_gpus(std::span<const Output> series,
                                              DollarsPerSecond price_per_gpu,
                                              const Budget& budget,
                                              double work,
                                              double least_per_dollar) {
-  std::optional<std::int64_t> most;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    if (!pays(series[i], price_per_gpu, budget, work)) {
-      break;
+  const Output* taken = nullptr;
+  for (const Output& here : series) {
+    if (!pays(budget, here, price_per_gpu, work)) {
+      continue;
     }
-    if (i > 0) {
-      const double added = series[i].per_second - series[i - 1].per_second;
-      const DollarsPerSecond paid = real(series[i].gpus - series[i - 1].gpus) * price_per_gpu;
+    if (taken != nullptr) {
+      const double added = here.per_second - taken->per_second;
+      const DollarsPerSecond paid = real(here.gpus - taken->gpus) * price_per_gpu;
       if (added / paid.raw() < least_per_dollar) {
-        break;
+        continue;
       }
     }
-    most = series[i].gpus;
+    taken = &here;
   }
-  return most;
+  return taken == nullptr ? std::nullopt : std::optional{taken->gpus};
 }
 
 }  // namespace headroom::scaling

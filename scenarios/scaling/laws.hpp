@@ -66,8 +66,15 @@ struct Budget {
 /// Dollars of `work` samples at this throughput.
 [[nodiscard]] Dollars cost_of(const Output& output, DollarsPerSecond price_per_gpu, double work) noexcept;
 
-/// The largest count that the budget pays for, taken upwards as long as each step's added GPUs bring at least
-/// `least_per_dollar` samples for a dollar of theirs. nullopt when the budget does not pay for the first.
+/// Whether the budget pays for this count.
+[[nodiscard]] bool pays(const Budget& budget,
+                        const Output& output,
+                        DollarsPerSecond price_per_gpu,
+                        double work) noexcept;
+
+/// Of all counts that the budget pays for (a run's cost need not grow with its GPUs) the largest that is worth it:
+/// from the smallest of them upwards, the next whose GPUs beyond those taken so far bring at least `least_per_dollar`
+/// samples for a dollar of theirs. nullopt when the budget pays for none.
 [[nodiscard]] std::optional<std::int64_t> most_useful_gpus(std::span<const Output> series,
                                                            DollarsPerSecond price_per_gpu,
                                                            const Budget& budget,

@@ -66,10 +66,10 @@ std::optional<std::int64_t> batch_at(const TrainScenario& t, std::int64_t gpus, 
   return batch >= 1.0 && batch == std::floor(batch) ? std::optional{static_cast<std::int64_t>(batch)} : std::nullopt;
 }
 
-std::string joined(const std::vector<Problem>& problems) {
+std::string joined(const std::vector<Problem>& problems, std::string Problem::*part) {
   std::string text;
   for (const Problem& problem : problems) {
-    text += (text.empty() ? "" : "; ") + problem.text;
+    text += (text.empty() || (problem.*part).empty() ? "" : "; ") + problem.*part;
   }
   return text;
 }
@@ -92,7 +92,8 @@ Point priced_at(const Scenario& scenario, const TrainScenario& t, std::int64_t g
     return point;
   }
   const TrainPlan& train = point.train();
-  point.verdict = train.problems.empty() ? train.verdict : joined(train.problems);
+  point.verdict = train.problems.empty() ? train.verdict : joined(train.problems, &Problem::text);
+  point.way_out = joined(train.problems, &Problem::way_out);
   point.answered = point.plan->feasible();
   return point;
 }
@@ -143,6 +144,21 @@ void relate_points(Curve& curve, std::span<const Output> series, std::span<const
   }
 }
 
+/// What the budget makes of each count, and which one to take.
+void judge_budget(Curve& curve, std::span<const Output> paid, DollarsPerSecond price, double work) {
+  const Budget& budget = curve.request.budget;
+  std::size_t next = 0;
+  for (Point& point : curve.points) {
+    if (point.answered) {
+      const Output& output = paid[next++];
+      point.too_dear = !pays(budget, output, price, work);
+      point.cost = budget.run ? cost_of(output, price, work) : Dollars{};
+    }
+  }
+  curve.least_per_dollar = curve.request.least * curve.smallest()->samples_per_dollar;
+  curve.most_useful = most_useful_gpus(paid, price, budget, work, curve.least_per_dollar);
+}
+
 std::vector<Speedup> speedups_of(std::span<const Output> series) {
   std::vector<Speedup> result;
   for (const Output& here : series) {
@@ -165,6 +181,16 @@ const TrainScenario& training_of(const Scenario& scenario) {
 const Point* Curve::smallest() const noexcept {
   const auto found = std::find_if(points.begin(), points.end(), [](const Point& p) { return p.answered; });
   return found == points.end() ? nullptr : &*found;
+}
+
+std::size_t Curve::answered() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(points.begin(), points.end(), [](const Point& p) { return p.answered; }));
+}
+
+bool Curve::good() const noexcept {
+  const bool told = is_series() || (points.size() == 1 && answered() == 1);
+  return told && (!(request.budget.run || request.budget.rate) || most_useful);
 }
 
 Seconds communication_of(const Estimate& e) noexcept {
@@ -213,12 +239,12 @@ Curve scaling_curve(const Scenario& scenario, const Request& request) {
   const std::vector<Speedup> speedups = speedups_of(series);
   curve.amdahl = fit_amdahl(speedups);
   curve.gustafson = fit_gustafson(speedups);
-  curve.knee = knee(series, request.least);
-  curve.stop = stopping_count(series, request.least);
+  if (curve.is_series()) {
+    curve.knee = knee(series, request.least);
+    curve.stop = stopping_count(series, request.least);
+  }
   if (scenario.money.price && !series.empty() && (request.budget.run || request.budget.rate)) {
-    curve.least_per_dollar = request.least * curve.smallest()->samples_per_dollar;
-    curve.most_useful = most_useful_gpus(paid, *scenario.money.price, request.budget,
-                                         t.tokens / real(t.work.shape.seq_len), curve.least_per_dollar);
+    judge_budget(curve, paid, *scenario.money.price, t.tokens / real(t.work.shape.seq_len));
   }
   return curve;
 }

@@ -32,11 +32,14 @@ struct Point {
   std::int64_t global_batch = 0;    ///< 0: the share of the scenario's is no whole number
   std::optional<Plan> plan;         ///< nullopt: cannot even be asked
   std::string verdict;              ///< "fits", or what it breaks with the numbers
+  std::string way_out;              ///< the nearest values that obey the rules it breaks; empty: none are known
   bool answered = false;            ///< it fits, or may
   double efficiency = 0.0;          ///< throughput per GPU over that of the smallest answered count
   std::optional<double> marginal;   ///< of the GPUs added since the answered count before
   double communication = 0.0;       ///< exposed, of the step
   double samples_per_dollar = 0.0;  ///< sequences; 0 without a price
+  bool too_dear = false;            ///< the budget does not pay for it
+  Dollars cost{};                   ///< of the whole run, where the budget is for one
   [[nodiscard]] const TrainPlan& train() const { return std::get<TrainPlan>(plan->answer); }
 };
 
@@ -45,10 +48,15 @@ struct Curve {
   std::vector<Point> points;     ///< in order of growing counts
   std::optional<LawFit> amdahl;  ///< of answered counts, over the smallest of them
   std::optional<LawFit> gustafson;
-  std::optional<std::int64_t> knee, stop;
+  std::optional<std::int64_t> knee, stop;   ///< of a series
   std::optional<std::int64_t> most_useful;  ///< with a budget
   double least_per_dollar = 0.0;  ///< samples, of added GPUs: `least` of what the smallest answered count gives
   [[nodiscard]] const Point* smallest() const noexcept;  ///< answered; nullptr when none is
+  [[nodiscard]] std::size_t answered() const noexcept;   ///< counts
+  /// Scaling is told of two counts or more.
+  [[nodiscard]] bool is_series() const noexcept { return answered() >= 2; }
+  /// A series, or the only count that was asked for, and one that the budget pays for where there is one.
+  [[nodiscard]] bool good() const noexcept;
 };
 
 /// ConfigError for a scenario that serves.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/search/checkpoint.hpp>
 
-#include <cstdio>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -145,19 +147,26 @@ std::uint64_t fingerprint(const SearchQuestion& q) {
   return sum;
 }
 
-void write_checkpoint(const std::string& file, std::uint64_t question, const SearchState& state) {
-  const std::string beside = file + ".part";
+std::string checkpoint_text(std::uint64_t question, const SearchState& state) {
+  std::string text = text_of(question, state);
+  text += last_line(text);
+  return text;
+}
+
+void write_checkpoint(const std::string& file, std::string_view text) {
+  const std::string target = behind_links(file);
+  const std::string beside = target + ".part";  // the same name every time: one killed while it writes leaves one file
   {
+    errno = 0;
     std::ofstream stream{beside, std::ios::binary};
-    const std::string text = text_of(question, state);
-    stream << text << last_line(text);
+    stream << text;
     stream.close();
     if (!stream) {
-      refuse(file, "cannot be written");
+      refuse(file, "cannot be written" + (errno != 0 ? std::string{": "} + std::strerror(errno) : std::string{}));
     }
   }
   std::error_code failed;
-  std::filesystem::rename(beside, file, failed);
+  std::filesystem::rename(beside, target, failed);
   if (failed) {
     refuse(file, "cannot be written: " + failed.message());
   }

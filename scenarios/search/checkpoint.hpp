@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace headroom {
 
@@ -26,8 +27,10 @@ struct SearchState {
 [[nodiscard]] std::uint64_t fingerprint(std::uint64_t so_far, const void* bytes, std::size_t size) noexcept;
 inline constexpr std::uint64_t empty_fingerprint = 14695981039346656037ULL;
 
-/// Replaces the file in one step. ConfigError when it cannot be written.
-void write_checkpoint(const std::string& file, std::uint64_t question, const SearchState& state);
+/// The file's text, its last line a sum over the rest.
+[[nodiscard]] std::string checkpoint_text(std::uint64_t question, const SearchState& state);
+/// Replaces the file in one step, the one behind a link and not the link. ConfigError when it cannot be written.
+void write_checkpoint(const std::string& file, std::string_view text);
 /// nullopt when there is no such file. ConfigError when it is none, damaged, or of another search.
 [[nodiscard]] std::optional<SearchState> read_checkpoint(const std::string& file, const SearchQuestion& question);
 /// Why a checkpoint is refused whose numbers the model no longer gives.

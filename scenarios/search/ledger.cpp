@@ -33,10 +33,11 @@ SearchLedger::SearchLedger(const SearchSetting& setting, std::string file)
   if (file_.empty()) {
     return;
   }
+  lock_.emplace(file_);
   question_ = fingerprint(*setting.question);
   std::optional<SearchState> state = read_checkpoint(file_, *setting.question);
   if (!state) {
-    save();
+    write();
     return;
   }
   resumed_ = true;
@@ -52,6 +53,7 @@ SearchLedger::SearchLedger(const SearchSetting& setting, std::string file)
   for (const auto& [turn, findings] : state_.done) {
     counts_ += findings.counts;
   }
+  write();
 }
 
 std::uint64_t SearchLedger::next_open(std::uint64_t turn) const noexcept {
@@ -110,13 +112,24 @@ void SearchLedger::save() {
   if (file_.empty()) {
     return;
   }
+  try {
+    write();
+    unsaved_.clear();
+  } catch (const ConfigError& error) {
+    unsaved_ = error.diagnostics().front().message;
+    saved_ = Clock::now();  // again when it is due, not at once
+  }
+}
+
+void SearchLedger::write() {
   const Clock::time_point began = Clock::now();
   Findings found = findings_of(merged_, std::nullopt);
   state_.merged.candidates = std::move(found.candidates);
   state_.merged.closest = found.closest;
-  write_checkpoint(file_, question_, state_);
+  const std::string text = checkpoint_text(question_, state_);
   state_.merged.candidates.clear();
   state_.merged.closest = {};
+  write_checkpoint(file_, text);
   saved_ = Clock::now();
   writing_ = since(began);
 }

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <headroom/scenarios/search/checkpoint.hpp>
+#include <headroom/scenarios/search/checkpoint_lock.hpp>
 #include <headroom/scenarios/search/search.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace headroom {
@@ -21,8 +23,8 @@ namespace headroom {
 
 class SearchLedger {
  public:
-  /// Goes on from the checkpoint where there is one; writes one where there is none, so that a file that cannot be
-  /// written is told at once. `file` empty: none.
+  /// Goes on from the checkpoint where there is one; writes it in any case, so that a file that cannot be written is
+  /// told at once. The file is this ledger's alone while it stands. `file` empty: none.
   SearchLedger(const SearchSetting& setting, std::string file);
 
   [[nodiscard]] std::uint64_t jobs() const noexcept { return jobs_; }
@@ -45,7 +47,10 @@ class SearchLedger {
 
   /// Whether it is time to write the checkpoint: 50 ms after the last, or twenty times what that took.
   [[nodiscard]] bool due() const noexcept;
+  /// What was searched is worth more than its copy: a file that cannot be written any more is told by unsaved().
   void save();
+  /// Why the last save() failed; empty: it did not.
+  [[nodiscard]] const std::string& unsaved() const noexcept { return unsaved_; }
 
   /// Of all that was taken and noted.
   [[nodiscard]] SearchCounts counts() const;
@@ -57,9 +62,12 @@ class SearchLedger {
     return turn < state_.merged_jobs || state_.done.contains(turn);
   }
   void fold();
+  void write();
 
   const SearchSetting& setting_;
   std::string file_;
+  std::optional<CheckpointLock> lock_;
+  std::string unsaved_;
   std::uint64_t question_ = 0;
   std::uint64_t jobs_;
   std::uint64_t jobs_done_ = 0;

@@ -29,6 +29,7 @@ class Searcher {
     }
     SearchResult result = ledger_.result(complete);
     ledger_.save();
+    result.unsaved = ledger_.unsaved();
     result.elapsed = since(start_);
     result.preparing = preparing_;
     return result;

@@ -42,6 +42,7 @@ struct SearchResult {
   std::uint64_t jobs = 0, jobs_done = 0;
   bool complete = true;
   bool resumed = false;
+  std::string unsaved;  ///< why the checkpoint holds less than this; empty: it does not
   std::vector<Goal> front;
   ListedBy by = ListedBy::layout;
   // What it took; not part of the answer
@@ -51,7 +52,7 @@ struct SearchResult {
 
 /// Exact: the same lists as the evaluation of every strategy, and the same bytes whatever the number of threads and
 /// ranks.
-/// ConfigError when the scenario is broken, or a checkpoint is of another search.
+/// ConfigError when the scenario is broken, or a checkpoint is of another search, in use by one or cannot be written.
 [[nodiscard]] SearchResult run_search(const SearchQuestion& question, const SearchOptions& options);
 
 }  // namespace headroom

@@ -109,7 +109,7 @@ std::vector<std::string> what_emptied(const SearchQuestion& q, const SearchResul
     text.push_back(count_text(c.broken) + " of " + count_text(c.all()) + " strategies break a rule; the plainest: " +
                    problem.text + " (" + strategy_text(r.broken.candidate->strategy) + "); " + problem.way_out);
   }
-  if (c.all() == 0 && r.dropped.empty()) {
+  if (r.complete && c.all() == 0 && r.dropped.empty()) {
     text.emplace_back("[search] leaves no strategy: its values for tp, cp and pp do not divide the GPUs");
   }
   return text;

@@ -89,6 +89,7 @@ class HandOut {
     }
     SearchResult result = ledger_.result(complete);
     ledger_.save();
+    result.unsaved = ledger_.unsaved();
     result.elapsed = since(start_);
     result.ranks = static_cast<int>(std::count_if(workers_.begin(), workers_.end(), [](const Worker& w) {
       return w.state != Worker::State::gone && w.state != Worker::State::asked;

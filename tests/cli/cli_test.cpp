@@ -70,7 +70,8 @@ TEST_CASE("a served model that does not fit has no KV pool, in bytes from 0 on, 
 
 TEST_CASE("memory alone needs no price: a list without an offer for the SKU is no obstacle") {
   const std::string asked =
-      "plan --model llama3-8b --gpu a100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --prices lambda-2026-08";
+      "plan --model llama3-8b --gpu a100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --set "
+      "money.prices=lambda-2026-08";
   CHECK(run_headroom(asked).code == 2);
   CHECK(run_headroom(asked + " --only memory").code == 0);
 }

@@ -2,14 +2,19 @@
 // Runs the built binary as a user would: through a shell, with no data of the user's own in sight.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace headroom::test {
 
@@ -59,6 +64,41 @@ inline Run run_headroom(const std::string& arguments, const std::filesystem::pat
                               "' '" + HEADROOM_BINARY + "' " + arguments + " >'" + out + "' 2>'" + err + "'";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
+}
+
+/// The binary started and not waited for, its streams in files of `folder`; without a shell, so that a signal meets the
+/// program itself, and as one that nobody told to ignore them.
+inline pid_t start_headroom(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+  const pid_t child = fork();
+  if (child != 0) {
+    return child;
+  }
+  for (const auto& [name, descriptor] : {std::pair{"out", STDOUT_FILENO}, std::pair{"err", STDERR_FILENO}}) {
+    const int file = open((folder / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file < 0 || dup2(file, descriptor) < 0) {
+      _exit(126);
+    }
+  }
+  std::signal(SIGINT, SIG_DFL);
+  unsetenv("HEADROOM_DATA_DIR");
+  unsetenv("XDG_CONFIG_HOME");
+  setenv("HOME", folder.c_str(), 1);
+  std::vector<char*> words{const_cast<char*>(HEADROOM_BINARY)};
+  for (const std::string& argument : arguments) {
+    words.push_back(const_cast<char*>(argument.c_str()));
+  }
+  words.push_back(nullptr);
+  execv(HEADROOM_BINARY, words.data());
+  _exit(127);
+}
+
+/// Waits for what start_headroom() started.
+inline Run ended(pid_t child, const std::filesystem::path& folder) {
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) {
+    throw std::runtime_error{"no such child"};
+  }
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder / "out"), read_text(folder / "err")};
 }
 
 }  // namespace headroom::test

@@ -25,6 +25,54 @@ TEST_CASE("a file is replaced whole, nothing is left beside it, links and modes 
   CHECK(std::distance(fs::directory_iterator{scratch.path()}, fs::directory_iterator{}) == 2);
 }
 
+TEST_CASE("a link that leads nowhere yet gets its file, one that leads to itself is refused") {
+  const test::ScratchFolder scratch;
+  const fs::path& at = scratch.path();
+  fs::create_directory(at / "sub");
+  fs::create_symlink("sub/target", at / "link");
+  fs::create_symlink("../a.txt", at / "sub/target");
+  require_writable((at / "link").string());
+  write_whole_file((at / "link").string(), "one");
+  CHECK(read_file((at / "a.txt").string()).text == "one");
+  CHECK(fs::is_symlink(at / "link"));
+  CHECK(fs::is_symlink(at / "sub/target"));
+  fs::create_symlink("loop", at / "loop");
+  CHECK_THROWS_WITH_AS(require_writable((at / "loop").string()), doctest::Contains("leads back to itself"),
+                       ConfigError);
+  CHECK_THROWS_WITH_AS(write_whole_file((at / "loop").string(), "x"), doctest::Contains("leads back to itself"),
+                       ConfigError);
+}
+
+TEST_CASE("a file that may not be written to is replaced where its folder allows it, and keeps its mode") {
+  const test::ScratchFolder scratch;
+  const std::string file = (scratch.path() / "a.txt").string();
+  write_whole_file(file, "one");
+  constexpr fs::perms read_only = fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read;
+  fs::permissions(file, read_only);
+  write_whole_file(file, "two");
+  CHECK(read_file(file).text == "two");
+  CHECK(fs::status(file).permissions() == read_only);
+}
+
+TEST_CASE("names of one file are told from names of two") {
+  const test::ScratchFolder scratch;
+  const fs::path& at = scratch.path();
+  const std::string file = (at / "a.txt").string();
+  const std::string other = (at / "b.txt").string();
+  write_whole_file(file, "one");
+  fs::create_symlink("a.txt", at / "link");
+  fs::create_symlink("b.txt", at / "dangling");
+  fs::create_hard_link(file, at / "second");
+  for (const fs::path& same : {at / "a.txt", at / "link", at / "second", at / "." / "a.txt"}) {
+    CHECK(same_file(file, same.string()));
+  }
+  CHECK(same_file(other, (at / "dangling").string()));
+  CHECK(same_file(other, (at / "." / "b.txt").string()));
+  CHECK_FALSE(same_file(file, other));
+  write_whole_file(other, "one");
+  CHECK_FALSE(same_file(file, other));
+}
+
 TEST_CASE("what cannot be written is an error and leaves what was there") {
   const test::ScratchFolder scratch;
   CHECK_THROWS_WITH_AS(write_whole_file((scratch.path() / "no" / "a.txt").string(), "x"),

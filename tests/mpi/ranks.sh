@@ -133,7 +133,9 @@ rm -f checkpoint
 start_ranks 2 --enable-recovery -- plan "$sweep" --threads 1 --checkpoint checkpoint
 wait_for_plans
 kill -TERM "$(pid_of_rank 0)"
-wait "$mpirun_pid" || fail "SIGTERM: exit code $?"
+code=0
+wait "$mpirun_pid" || code=$?  # that of rank 0, or 0 from an mpirun that lets ranks die
+[ "$code" = 0 ] || [ "$code" = 143 ] || fail "SIGTERM: exit code $code"
 head -n 1 out | grep -q '^PARTIAL' || fail "SIGTERM: no partial answer"
 
 echo "-- what is wrong is said once"

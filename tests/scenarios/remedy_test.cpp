@@ -101,6 +101,30 @@ TEST_CASE("each remedy, made in the scenario, gives the memory and the step that
   CHECK(tried >= 30);
 }
 
+TEST_CASE("a plan has remedies or is told that there are none, never both and never neither") {
+  std::size_t with = 0;
+  std::size_t without = 0;
+  std::vector<Overrides> all = tight_questions();
+  const std::string h100 = "h100-sxm-80gb";
+  all.push_back(question("llama3-70b", h100, 8, 8192, 64, {"strategy.tp=1", "training.method=lora"}));
+  all.push_back(question("llama3.1-405b", h100, 8, 8192, 64, {}));
+  all.push_back(question("deepseek-v3", h100, 8, 4096, 64, {}));
+  all.push_back(question("llama3-70b", h100, 64, 8192, 64,
+                         {"training.offload=optimizer", "training.software=megatron-core-te", "strategy.tp=8",
+                          "hardware.host_memory=64 GiB"}));
+  for (const Overrides& overrides : all) {
+    CAPTURE(joined(overrides));
+    const Plan p = make_plan(scenario_from_overrides(overrides, sources()), false);
+    REQUIRE(train(p).problems.empty());
+    const bool fits = train(p).estimate.verdict == Verdict::feasible;
+    CHECK(train(p).way_out.empty() == (fits || !train(p).remedies.empty()));
+    with += train(p).remedies.empty() ? 0 : 1;
+    without += train(p).way_out.empty() ? 0 : 1;
+  }
+  CHECK(with > 0);
+  CHECK(without > 0);
+}
+
 TEST_CASE("remedies come with the fewest changes, the cheapest step first, one for each set of keys") {
   for (const Overrides& overrides : tight_questions()) {
     const Plan p = make_plan(scenario_from_overrides(overrides, sources()), false);

@@ -111,4 +111,12 @@ TEST_CASE("the most useful GPUs under a budget: the money of the run, of the hou
   CHECK(most_useful_gpus(series, price, {Dollars{1e9}, {}}, work, 0.8) == 2);  // 0.9, then 0.75
   CHECK_FALSE(most_useful_gpus(series, price, {Dollars{99.0}, {}}, work, 0.0));
   CHECK_FALSE(most_useful_gpus({}, price, {Dollars{99.0}, {}}, work, 0.0));
+  // A run's cost need not grow with its GPUs: what is too dear or poor on the way does not hide what comes after it.
+  const std::vector<Output> falling{{1, 0.8}, {2, 2.0}, {4, 3.0}, {8, 8.4}};
+  CHECK(most_useful_gpus(falling, price, {Dollars{105.0}, {}}, work, 0.0) == 8);  // 125, 100, 133 and 95 $
+  CHECK(most_useful_gpus(falling, price, {Dollars{100.0}, {}}, work, 0.9) == 8);  // 6.4 for 6 dollars a second
+  CHECK(most_useful_gpus(falling, price, {Dollars{1e9}, {}}, work, 0.9) == 8);    // though 4 are not worth it
+  CHECK(most_useful_gpus(falling, price, {{}, DollarsPerSecond{4.0}}, work, 0.9) == 2);
+  CHECK_FALSE(pays({Dollars{105.0}, {}}, falling[0], price, work));
+  CHECK(pays({Dollars{105.0}, {}}, falling[3], price, work));
 }

@@ -247,6 +247,69 @@ TEST_CASE("a budget ends the series where the run costs more, and needs a price 
   CHECK(refused.find("--budget of a whole run needs its tokens") != std::string::npos);
 }
 
+TEST_CASE("a budget is held against every count: those that are too dear are told, the rest are weighed") {
+  const auto curve = [](Budget budget) {
+    Request request;
+    request.budget = budget;
+    request.to = 128;
+    return scaling_curve(scenario({"money.price=2 $/h", "training.tokens=1e12", "training.global_batch=512"}), request);
+  };
+  const Curve all = curve({Dollars{1e12}, {}});
+  CHECK(all.good());
+  double least = 1e300;
+  double most = 0.0;
+  for (const Point& p : all.points) {
+    CHECK_FALSE(p.too_dear);
+    if (p.answered) {
+      CHECK(p.cost.raw() == doctest::Approx(p.train().cost.mid.raw()));
+      least = std::min(least, p.cost.raw());
+      most = std::max(most, p.cost.raw());
+    }
+  }
+  REQUIRE(most > least);
+  const double between = 0.5 * (least + most);
+  const Curve some = curve({Dollars{between}, {}});
+  REQUIRE(some.most_useful);
+  std::size_t dear = 0;
+  for (const Point& p : some.points) {
+    CHECK(p.too_dear == (p.answered && p.cost.raw() > between));
+    CHECK_FALSE((p.gpus == *some.most_useful && p.too_dear));
+    dear += p.too_dear ? 1 : 0;
+  }
+  CHECK(dear > 0);
+  const Curve none = curve({Dollars{0.5 * least}, {}});
+  CHECK_FALSE(none.most_useful);
+  CHECK_FALSE(none.good());
+  CHECK(none.is_series());
+}
+
+TEST_CASE("one count that can be answered is no series: no knee, and no answer unless it was all that was asked") {
+  // Seven sequences divide over one GPU or over seven.
+  const Scenario odd = scenario({"training.global_batch=7", "model=llama2-7b", "training.seq_len=2048",
+                                 "hardware.gpu=b200-sxm-180gb", "strategy.recompute=full"});
+  Request request;
+  request.from = 7;
+  request.to = 64;
+  const Curve curve = scaling_curve(odd, request);
+  REQUIRE(curve.answered() == 1);
+  CHECK(curve.points.front().answered);
+  CHECK_FALSE(curve.is_series());
+  CHECK_FALSE(curve.good());
+  CHECK_FALSE(curve.knee);
+  CHECK_FALSE(curve.stop);
+  for (const Point& p : curve.points) {
+    if (!p.answered) {
+      CHECK(p.verdict.find("global batch 7 does not divide") != std::string::npos);
+      CHECK_FALSE(p.way_out.empty());
+    }
+  }
+  request.to = 7;
+  CHECK(scaling_curve(odd, request).good());
+  request.from = 8;
+  request.to = 8;
+  CHECK_FALSE(scaling_curve(odd, request).good());
+}
+
 TEST_CASE("what cannot be a request is refused, all of it at once") {
   Request request;
   request.from = 0;

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ctrl-C, the end of a batch job, and two searches that want one checkpoint: what is said, and the exit code that a
+// script sees.
+#include <headroom/cli/render.hpp>
+#include <headroom/scenarios/search/ledger.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/search/search_plan.hpp>
+
+#include <doctest/doctest.h>
+
+#include "run_headroom.hpp"
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+using namespace headroom;
+using namespace headroom::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+bool says(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+void wait_until(const std::function<bool()>& there) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{60};
+  while (!there()) {
+    REQUIRE(std::chrono::steady_clock::now() < until);
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+}
+
+/// Whether the process has a handler for the signal: proc(5), SigCgt.
+bool catches(pid_t process, int signal) {
+  const std::string status = read_text("/proc/" + std::to_string(process) + "/status");
+  const std::size_t at = status.find("SigCgt:");
+  return at != std::string::npos && ((std::stoull(status.substr(at + 7), nullptr, 16) >> (signal - 1)) & 1U) != 0;
+}
+
+Texts search(const std::string& checkpoint = "") {
+  Texts words{"plan",     "--model",           "llama3-70b", "--gpu", "h100-sxm-80gb", "--seq-len", "8192",
+              "--search", "gpus=256..2048 x2", "--search",   "any",   "--threads",     "1",         "--global-batch",
+              "512"};
+  if (!checkpoint.empty()) {
+    words.insert(words.end(), {"--checkpoint", checkpoint});
+  }
+  return words;
+}
+
+SearchQuestion small_search() {
+  static const Sources sources = Sources::standard();
+  return read_search(scenario_tree(Texts{"schema=1", "kind=train", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb",
+                                         "hardware.gpus=8", "training.seq_len=4096", "training.global_batch=64",
+                                         "training.precision=bf16", "search.strategy=any"}),
+                     "test", sources);
+}
+
+}  // namespace
+
+TEST_CASE("a search that is interrupted before its first plan says so, and blames no value of the question") {
+  const SearchQuestion question = small_search();
+  const std::atomic<bool> at_once{true};
+  SearchOptions options;
+  options.stop = &at_once;
+  const SearchPlan answer = explain_search(question, run_search(question, options));
+  CHECK_FALSE(answer.plan);
+  const std::string text = cli::search_text(answer, "test");
+  CHECK(text.starts_with("PARTIAL: interrupted before the first strategy was priced"));
+  CHECK_FALSE(says(text, "divide"));
+  CHECK(answer.emptied.empty());
+  CHECK(says(cli::search_json(answer), "\"complete\": false"));
+}
+
+TEST_CASE("an interrupted search ends with 128 and the signal, whatever it found") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const ScratchFolder folder;
+    const std::string checkpoint = (folder.path() / "c").string();
+    const pid_t child = start_headroom(search(checkpoint), folder.path());
+    wait_until([&] { return fs::exists(checkpoint); });
+    kill(child, signal);
+    const Run run = ended(child, folder.path());
+    CHECK(run.code == 128 + signal);
+    CHECK(run.out.starts_with("PARTIAL: interrupted"));
+    CHECK_FALSE(says(run.out, "do not divide the GPUs"));
+    CHECK_FALSE(fs::exists(checkpoint + ".lock"));
+  }
+}
+
+TEST_CASE("what needs the plan of a search that was interrupted has no answer, and 130") {
+  const ScratchFolder folder;
+  std::ofstream{folder.path() / "s.toml"} << "schema = 1\nkind = \"train\"\nmodel = \"llama3-70b\"\n[hardware]\ngpu = "
+                                             "\"h100-sxm-80gb\"\n[training]\nseq_len = 8192\nglobal_batch = 512\n"
+                                             "precision = \"bf16\"\n[search]\ngpus = \"256..2048 x2\"\nstrategy = "
+                                             "\"any\"\n";
+  const std::string file = (folder.path() / "s.toml").string();
+  for (const Texts& words : {Texts{"export", file, "--to", "slurm"}, Texts{"compare", file, file}}) {
+    CAPTURE(words.front());
+    const pid_t child = start_headroom(words, folder.path());
+    wait_until([&] { return catches(child, SIGINT); });
+    kill(child, SIGINT);
+    const Run run = ended(child, folder.path());
+    CHECK(run.code == 130);
+    CHECK(run.out.empty());
+    CHECK(says(run.err, "interrupted before"));
+  }
+}
+
+TEST_CASE("a fleet's plan that is interrupted has no answer and says so") {
+  const ScratchFolder folder;
+  const std::string fleet = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/serve/llama3-70b-fleet.toml";
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const pid_t child = start_headroom({"plan", fleet, "-o", (folder.path() / "answer.txt").string()}, folder.path());
+    wait_until([&] { return catches(child, signal); });
+    kill(child, signal);
+    const Run run = ended(child, folder.path());
+    CHECK(run.code == 128 + signal);
+    CHECK(run.out.empty());
+    CHECK(run.err == "headroom: interrupted before there was an answer\n");
+    CHECK_FALSE(fs::exists(folder.path() / "answer.txt"));
+  }
+}
+
+TEST_CASE("an interrupted calibration keeps its samples, ends with 130, and goes on") {
+  const ScratchFolder folder;
+  const std::string device = read_text(fs::path{HEADROOM_SOURCE_DIR} / "scenarios/calibrate/rehearsal.toml");
+  std::ofstream{folder.path() / "device.toml"} << "pace = \"20 ms\"\n" << device;
+  const Texts words{"calibrate",
+                    "-o",
+                    (folder.path() / "h200").string(),
+                    "--simulate",
+                    (folder.path() / "device.toml").string(),
+                    "--quick",
+                    "--only",
+                    "launch",
+                    "--resume"};
+  const pid_t child = start_headroom(words, folder.path());
+  wait_until([&] { return read_text(folder.path() / "h200/samples.csv").find('\n') != std::string::npos; });
+  kill(child, SIGINT);
+  const Run run = ended(child, folder.path());
+  CHECK(run.code == 130);
+  CHECK(says(run.out, "it was interrupted"));
+  CHECK(says(run.out, "go on with 'headroom calibrate"));
+  CHECK(says(read_text(folder.path() / "h200/manifest.toml"), "complete = false"));
+  CHECK(ended(start_headroom(words, folder.path()), folder.path()).code == 0);
+}
+
+TEST_CASE("a checkpoint is one search's at a time; a killed search leaves it free") {
+  const ScratchFolder first;
+  const ScratchFolder second;
+  const std::string checkpoint = (first.path() / "c").string();
+  const pid_t owner = start_headroom(search(checkpoint), first.path());
+  wait_until([&] { return fs::exists(checkpoint); });
+  fs::create_symlink(checkpoint, second.path() / "link");
+  for (const std::string& name : {checkpoint, (second.path() / "link").string()}) {
+    const Run refused = ended(start_headroom(search(name), second.path()), second.path());
+    CHECK(refused.code == 2);
+    CHECK(refused.out.empty());
+    CHECK(
+        says(refused.err, "--checkpoint '" + name + "' is in use by another search (process " + std::to_string(owner)));
+    CHECK(says(refused.err, "wait for it, or name another file"));
+  }
+  kill(owner, SIGKILL);
+  CHECK(ended(owner, first.path()).code == -1);
+  const pid_t next = start_headroom(search(checkpoint), first.path());
+  wait_until([&] {
+    return says(read_text(checkpoint + ".lock"), "process " + std::to_string(next)) && catches(next, SIGINT);
+  });
+  kill(next, SIGINT);
+  CHECK(ended(next, first.path()).code == 130);
+  CHECK_FALSE(fs::exists(checkpoint + ".lock"));
+}
+
+TEST_CASE("a checkpoint that cannot be written any more costs no answer") {
+  const SearchQuestion question = small_search();
+  const SearchSetting setting = setting_of(question, true, 1);
+  const ScratchFolder folder;
+  fs::create_directory(folder.path() / "disk");
+  SearchLedger ledger{setting, (folder.path() / "disk/c").string()};
+  CHECK(ledger.unsaved().empty());
+  fs::remove_all(folder.path() / "disk");
+  ledger.save();
+  CHECK(says(ledger.unsaved(), "cannot be written: No such file or directory"));
+  fs::create_directory(folder.path() / "disk");
+  ledger.save();
+  CHECK(ledger.unsaved().empty());
+  CHECK_THROWS_AS((SearchLedger{setting, (folder.path() / "nowhere/c").string()}), ConfigError);
+}
+
+TEST_CASE("locks of a checkpoint: one at a time, and nothing is left behind") {
+  const ScratchFolder folder;
+  const std::string checkpoint = (folder.path() / "c").string();
+  std::ofstream{checkpoint + ".lock"} << "process 1 on a machine that died";
+  {
+    const CheckpointLock one{checkpoint};
+    CHECK_THROWS_WITH_AS((CheckpointLock{checkpoint}), doctest::Contains("is in use by another search"), ConfigError);
+    CHECK(says(read_text(checkpoint + ".lock"), "process " + std::to_string(getpid())));
+  }
+  CHECK(fs::is_empty(folder.path()));
+  const CheckpointLock again{checkpoint};
+}
