@@ -43,7 +43,7 @@ class CsvColumns {
   /// Text that is not empty.
   std::string text(std::size_t column) {
     const std::string& cell = csv_->fields()[at_[column]];
-    return cell.empty() ? (problem(column, "is empty"), cell) : cell;
+    return cell.empty() ? (blank(column), cell) : cell;
   }
 
   /// Text that may be empty.
@@ -76,7 +76,7 @@ class CsvColumns {
   double number(std::size_t column) {
     const std::optional<double> value = maybe(column);
     if (!value && csv_->fields()[at_[column]].empty()) {
-      problem(column, "is empty");
+      blank(column);
     }
     return value.value_or(1.0);
   }
@@ -89,7 +89,7 @@ class CsvColumns {
     if (value && *value < 0.0) {
       problem(column, "must not be negative");
     } else if (!value && csv_->fields()[at_[column]].empty()) {
-      problem(column, "is empty");
+      blank(column);
     }
     return value.value_or(0.0);
   }
@@ -112,10 +112,12 @@ class CsvColumns {
     const std::optional<std::int64_t> value = csv_->integer(at_[column]);
     row_good_ = row_good_ && csv_->diagnostics().size() == before;
     if (!value && csv_->fields()[at_[column]].empty()) {
-      problem(column, "is empty");
+      blank(column);
     }
     return value;
   }
+
+  void blank(std::size_t column) { problem(column, "is empty; every row states it"); }
 
   void problem(std::size_t column, const std::string& what) {
     const std::size_t at = at_[column];

@@ -2,12 +2,12 @@
 #include <headroom/calibrate/manifest.hpp>
 #include <headroom/calibrate/sample_folder.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/input_file.hpp>
 
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 namespace headroom {
 namespace {
@@ -25,10 +25,11 @@ fs::path beside(const fs::path& path, const char* what) {
 }
 
 bool holds_samples(const fs::path& path) {
-  std::ifstream stream{path / "manifest.toml", std::ios::binary};
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return stream && is_manifest(text.str());
+  try {
+    return is_manifest(read_file((path / "manifest.toml").string()).text);
+  } catch (const ConfigError&) {
+    return false;  // there is none, or none that can be read
+  }
 }
 
 /// Removed at its end unless kept.

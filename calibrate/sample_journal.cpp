@@ -2,9 +2,11 @@
 #include <headroom/calibrate/csv_columns.hpp>
 #include <headroom/calibrate/nvml.hpp>
 #include <headroom/calibrate/sample_journal.hpp>
+#include <headroom/core/input_file.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -148,7 +150,7 @@ JournalEntry entry_of(CsvColumns& columns) {
   Sample& s = e.sample;
   s.latency = seconds(Column::latency, micro);
   if (e.refused.empty() && s.latency <= Seconds{}) {
-    columns.refuse(Column::latency, "is empty");
+    columns.refuse(Column::latency, "is empty; a measurement has a time, or says in 'refused' why it has none");
   }
   s.fastest = seconds(Column::fastest, micro);
   s.slowest = seconds(Column::slowest, micro);
@@ -175,6 +177,14 @@ JournalEntry entry_of(CsvColumns& columns) {
 }
 
 std::string whole_text(int file, const std::string& path) {
+  struct stat status {};
+  if (fstat(file, &status) != 0) {
+    cannot(path, "read");
+  }
+  if (!S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) > most_text) {
+    throw ConfigError{quoted(path) + " is no journal: a plain file of at most " + std::to_string(most_text >> 20U) +
+                      " MiB; take it away, or choose another folder with -o"};
+  }
   std::string text;
   std::array<char, 65536> part{};
   for (;;) {
@@ -187,6 +197,12 @@ std::string whole_text(int file, const std::string& path) {
     }
     text.append(part.data(), static_cast<std::size_t>(got));
   }
+}
+
+/// Past a line that cannot be read. Entries stand for themselves: without one its probe was measured once less.
+std::string_view way_out(Position at) {
+  return at.line > 1 ? "delete the line, and 'headroom calibrate --resume' measures again what it held"
+                     : "take the file away, and 'headroom calibrate --resume' measures everything again";
 }
 
 void write_line(int file, const std::string& path, const std::string& line) {
@@ -211,7 +227,8 @@ std::vector<JournalEntry> read_journal(std::string_view text,
   if (whole == 0) {
     return entries;
   }
-  CsvReader csv{stream, file, diagnostics};
+  Diagnostics found;
+  CsvReader csv{stream, file, found};
   CsvColumns columns{csv, header};
   while (columns.next()) {
     JournalEntry entry = entry_of(columns);
@@ -219,11 +236,15 @@ std::vector<JournalEntry> read_journal(std::string_view text,
       entries.push_back(std::move(entry));
     }
   }
+  for (const Diagnostic& problem : found.sorted()) {
+    diagnostics.add(problem.file, problem.at, problem.message + "; " + std::string{way_out(problem.at)});
+  }
+  diagnostics.pass_over(found.untold());
   return entries;
 }
 
 SampleJournal::SampleJournal(const std::string& folder) : path_{folder + "/" + std::string{file_name}} {
-  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file_ < 0) {
     cannot(path_, "opened");
   }

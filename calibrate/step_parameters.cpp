@@ -96,7 +96,7 @@ StepKnob make_knob(const Priors& priors, StepScope scope, std::string id, std::s
 
 std::vector<std::string> keys_of(const ConfigValue* table) {
   std::vector<std::string> keys;
-  for (const ConfigEntry& entry : table == nullptr ? std::vector<ConfigEntry>{} : table->entries) {
+  for (const ConfigEntry& entry : table == nullptr ? ConfigEntries{} : table->entries) {
     keys.push_back(entry.key);
   }
   return keys;

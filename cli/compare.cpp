@@ -80,9 +80,7 @@ Compared read_all(const Arguments& arguments, const Sources& sources) {
         compared.scenarios.push_back(read_scenario(root, file, sources));
       }
     } catch (const ConfigError& error) {
-      for (const Diagnostic& d : error.diagnostics()) {
-        diagnostics.add(d.file, d.at, d.message);
-      }
+      diagnostics.add(error);
     }
   }
   diagnostics.throw_if_any();

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 
 namespace headroom::cli {
 namespace {
@@ -162,15 +161,7 @@ Outcome fitted(const Arguments& arguments, Asks asks) {
     return fit_kernels(arguments);
   }
   Diagnostics diagnostics;
-  std::vector<RunFile> files;
-  for (const std::string& path : arguments.many("")) {
-    std::ifstream stream{path, std::ios::binary};
-    if (!stream) {
-      diagnostics.add(path, {}, "cannot be read");
-    } else {
-      files.push_back(read_runs(stream, path, diagnostics));
-    }
-  }
+  const std::vector<RunFile> files = read_run_files(arguments.many(""), diagnostics);
   diagnostics.throw_if_any();
   if (asks == Asks::serving) {
     return fit_serving_times(arguments, files);

@@ -3,11 +3,11 @@
 #include <headroom/cli/scenario_options.hpp>
 #include <headroom/cli/table.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/input_file.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/scenarios/harness.hpp>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -26,10 +26,7 @@ struct Row {
 
 /// Columns are keys of the scenario (with a dot in them) and, where rates were measured, tokens_per_s_per_gpu.
 std::vector<Row> read_cells(const std::string& file) {
-  std::ifstream stream{file, std::ios::binary};
-  if (!stream) {
-    throw ConfigError{file + ": cannot be read"};
-  }
+  InputFile stream{file};
   Diagnostics diagnostics;
   CsvReader csv{stream, file, diagnostics};
   for (const std::string& name : csv.header()) {
@@ -84,6 +81,7 @@ std::vector<HarnessCell> priced(const Arguments& arguments, const std::string& f
       for (const Diagnostic& d : error.diagnostics()) {
         diagnostics.add(arguments.one("--harness"), {row.line, 1}, d.message);
       }
+      diagnostics.pass_over(error.untold());
     }
   }
   diagnostics.throw_if_any();

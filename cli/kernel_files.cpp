@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/kernel_files.hpp>
 #include <headroom/cli/table.hpp>
+#include <headroom/core/input_file.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 namespace headroom::cli {
 
@@ -13,14 +12,11 @@ std::vector<KernelFile> read_kernel_files(const std::vector<std::string>& paths,
   Diagnostics diagnostics;
   std::vector<KernelFile> files;
   for (const std::string& path : paths) {
-    std::error_code status;
-    std::ifstream stream{path, std::ios::binary};
-    if (std::filesystem::is_directory(path, status)) {
-      diagnostics.add(path, {}, "is a folder, not a file");
-    } else if (!stream) {
-      diagnostics.add(path, {}, std::filesystem::exists(path, status) ? "cannot be read" : "no such file");
-    } else {
+    try {
+      InputFile stream{path};
       files.push_back(read_kernel_rows(stream, path, kind, diagnostics));
+    } catch (const ConfigError& error) {
+      diagnostics.add(error);
     }
   }
   diagnostics.throw_if_any();

@@ -233,6 +233,9 @@ int main(int argc, char** argv) {
       const bool placed = !diagnostic.file.empty();
       headroom::cli::say((placed ? "" : "headroom: ") + diagnostic.text() + "\n");
     }
+    if (error.untold() > 0) {
+      std::fputs(("headroom: error: " + headroom::untold_text(error.untold()) + "\n").c_str(), stderr);
+    }
     code = headroom::cli::usage_error;
   } catch (const std::exception& error) {
     headroom::cli::say("headroom: error: " + std::string{error.what()} + "\n");

@@ -279,7 +279,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     refuse_overwrite_of(plan_verb, arguments, root);
     if (part == PlanPart::memory) {
       // Memory needs no price: a list without an offer for the SKU must not stand in its way.
-      std::erase_if(root.entries, [](const ConfigEntry& entry) { return entry.key == "money"; });
+      root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });
     }
     const std::string file = files.empty() ? "command line" : files.front();
     const TermSet without = parse_terms(arguments.many("--without"));
@@ -323,7 +323,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
                                : plan_text(plan),
             "", plan.feasible() ? 0 : 1};
   } catch (const ConfigError& error) {
-    throw ConfigError{in_option_words(error, arguments)};
+    throw ConfigError{in_option_words(error, arguments), error.untold()};
   }
 }
 

@@ -6,6 +6,7 @@
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/estimate.hpp>
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct NetworkTimes;
 struct Plan;
 struct ProbeRun;
 struct Problem;
+struct ScoredRow;
 struct SearchPlan;
 struct ServePlan;
 struct ServeScenario;
@@ -64,6 +66,21 @@ void data_members(JsonWriter& json, const FedStep& fed);
 /// Schema "headroom.validate/1".
 [[nodiscard]] std::string validation_json(const Validation& validation);
 [[nodiscard]] std::string validation_csv(const Validation& validation);
+
+/// The same answers of rows that are let go as soon as they are written: "text", "json" or "csv".
+class ValidationAnswer {
+ public:
+  explicit ValidationAnswer(const std::string& format);
+  void add(const ScoredRow& row);
+  /// The whole answer; once, at the end.
+  [[nodiscard]] std::string finish(const Validation& validation);
+
+ private:
+  enum class Form : std::uint8_t { text, json, csv };
+  Form form_;
+  JsonWriter json_;
+  std::string csv_;
+};
 
 /// `device` is the catalog's entry, for shares of its datasheet; nullptr when it has none.
 [[nodiscard]] std::string probe_text(const Manifest& manifest, const ProbeRun& run, const Device* device);

@@ -59,6 +59,39 @@ void row_json(JsonWriter& json, const ScoredRow& row) {
   json.end_object();
 }
 
+std::string row_csv(const ScoredRow& row) {
+  const RowPrediction& p = row.prediction;
+  const bool ok = p.status == RowStatus::ok;
+  return csv_field(row.id) + ',' + csv_field(row.file) + ',' + csv_field(row.metric) + ',' + csv_field(row.unit) + ',' +
+         exact(row.measured) + ',' + (ok ? exact(p.predicted) : "") + ',' + (ok ? exact(p.low) : "") + ',' +
+         (ok ? exact(p.high) : "") + ',' + (ok ? exact(row.error()) : "") + ',' +
+         std::string{row_status_names[static_cast<std::size_t>(p.status)]} + ',' + csv_field(p.why) + '\n';
+}
+
+void groups_json(JsonWriter& json, const std::vector<GroupScore>& groups) {
+  json.key("groups");
+  json.begin_array();
+  for (const GroupScore& group : groups) {
+    json.begin_object();
+    json.member("group", std::string_view{group.group});
+    json.member("metric", std::string_view{group.metric});
+    json.member("n", static_cast<std::int64_t>(group.n));
+    json.member("supported", static_cast<std::int64_t>(group.supported));
+    json.member("rejected", static_cast<std::int64_t>(group.rejected));
+    json.member("coverage", group.coverage());
+    json.member("mape", group.model.mape);
+    json.member("median_ape", group.model.median_ape);
+    json.member("p90_ape", group.model.p90_ape);
+    json.member("bias", group.model.bias);
+    json.member("within_interval", group.within_interval);
+    json.member("kendall_tau", group.kendall_tau);
+    summary(json, "baseline_constant", group.constant);
+    summary(json, "baseline_roofline", group.roofline);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void sweep_json(JsonWriter& json, const Sweep& sweep) {
   json.compact_next();
   json.begin_object();
@@ -123,83 +156,79 @@ std::string sweeps_text(const Sweeps& sweeps) {
 
 }  // namespace
 
-std::string validation_json(const Validation& validation) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.validate/1");
-  json.key("rows");
-  json.begin_array();
+ValidationAnswer::ValidationAnswer(const std::string& format)
+    : form_{format == "json"  ? Form::json
+            : format == "csv" ? Form::csv
+                              : Form::text} {
+  if (form_ == Form::json) {
+    json_.begin_object();
+    json_.member("schema", "headroom.validate/1");
+    json_.key("rows");
+    json_.begin_array();
+  } else if (form_ == Form::csv) {
+    csv_ = "id,file,metric,unit,measured,predicted,low,high,error,status,why\n";
+  }
+}
+
+void ValidationAnswer::add(const ScoredRow& row) {
+  if (form_ == Form::json) {
+    row_json(json_, row);
+  } else if (form_ == Form::csv) {
+    csv_ += row_csv(row);
+  }
+}
+
+std::string ValidationAnswer::finish(const Validation& validation) {
+  if (form_ == Form::text) {
+    return validation_text(validation);
+  }
+  if (form_ == Form::csv) {
+    return std::move(csv_);
+  }
+  json_.end_array();
+  groups_json(json_, validation.groups);
+  sweeps_json(json_, validation.sweeps);
+  json_.end_object();
+  return json_.take();
+}
+
+namespace {
+
+std::string answer(const Validation& validation, const std::string& format) {
+  ValidationAnswer written{format};
   for (const ScoredRow& row : validation.rows) {
-    row_json(json, row);
+    written.add(row);
   }
-  json.end_array();
-  json.key("groups");
-  json.begin_array();
-  for (const GroupScore& group : validation.groups) {
-    json.begin_object();
-    json.member("group", std::string_view{group.group});
-    json.member("metric", std::string_view{group.metric});
-    json.member("n", static_cast<std::int64_t>(group.n));
-    json.member("supported", static_cast<std::int64_t>(group.supported));
-    json.member("rejected", static_cast<std::int64_t>(group.rejected));
-    json.member("coverage", group.coverage());
-    json.member("mape", group.model.mape);
-    json.member("median_ape", group.model.median_ape);
-    json.member("p90_ape", group.model.p90_ape);
-    json.member("bias", group.model.bias);
-    json.member("within_interval", group.within_interval);
-    json.member("kendall_tau", group.kendall_tau);
-    summary(json, "baseline_constant", group.constant);
-    summary(json, "baseline_roofline", group.roofline);
-    json.end_object();
-  }
-  json.end_array();
-  sweeps_json(json, validation.sweeps);
-  json.end_object();
-  return json.take();
+  return written.finish(validation);
+}
+
+}  // namespace
+
+std::string validation_json(const Validation& validation) {
+  return answer(validation, "json");
 }
 
 std::string validation_csv(const Validation& validation) {
-  std::string text = "id,file,metric,unit,measured,predicted,low,high,error,status,why\n";
-  for (const ScoredRow& row : validation.rows) {
-    const RowPrediction& p = row.prediction;
-    const bool ok = p.status == RowStatus::ok;
-    text += csv_field(row.id) + ',' + csv_field(row.file) + ',' + csv_field(row.metric) + ',' + csv_field(row.unit) +
-            ',' + exact(row.measured) + ',' + (ok ? exact(p.predicted) : "") + ',' + (ok ? exact(p.low) : "") + ',' +
-            (ok ? exact(p.high) : "") + ',' + (ok ? exact(row.error()) : "") + ',' +
-            std::string{row_status_names[static_cast<std::size_t>(p.status)]} + ',' + csv_field(p.why) + '\n';
-  }
-  return text;
+  return answer(validation, "csv");
 }
 
 std::string validation_text(const Validation& validation) {
   Table table{{"group", "metric", "n", "scored", "mape", "median", "p90", "bias", "in interval", "tau", "constant",
                "roofline"}};
   table.left(1);
+  const GroupScore* whole = nullptr;  // over all metrics: it stands before those of one
   for (const GroupScore& g : validation.groups) {
-    // A group with one metric says the same twice.
-    const bool repeats = !g.metric.empty() &&
-                         std::any_of(validation.groups.begin(), validation.groups.end(), [&](const GroupScore& whole) {
-                           return whole.group == g.group && whole.metric.empty() && whole.n == g.n;
-                         });
-    if (repeats) {
-      continue;
+    whole = g.metric.empty() ? &g : whole;
+    if (!g.metric.empty() && whole != nullptr && whole->group == g.group && whole->n == g.n) {
+      continue;  // a group with one metric says the same twice
     }
     table.row({g.group, g.metric.empty() ? "(all)" : g.metric, std::to_string(g.n), std::to_string(g.supported),
                percent(g.model.mape), percent(g.model.median_ape), percent(g.model.p90_ape), percent(g.model.bias),
                percent(g.within_interval), std::isfinite(g.kendall_tau) ? format_number(g.kendall_tau, 2) : "-",
                percent(g.constant.mape), percent(g.roofline.mape)});
   }
-  std::map<std::string, std::size_t> reasons;
-  std::size_t supported = 0;
-  for (const ScoredRow& row : validation.rows) {
-    supported += row.prediction.status == RowStatus::ok ? 1 : 0;
-    if (row.prediction.status != RowStatus::ok) {
-      const std::string status{row_status_names[static_cast<std::size_t>(row.prediction.status)]};
-      ++reasons[status + ": " + row.prediction.why];
-    }
-  }
-  std::string text = std::to_string(validation.rows.size()) + " rows, " + std::to_string(supported) +
+  const std::map<std::string, std::size_t>& reasons = validation.tally.reasons;
+  std::string text = std::to_string(validation.tally.rows) + " rows, " + std::to_string(validation.tally.supported) +
                      " scored; errors in %, predicted/measured - 1; constant = mape of one efficiency fitted on the "
                      "group, roofline = mape of the datasheet\n\n" +
                      table.text() + sweeps_text(validation.sweeps);

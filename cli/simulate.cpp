@@ -63,7 +63,7 @@ ConfigError in_option_words(const ConfigError& error, const Arguments& arguments
       }
     }
   }
-  return ConfigError{diagnostics};
+  return ConfigError{diagnostics, error.untold()};
 }
 
 /// The rate of --rate; a bare number is in requests per second.

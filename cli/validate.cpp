@@ -87,15 +87,23 @@ Outcome run(const Arguments& arguments) {
       }
     }
   }
-  const std::vector<RunFile> files = read_files(arguments.many(""));
-  require_columns(bars, files);
+  const std::vector<std::string> paths = arguments.many("");
   const Sources sources = Sources::standard();
-  const Validation validation = validate(files, scope, sources, without);
   Outcome outcome;
-  outcome.out = format == "json"       ? validation_json(validation)
-                : format == "csv"      ? validation_csv(validation)
-                : format == "markdown" ? page(validation, arguments, sources)
-                                       : validation_text(validation);
+  Validation validation;
+  if (format == "markdown") {  // which looks at the rows again
+    const std::vector<RunFile> files = read_files(paths);
+    require_columns(bars, files);
+    validation = validate(files, scope, sources, without);
+    outcome.out = page(validation, arguments, sources);
+  } else {
+    const std::vector<RunText> texts = paths.empty() ? published_texts() : run_texts(paths);
+    const std::vector<RunFile> heads = checked_heads(texts);
+    require_columns(bars, heads);
+    ValidationAnswer answer{format};
+    validation = validate(texts, heads, scope, sources, without, [&](const ScoredRow& row) { answer.add(row); });
+    outcome.out = answer.finish(validation);
+  }
   for (const std::string& missed : missed_bars(validation, bars)) {
     outcome.err += "headroom: budget missed: " + missed + "\n";
     outcome.code = 1;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace headroom {
@@ -164,29 +162,6 @@ void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics&
   }
 }
 
-ConfigSource read_file(const std::string& path) {
-  constexpr std::uintmax_t largest = 64U << 20U;
-  std::error_code status;
-  if (std::filesystem::is_directory(path, status)) {
-    throw ConfigError{{Diagnostic{path, {}, "is a folder, not a file"}}};
-  }
-  if (!std::filesystem::exists(path, status)) {
-    throw ConfigError{{Diagnostic{path, {}, "no such file"}}};
-  }
-  if (std::filesystem::is_regular_file(path, status) && std::filesystem::file_size(path, status) > largest) {
-    throw ConfigError{{Diagnostic{path, {}, "is larger than 64 MiB"}}};
-  }
-  std::ifstream stream{path, std::ios::binary};
-  std::ostringstream text;
-  if (stream.peek() != std::ifstream::traits_type::eof()) {
-    text << stream.rdbuf();
-  }
-  if (stream.bad() || !stream.is_open()) {
-    throw ConfigError{{Diagnostic{path, {}, "cannot be read"}}};
-  }
-  return {path, std::move(text).str()};
-}
-
 ConfigTable::ConfigTable(const ConfigValue& table, std::string path, Diagnostics& diagnostics)
     : table_{&table}, path_{std::move(path)}, diagnostics_{&diagnostics} {}
 
@@ -239,7 +214,7 @@ std::optional<std::string> ConfigTable::maybe_text(std::string_view key) {
     return std::nullopt;
   }
   if (found->text.empty()) {
-    problem(key, "'" + std::string{key} + "' is empty");
+    problem(key, "'" + std::string{key} + "' is empty; write what it says between the quotes");
     return std::nullopt;
   }
   if (const std::string wrong = unprintable_in(found->text); !wrong.empty()) {
@@ -479,9 +454,11 @@ void ConfigTable::finish() {
   // Keys that are absent come first: one that is there already is the less likely correction.
   std::vector<std::string_view> known(asked_.begin(), asked_.end());
   std::stable_partition(known.begin(), known.end(), [&](std::string_view key) { return !has(key); });
-  for (const auto& [key, entry] : table_->entries) {
-    if (!asked_.contains(key)) {
-      problem_at_key(key, "unknown key " + quoted(key) + where() + suggestion(key, known));
+  for (const ConfigEntry& entry : table_->entries) {
+    if (!asked_.contains(entry.key)) {
+      diagnostics_->add(entry.value.file ? *entry.value.file : file(), entry.value.key_at, [&] {
+        return "unknown key " + quoted(entry.key) + where() + suggestion(entry.key, known);
+      });
     }
   }
 }

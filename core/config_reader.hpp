@@ -5,6 +5,7 @@
 
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/input_file.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <cstdint>
@@ -22,12 +23,6 @@ namespace headroom {
 /// Parses TOML 1.0. Throws ConfigError on the first syntax error (the parser cannot go on after one).
 [[nodiscard]] ConfigValue parse_toml(std::string_view text, const std::string& file);
 
-/// The text of a base that an overlay names, and the name to use in messages.
-struct ConfigSource {
-  std::string file;
-  std::string text;
-};
-
 /// Finds `base = "ID"`; `file` is the file that asked. nullopt: no such base.
 using BaseResolver = std::function<std::optional<ConfigSource>(std::string_view id, const std::string& file)>;
 
@@ -37,9 +32,6 @@ using BaseResolver = std::function<std::optional<ConfigSource>(std::string_view 
 /// Applies "path.to.key=value". The value is read as TOML; text that is no TOML value is taken as a string, so that
 /// `--set model=llama3-70b` needs no inner quotes. Problems are added to `diagnostics` under the name "--set".
 void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics& diagnostics);
-
-/// Reads a whole file; ConfigError when it is missing, a folder, unreadable or above 64 MiB.
-[[nodiscard]] ConfigSource read_file(const std::string& path);
 
 /// Inclusive bounds of an integer or a number.
 template <class T>

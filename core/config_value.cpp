@@ -2,17 +2,107 @@
 #include <headroom/core/config_value.hpp>
 
 #include <algorithm>
+#include <functional>
 
 namespace headroom {
 
+namespace {
+
+/// Below this a walk over the keys is as fast as an index.
+constexpr std::size_t few_keys = 16;
+
+}  // namespace
+
+std::size_t ConfigEntries::size() const noexcept {
+  return list_.size();
+}
+ConfigEntry* ConfigEntries::end() noexcept {
+  return list_.data() + list_.size();
+}
+const ConfigEntry* ConfigEntries::end() const noexcept {
+  return list_.data() + list_.size();
+}
+ConfigEntry& ConfigEntries::back() noexcept {
+  return list_.back();
+}
+
+ConfigEntry& ConfigEntries::emplace_back(std::string key, ConfigValue value) {
+  push_back({std::move(key), std::move(value)});
+  return list_.back();
+}
+
+void ConfigEntries::push_back(ConfigEntry entry) {
+  list_.push_back(std::move(entry));
+  if (list_.size() <= few_keys) {
+    return;
+  }
+  if (2 * list_.size() > slots_.size()) {
+    index();
+  } else {
+    note(list_.size() - 1);
+  }
+}
+
+const ConfigEntry* ConfigEntries::find(std::string_view key) const noexcept {
+  if (slots_.empty()) {
+    const ConfigEntry* const found =
+        std::find_if(begin(), end(), [&](const ConfigEntry& entry) { return entry.key == key; });
+    return found == end() ? nullptr : found;
+  }
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t at = std::hash<std::string_view>{}(key)&mask; slots_[at] != 0; at = (at + 1) & mask) {
+    if (const ConfigEntry& entry = list_[slots_[at] - 1]; entry.key == key) {
+      return &entry;
+    }
+  }
+  return nullptr;
+}
+
+ConfigEntry* ConfigEntries::find(std::string_view key) noexcept {
+  return const_cast<ConfigEntry*>(std::as_const(*this).find(key));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
+
+/// Enters one of the list; of a key that stands twice the first stays.
+void ConfigEntries::note(std::size_t position) {
+  const std::string& key = list_[position].key;
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = std::hash<std::string_view>{}(key)&mask;
+  for (; slots_[at] != 0; at = (at + 1) & mask) {
+    if (list_[slots_[at] - 1].key == key) {
+      return;
+    }
+  }
+  slots_[at] = static_cast<std::uint32_t>(position + 1);
+}
+
+void ConfigEntries::index() {
+  slots_.clear();
+  if (list_.size() <= few_keys) {
+    return;
+  }
+  std::size_t size = 4 * few_keys;
+  while (size < 4 * list_.size()) {
+    size *= 2;
+  }
+  slots_.assign(size, 0);
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    note(i);
+  }
+}
+
 const ConfigValue* ConfigValue::find(std::string_view key) const noexcept {
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.key == key; });
-  return found == entries.end() ? nullptr : &found->value;
+  const ConfigEntry* const found = entries.find(key);
+  return found == nullptr ? nullptr : &found->value;
 }
 
 ConfigValue* ConfigValue::find(std::string_view key) noexcept {
-  const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) { return entry.key == key; });
-  return found == entries.end() ? nullptr : &found->value;
+  ConfigEntry* const found = entries.find(key);
+  return found == nullptr ? nullptr : &found->value;
+}
+
+std::string too_many_values() {
+  return "more than " + std::to_string(most_document_values) +
+         " values, the most that a document may hold; split it, or give what is a table of numbers as CSV";
 }
 
 std::string_view kind_name(ConfigValue::Kind kind) noexcept {

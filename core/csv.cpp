@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 namespace headroom {
 namespace {
@@ -41,12 +42,14 @@ class RecordReader {
       if (state_ == State::quoted) {
         more = take_quoted();
       } else if (field_ends()) {
-        if (const auto character = first_obeyed(field_)) {
-          report(start_, "the field " + quoted(field_) + " holds " + quoted(*character) +
-                             ", which is no printable text; take it out");
+        if (taken_ <= longest_record) {
+          if (const auto character = first_obeyed(field_)) {
+            report(start_, "the field " + quoted(field_) + " holds " + quoted(*character) +
+                               ", which is no printable text; take it out");
+          }
+          fields.push_back(std::move(field_));
+          places.push_back(start_);
         }
-        fields.push_back(std::move(field_));
-        places.push_back(start_);
         more = next_field();
       } else {
         take_plain();
@@ -118,12 +121,17 @@ class RecordReader {
     if (c_ == '\0') {
       report({line_, column_}, "a NUL byte");
     }
-    field_ += static_cast<char>(c_);
+    if (taken_ <= longest_record) {
+      field_ += static_cast<char>(c_);
+    }
     advance();
   }
 
   void advance() {
     column_ += (static_cast<unsigned>(c_) & 0xC0U) != 0x80U ? 1 : 0;  // continuation bytes are no columns
+    if (++taken_ == longest_record + 1) {
+      report(start_, "a row of more than 1 MiB; close the quote or end the line before");
+    }
     c_ = stream_->get();
   }
 
@@ -139,6 +147,7 @@ class RecordReader {
   int column_ = 1;
   Position start_;
   std::string field_;
+  std::size_t taken_ = 0;  ///< bytes of the record so far
   State state_ = State::plain;
   std::optional<Trouble> trouble_;
 };
@@ -155,11 +164,11 @@ CsvReader::CsvReader(std::istream& stream, std::string file, Diagnostics& diagno
   if (!header_.empty() && header_.front().starts_with("\xEF\xBB\xBF")) {
     header_.front().erase(0, 3);
   }
+  std::set<std::string_view> names;
   for (std::size_t i = 0; i < header_.size(); ++i) {
     if (header_[i].empty()) {
       diagnostics_->add(file_, places_[i], "a column has no name");
-    } else if (std::find(header_.begin(), header_.begin() + static_cast<std::ptrdiff_t>(i), header_[i]) !=
-               header_.begin() + static_cast<std::ptrdiff_t>(i)) {
+    } else if (!names.insert(header_[i]).second) {
       diagnostics_->add(file_, places_[i], "column " + quoted(header_[i]) + " stands twice");
     }
   }

@@ -13,10 +13,13 @@
 
 namespace headroom {
 
+/// The most bytes of one row: one without end, such as behind a quote that nobody closes, is not gathered.
+inline constexpr std::size_t longest_record = std::size_t{1} << 20U;
+
 /// Reads a header and then rows. Quoted fields may hold commas, doubled quotes and line breaks; CRLF and LF end a row;
 /// blank lines are skipped. A row with a wrong number of fields, an unterminated quote, text after a closing quote, a
-/// NUL byte, a control character or bytes that are no UTF-8, a duplicate or empty column name is reported and, for
-/// rows, skipped.
+/// NUL byte, a control character or bytes that are no UTF-8, of more than `longest_record` bytes, a duplicate or empty
+/// column name is reported and, for rows, skipped.
 class CsvReader {
  public:
   /// The stream must outlive the reader. `file` is the name for messages.

@@ -9,7 +9,7 @@
 namespace headroom {
 namespace {
 
-std::string join(const std::vector<Diagnostic>& diagnostics) {
+std::string join(const std::vector<Diagnostic>& diagnostics, std::size_t untold) {
   std::string text;
   for (const Diagnostic& diagnostic : diagnostics) {
     if (!text.empty()) {
@@ -17,7 +17,7 @@ std::string join(const std::vector<Diagnostic>& diagnostics) {
     }
     text += diagnostic.text();
   }
-  return text;
+  return untold > 0 ? text + '\n' + untold_text(untold) : text;
 }
 
 }  // namespace
@@ -30,37 +30,108 @@ std::string Diagnostic::text() const {
   return (place.empty() ? "" : place + ": ") + "error: " + shown_lines(message);
 }
 
+bool Diagnostics::before(const Place& a, const Place& b) noexcept {
+  return std::tie(a.file, a.at.line, a.at.column) < std::tie(b.file, b.at.line, b.at.column);
+}
+
+std::size_t Diagnostics::number_of(std::string_view file) {
+  const auto found = files_.find(file);
+  return found != files_.end() ? found->second : files_.emplace(std::string{file}, files_.size()).first->second;
+}
+
+bool Diagnostics::is_told(std::string_view file, Position at) {
+  return !last_ || before({number_of(file), at}, *last_);
+}
+
 void Diagnostics::add(std::string_view file, Position at, std::string message) {
-  items_.push_back({std::string{file}, at, std::move(message)});
+  ++count_;
+  const Place place{number_of(file), at};
+  if (last_ && !before(place, *last_)) {
+    ++dropped_;
+    return;
+  }
+  items_.push_back({place, std::move(message)});
+  if (items_.size() >= 2 * most_problems_told) {
+    keep_first();
+  }
+}
+
+void Diagnostics::add(const ConfigError& error) {
+  for (const Diagnostic& problem : error.diagnostics()) {
+    add(problem.file, problem.at, problem.message);
+  }
+  pass_over(error.untold());
+}
+
+void Diagnostics::add(const Diagnostics& others) {
+  if (!others.empty()) {
+    add(ConfigError{others.sorted(), others.untold()});
+  }
+}
+
+void Diagnostics::pass_over(std::size_t problems) noexcept {
+  count_ += problems;
+  dropped_ += problems;
+}
+
+/// Sorts, and drops what lies behind the last that is told.
+void Diagnostics::keep_first() {
+  std::stable_sort(items_.begin(), items_.end(),
+                   [](const Item& a, const Item& b) { return before(a.place, b.place); });
+  const auto same = [](const Item& a, const Item& b) {
+    return !before(a.place, b.place) && !before(b.place, a.place) && a.message == b.message;
+  };
+  items_.erase(std::unique(items_.begin(), items_.end(), same), items_.end());
+  if (items_.size() > most_problems_told) {
+    dropped_ += items_.size() - most_problems_told;
+    items_.resize(most_problems_told);
+    last_ = items_.back().place;
+  }
 }
 
 std::vector<Diagnostic> Diagnostics::sorted() const {
-  std::vector<std::string> files;
-  for (const Diagnostic& item : items_) {
-    if (std::find(files.begin(), files.end(), item.file) == files.end()) {
-      files.push_back(item.file);
-    }
+  Diagnostics first = *this;
+  first.keep_first();
+  std::vector<std::string_view> names(first.files_.size());
+  for (const auto& [name, number] : first.files_) {
+    names[number] = name;
   }
-  const auto rank = [&](const Diagnostic& d) {
-    return std::tuple{std::find(files.begin(), files.end(), d.file) - files.begin(), d.at.line, d.at.column};
-  };
-  std::vector<Diagnostic> result = items_;
-  std::stable_sort(result.begin(), result.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
-  const auto same = [&](const auto& a, const auto& b) { return rank(a) == rank(b) && a.message == b.message; };
-  result.erase(std::unique(result.begin(), result.end(), same), result.end());
-  return result;
+  std::vector<Diagnostic> told;
+  told.reserve(first.items_.size());
+  for (Item& item : first.items_) {
+    told.push_back({std::string{names[item.place.file]}, item.place.at, std::move(item.message)});
+  }
+  return told;
+}
+
+std::size_t Diagnostics::untold() const {
+  Diagnostics first = *this;
+  first.keep_first();
+  return first.dropped_;
 }
 
 void Diagnostics::throw_if_any() const {
-  if (!items_.empty()) {
-    throw ConfigError{sorted()};
+  if (!empty()) {
+    throw ConfigError{sorted(), untold()};
   }
 }
 
-ConfigError::ConfigError(std::vector<Diagnostic> diagnostics)
-    : std::runtime_error{join(diagnostics)}, diagnostics_{std::move(diagnostics)} {}
+ConfigError::ConfigError(std::vector<Diagnostic> diagnostics, std::size_t untold)
+    : std::runtime_error{join(diagnostics, untold)}, diagnostics_{std::move(diagnostics)}, untold_{untold} {}
 
 ConfigError::ConfigError(const std::string& message) : ConfigError{std::vector{Diagnostic{{}, {}, message}}} {}
+
+std::string untold_text(std::size_t untold) {
+  if (untold == 0) {
+    return {};
+  }
+  std::string digits = std::to_string(untold);
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, ",");
+  }
+  return digits + (untold == 1 ? " more problem follows these" : " more problems follow these");
+}
 
 int edit_distance(std::string_view a, std::string_view b) {
   // Three rows of the dynamic programme are enough: the swap looks two rows back.
@@ -93,11 +164,15 @@ std::optional<std::string> closest(std::string_view word, std::span<const std::s
   int best = std::max(2, static_cast<int>(word.size()) / 3) + 1;
   std::optional<std::string> result;
   for (const std::string_view candidate : candidates) {
+    const std::size_t longer = std::max(word.size(), candidate.size());
+    if (static_cast<int>(longer - std::min(word.size(), candidate.size())) > best) {
+      continue;  // so many letters have to be added or taken out
+    }
     const int distance = edit_distance(word, candidate);
     // A word that shares no letter position with the candidate is no typing slip ("tp" for "pp" is).
     const bool better = distance < best || (distance == best && result && !word.empty() && !candidate.empty() &&
                                             result->front() != word.front() && candidate.front() == word.front());
-    if (better && distance < static_cast<int>(std::max(word.size(), candidate.size()))) {
+    if (better && distance < static_cast<int>(longer)) {
       best = distance;
       result = std::string{candidate};
     }

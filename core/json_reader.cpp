@@ -25,38 +25,29 @@ namespace {
 
 constexpr std::size_t deepest = 256;
 
-Position position_of(std::string_view text, std::size_t offset) {
-  Position at{1, 1};
-  for (const char c : text.substr(0, std::min(offset, text.size()))) {
-    if (c == '\n') {
-      at = {at.line + 1, 1};
-    } else if ((static_cast<unsigned char>(c) >> 6) != 2) {
-      ++at.column;
-    }
-  }
-  return at;
-}
-
-/// Offsets of line starts: positions of many values without walking the text for each.
-class Lines {
+/// Places of offsets that are asked for in the order of the text: it is walked once.
+class Places {
  public:
-  explicit Lines(std::string_view text) : text_{text} {
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] == '\n') {
-        starts_.push_back(i + 1);
+  explicit Places(std::string_view text) : text_{text} {}
+
+  Position at(std::size_t offset) {
+    if (offset < offset_) {  // the values of one parser never ask so
+      *this = Places{text_};
+    }
+    for (; offset_ < std::min(offset, text_.size()); ++offset_) {
+      if (text_[offset_] == '\n') {
+        at_ = {at_.line + 1, 1};
+      } else if ((static_cast<unsigned char>(text_[offset_]) >> 6) != 2) {
+        ++at_.column;  // continuation bytes of UTF-8 are no columns of their own
       }
     }
-  }
-  [[nodiscard]] Position at(std::size_t offset) const {
-    const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
-    const std::size_t start = *(next - 1);
-    const Position inside = position_of(text_.substr(start), offset - start);
-    return {static_cast<int>(next - starts_.begin()), inside.column};
+    return at_;
   }
 
  private:
   std::string_view text_;
-  std::vector<std::size_t> starts_{0};
+  std::size_t offset_ = 0;
+  Position at_{1, 1};
 };
 
 // NOLINTBEGIN(readability-identifier-naming, *non-private-member-variables*): the parser names the events.
@@ -65,7 +56,7 @@ class Lines {
 class TreeBuilder {
  public:
   TreeBuilder(std::string_view text, const rapidjson::MemoryStream& stream, const std::string& file)
-      : text_{text}, stream_{stream}, file_{std::make_shared<const std::string>(file)}, lines_{text} {}
+      : text_{text}, stream_{stream}, file_{std::make_shared<const std::string>(file)}, places_{text} {}
 
   bool Null() {
     return scalar(ConfigValue::Kind::null, [](ConfigValue&) {});
@@ -111,7 +102,7 @@ class TreeBuilder {
   bool EndArray(rapidjson::SizeType) { return close(); }
   bool Key(const char* text, rapidjson::SizeType length, bool) {
     key_.assign(text, length);
-    key_at_ = lines_.at(start_of_scalar());
+    key_at_ = places_.at(start_of_scalar());
     const ConfigValue& table = open_.back();
     if (table.find(key_) != nullptr) {
       problems.add(*file_, key_at_, "key " + quoted(key_) + " stands twice");
@@ -123,6 +114,7 @@ class TreeBuilder {
   ConfigValue root;
   bool too_deep = false;
   bool too_big = false;
+  bool too_many = false;
 
  private:
   /// The stream stands behind the value: back over it to its first character.
@@ -159,7 +151,7 @@ class TreeBuilder {
     ConfigValue value;
     value.kind = kind;
     value.file = file_;
-    value.at = lines_.at(start_of_scalar());
+    value.at = places_.at(start_of_scalar());
     fill(value);
     return place(std::move(value));
   }
@@ -172,7 +164,7 @@ class TreeBuilder {
     ConfigValue value;
     value.kind = kind;
     value.file = file_;
-    value.at = lines_.at(stream_.Tell());
+    value.at = places_.at(stream_.Tell());
     names_.emplace_back(key_, key_at_);
     open_.push_back(std::move(value));
     return true;
@@ -187,6 +179,10 @@ class TreeBuilder {
   }
 
   bool place(ConfigValue value) {
+    too_many = ++values_ > most_document_values;
+    if (too_many) {
+      return false;
+    }
     if (open_.empty()) {
       root = std::move(value);
     } else if (open_.back().kind == ConfigValue::Kind::array) {
@@ -201,11 +197,12 @@ class TreeBuilder {
   std::string_view text_;
   const rapidjson::MemoryStream& stream_;
   std::shared_ptr<const std::string> file_;
-  Lines lines_;
+  Places places_;
   std::vector<ConfigValue> open_;
   std::vector<std::pair<std::string, Position>> names_;
   std::string key_;
   Position key_at_;
+  std::size_t values_ = 0;
 };
 // NOLINTEND(readability-identifier-naming, *non-private-member-variables*)
 
@@ -223,12 +220,15 @@ ConfigValue parse_json(std::string_view text, const std::string& file) {
   const rapidjson::ParseResult result = reader.Parse<flags>(stream, builder);
   if (result.IsError()) {
     std::string message = builder.too_deep  ? "nested deeper than 256 levels"
+                          : builder.too_many ? too_many_values()
+                          : result.Code() == rapidjson::kParseErrorDocumentEmpty
+                              ? "the document is empty; it must hold one object, {...}"
                           : builder.too_big ? "Number too big to be stored in double"
                                             : rapidjson::GetParseError_En(result.Code());
     if (!message.empty() && message.back() == '.') {
       message.pop_back();
     }
-    throw ConfigError{{Diagnostic{file, position_of(text, result.Offset()), message}}};
+    throw ConfigError{{Diagnostic{file, Places{text}.at(result.Offset()), message}}};
   }
   builder.problems.throw_if_any();
   if (builder.root.kind != ConfigValue::Kind::table) {

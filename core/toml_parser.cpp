@@ -8,9 +8,13 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace headroom {
 namespace {
@@ -24,18 +28,23 @@ ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::str
   value.file = file;
   value.at = position_of(node.source());
   if (const auto* table = node.as_table()) {
-    for (const auto& [key, child] : *table) {
-      ConfigValue converted = convert(child, file);
-      converted.key_at = position_of(key.source());
-      value.entries.emplace_back(std::string{key.str()}, std::move(converted));
-    }
     // toml++ keeps tables sorted by name; files are read in the order they were written.
-    std::stable_sort(value.entries.begin(), value.entries.end(), [](const auto& a, const auto& b) {
-      return std::pair{a.value.key_at.line, a.value.key_at.column} <
-             std::pair{b.value.key_at.line, b.value.key_at.column};
+    std::vector<std::pair<Position, toml::table::const_iterator>> written;
+    written.reserve(table->size());
+    for (auto entry = table->begin(); entry != table->end(); ++entry) {
+      written.emplace_back(position_of(entry->first.source()), entry);
+    }
+    std::stable_sort(written.begin(), written.end(), [](const auto& a, const auto& b) {
+      return std::pair{a.first.line, a.first.column} < std::pair{b.first.line, b.first.column};
     });
+    for (const auto& [at, entry] : written) {
+      ConfigValue converted = convert(entry->second, file);
+      converted.key_at = at;
+      value.entries.emplace_back(std::string{entry->first.str()}, std::move(converted));
+    }
   } else if (const auto* array = node.as_array()) {
     value.kind = ConfigValue::Kind::array;
+    value.items.reserve(array->size());
     for (const toml::node& child : *array) {
       value.items.push_back(convert(child, file));
     }
@@ -64,8 +73,71 @@ ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::str
   return value;
 }
 
-/// Walks the text knowing only strings and comments, and refuses what the parser is not safe on: bytes outside ASCII
-/// and control characters where only syntax may stand.
+/// Counts the values that a text will become, from its punctuation outside strings and comments: each of "=", "," and
+/// the brackets begins at most one, and so does each dot of a key, which opens a table.
+class ValueCount {
+ public:
+  void take(char c) {
+    switch (c) {
+      case '=':
+        ++values_;
+        in_value_ = true;
+        break;
+      case '[':
+        ++values_;
+        if (in_value_) {
+          open_.push_back(c);
+        }
+        dots_ = 0;
+        break;
+      case '{':
+        ++values_;
+        open_.push_back(c);
+        begin_key();
+        break;
+      case ',':
+        ++values_;
+        if (!open_.empty() && open_.back() == '{') {
+          begin_key();
+        }
+        break;
+      case ']':
+      case '}':
+        if (!open_.empty()) {
+          open_.pop_back();
+        }
+        in_value_ = in_value_ || c == '}';
+        break;
+      case '\n':
+        if (open_.empty()) {
+          begin_key();
+        }
+        break;
+      case '.':
+        values_ += in_value_ ? 0 : 1;
+        dots_ += in_value_ ? 0 : 1;
+        break;
+      default: break;
+    }
+  }
+  [[nodiscard]] std::size_t values() const noexcept { return values_; }
+  [[nodiscard]] std::size_t parts_of_key() const noexcept { return dots_ + 1; }
+
+ private:
+  void begin_key() {
+    in_value_ = false;
+    dots_ = 0;
+  }
+
+  std::vector<char> open_;  ///< brackets of values
+  std::size_t values_ = 0;
+  std::size_t dots_ = 0;  ///< of the key at hand
+  bool in_value_ = false;
+};
+
+/// Walks the text knowing only strings, comments and punctuation, and refuses what the parser is not safe on: bytes
+/// outside ASCII and control characters where only syntax may stand, more values than memory should be spent on (it
+/// takes some hundred bytes for each), and keys so deep that walking down them would exhaust the stack.
 class Screen {
  public:
   Screen(std::string_view text, const std::string& file) : text_{text}, file_{file} {}
@@ -82,9 +154,15 @@ class Screen {
       } else {
         const auto byte = static_cast<unsigned char>(c);
         if (byte >= 0x7f || (byte < 0x20 && c != '\n' && c != '\t' && c != '\r')) {
-          throw ConfigError{{Diagnostic{file_, at_,
-                                        "unexpected character " + quoted(text_.substr(i_, 1)) +
-                                            "; outside strings and comments only ASCII may stand"}}};
+          refuse("unexpected character " + quoted(text_.substr(i_, 1)) +
+                 "; outside strings and comments only ASCII may stand");
+        }
+        count_.take(c);
+        if (count_.values() > most_document_values) {
+          refuse(too_many_values());
+        }
+        if (count_.parts_of_key() > most_key_parts) {
+          refuse("a key of more than " + std::to_string(most_key_parts) + " parts; no key of a document is so deep");
         }
         step();
       }
@@ -92,6 +170,12 @@ class Screen {
   }
 
  private:
+  static constexpr std::size_t most_key_parts = 32;
+
+  [[noreturn]] void refuse(std::string message) const {
+    throw ConfigError{{Diagnostic{file_, at_, std::move(message)}}};
+  }
+
   void step() {
     const bool newline = text_[i_] == '\n';
     // Continuation bytes of UTF-8 are no columns of their own.
@@ -126,6 +210,7 @@ class Screen {
   const std::string& file_;
   std::size_t i_ = 0;
   Position at_{1, 1};
+  ValueCount count_;
 };
 
 std::string lower_first(std::string_view text) {

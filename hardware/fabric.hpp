@@ -43,13 +43,13 @@ struct GroupView {
 /// ConfigError where no number of hosts is filled.
 [[nodiscard]] std::int64_t hosts_for(const NodeWiring& wiring, std::int64_t ranks);
 
-/// The part of a cluster that a job of `ranks` occupies. ConfigError: more hosts than the cluster has, and what
-/// FabricGraph refuses.
+/// The part of a cluster that a job of `ranks` occupies, for Fabric: two domains of it are laid out. ConfigError: more
+/// hosts than the cluster has, and what FabricGraph refuses.
 [[nodiscard]] FabricGraph graph_of(const Catalog& catalog, const Cluster& cluster, std::int64_t ranks);
 
 /// A job's ranks on a fabric: rank r is GPU r, host after host; where the job is larger than a scale-up domain, each
 /// domain takes the same number of ranks, the largest divisor of the job that fills hosts (64 of an NVL72's 72 GPUs for
-/// 4,096 ranks).
+/// 4,096 ranks). Nothing in it grows with the job: hosts are wired alike, and groups lie on them in a few ways only.
 class Fabric {
  public:
   /// ConfigError: more ranks than GPUs, or ranks that do not fill hosts (with the nearest counts that do).
@@ -57,6 +57,19 @@ class Fabric {
 
   [[nodiscard]] std::int64_t ranks() const noexcept { return ranks_; }
   [[nodiscard]] std::int64_t ranks_per_domain() const noexcept { return per_domain_; }
+  [[nodiscard]] const FabricGraph& graph() const noexcept { return *graph_; }
+
+  /// Where a rank stands: its scale-up domain, its host, and the GPU of that.
+  [[nodiscard]] std::int64_t domain(std::int64_t rank) const noexcept { return rank / per_domain_; }
+  [[nodiscard]] std::int64_t node(std::int64_t rank) const noexcept {
+    return domain(rank) * nodes_per_domain_ + rank % per_domain_ / gpus_per_node_;
+  }
+  [[nodiscard]] std::int64_t local(std::int64_t rank) const noexcept { return rank % per_domain_ % gpus_per_node_; }
+
+  /// The rate of each GPU while all of a host send and receive over its NICs, and what limits it; 0 where the job is one
+  /// domain.
+  [[nodiscard]] BytesPerSecond host_out() const noexcept { return host_out_; }
+  [[nodiscard]] LinkKind host_binds() const noexcept { return host_binds_; }
 
   /// What each group of `ranks` members `stride` apart sees while all groups of that form move at once. A link's rate
   /// is shared max-min fairly, so that the slowest flow gets the least of capacity over load (Bertsekas and Gallager
@@ -66,13 +79,12 @@ class Fabric {
   [[nodiscard]] GroupView view(const GroupForm& form) const;
 
  private:
-  friend class GroupSight;
-
   const FabricGraph* graph_;
   std::int64_t ranks_ = 1;
   std::int64_t per_domain_ = 1;
-  std::vector<std::int32_t> node_, domain_, local_;  ///< by rank; local: GPU of its host
-  BytesPerSecond host_out_{};                        ///< of each GPU while all of a host send and receive over its NICs
+  std::int64_t gpus_per_node_ = 1;
+  std::int64_t nodes_per_domain_ = 1;
+  BytesPerSecond host_out_{};
   LinkKind host_binds_ = LinkKind::network;
 };
 

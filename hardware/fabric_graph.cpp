@@ -9,6 +9,7 @@
 #include <boost/graph/connected_components.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -173,19 +174,19 @@ struct FabricGraph::Builder {
         graph.elements_.push_back({kind, static_cast<std::int32_t>(place), i, tier});
       }
     };
-    for (std::int64_t node = 0; node < graph.nodes_; ++node) {
+    for (std::int64_t node = 0; node < graph.laid_out_; ++node) {
       add(ElementKind::gpu, node, gpus);
       add(ElementKind::pcie_switch, node, switches);
       add(ElementKind::socket, node, sockets);
       add(ElementKind::nic, node, nics);
     }
     first_plane = static_cast<std::int32_t>(graph.elements_.size());
-    for (std::int64_t domain = 0; planes > 0 && domain < blocks(graph.gpus(), graph.domain_); ++domain) {
+    for (std::int64_t domain = 0; planes > 0 && domain < blocks(graph.laid_out_ * wiring.gpus, graph.domain_); ++domain) {
       add(ElementKind::nvswitch, domain, planes);
     }
     for (std::size_t tier = 0; networked() && tier < graph.network_.tiers.size(); ++tier) {
       first_switch.push_back(static_cast<std::int32_t>(graph.elements_.size()));
-      const std::int64_t count = blocks(graph.nodes_, graph.network_.tiers[tier].nodes);
+      const std::int64_t count = blocks(graph.laid_out_, graph.network_.tiers[tier].nodes);
       const auto rails = static_cast<std::int32_t>(tier == 0 ? graph.rails_ : 1);
       for (std::int64_t block = 0; block < count; ++block) {
         add(ElementKind::network_switch, block, rails, static_cast<std::int32_t>(tier) + 1);
@@ -275,7 +276,7 @@ struct FabricGraph::Builder {
     const auto& tiers = graph.network_.tiers;
     for (std::size_t tier = 1; networked() && tier < tiers.size(); ++tier) {
       graph.tier_links_.push_back(static_cast<std::int32_t>(graph.links_.size()));
-      const std::int64_t children = blocks(graph.nodes_, tiers[tier - 1].nodes);
+      const std::int64_t children = blocks(graph.laid_out_, tiers[tier - 1].nodes);
       const auto rails = static_cast<std::int32_t>(tier == 1 ? graph.rails_ : 1);
       for (std::int64_t child = 0; child < children; ++child) {
         const auto block = static_cast<std::int32_t>(child * tiers[tier - 1].nodes / tiers[tier].nodes);
@@ -290,8 +291,8 @@ struct FabricGraph::Builder {
   void build() {
     count_families();
     add_elements();
-    graph.links_.reserve(static_cast<std::size_t>(graph.nodes_) * static_cast<std::size_t>(graph.family_.size) + 1024);
-    for (std::int64_t node = 0; node < graph.nodes_; ++node) {
+    graph.links_.reserve(static_cast<std::size_t>(graph.laid_out_) * static_cast<std::size_t>(graph.family_.size) + 1024);
+    for (std::int64_t node = 0; node < graph.laid_out_; ++node) {
       const auto host = static_cast<std::int32_t>(node) * per_host;
       add_scale_up_links(node, host);
       add_pcie_links(host);
@@ -337,7 +338,7 @@ struct FabricGraph::Builder {
   }
 };
 
-FabricGraph::FabricGraph(NodeWiring wiring, std::int64_t nodes, NetworkTiers network)
+FabricGraph::FabricGraph(NodeWiring wiring, std::int64_t nodes, NetworkTiers network, FabricPart part)
     : wiring_(std::move(wiring)),
       network_(std::move(network)),
       nodes_(nodes),
@@ -346,6 +347,7 @@ FabricGraph::FabricGraph(NodeWiring wiring, std::int64_t nodes, NetworkTiers net
   check_wiring(wiring_, problems);
   check_network(wiring_, nodes_, network_, problems);
   problems.throw_if_any();
+  laid_out_ = part == FabricPart::whole ? nodes_ : std::min(nodes_, 2 * domain_ / wiring_.gpus);
   rails_ = network_.rail_optimised ? std::max<std::int64_t>(1, static_cast<std::int64_t>(wiring_.nics.size())) : 1;
   nics_of_ = deal_nics(wiring_);
   Builder builder{*this};
@@ -380,6 +382,7 @@ BytesPerSecond FabricGraph::uplink(std::int64_t tier) const noexcept {
 }
 
 BytesPerSecond FabricGraph::bisection() const {
+  assert(laid_out_ == nodes_);
   using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
   using Edge = Traits::edge_descriptor;
   using Flow = boost::adjacency_list<

@@ -51,17 +51,23 @@ struct NetworkTiers {
   [[nodiscard]] static NetworkTiers non_blocking(std::int64_t nodes);
 };
 
+/// How much of a fabric has elements and links: all of it, or its first two scale-up domains with the switches above
+/// them. Hosts are wired alike, so that two domains show what joins a GPU to its own and to any other.
+enum class FabricPart : std::uint8_t { whole, two_domains };
+
 class FabricGraph {
  public:
-  /// `nodes` hosts wired alike under `network`. ConfigError naming every problem: no GPU, a link without rate or to
+  /// `nodes` hosts wired alike under `network`, of which `part` is laid out. ConfigError naming every problem: no GPU, a link without rate or to
   /// nothing, several hosts without NICs or tiers, more hosts than the tiers hold, tiers that do not nest, a GPU that
   /// nothing reaches.
-  FabricGraph(NodeWiring wiring, std::int64_t nodes, NetworkTiers network);
+  FabricGraph(NodeWiring wiring, std::int64_t nodes, NetworkTiers network, FabricPart part = FabricPart::whole);
 
   [[nodiscard]] const NodeWiring& wiring() const noexcept { return wiring_; }
   [[nodiscard]] const NetworkTiers& network() const noexcept { return network_; }
+  /// Of the whole fabric, however much of it is laid out.
   [[nodiscard]] std::int64_t nodes() const noexcept { return nodes_; }
   [[nodiscard]] std::int64_t gpus() const noexcept { return nodes_ * wiring_.gpus; }
+  /// Of the part that is laid out.
   [[nodiscard]] std::span<const FabricElement> elements() const noexcept { return elements_; }
   [[nodiscard]] std::span<const FabricLink> links() const noexcept { return links_; }
   /// The vertex of a GPU, counted over the hosts.
@@ -85,11 +91,11 @@ class FabricGraph {
   /// The links that traffic from one GPU to another crosses, each with its share: NVLink or a direct link; over a GPU
   /// that both are linked to (NCCL's NVB); PCIe, through host memory where peer access is missing; or the nearest NICs
   /// and the lowest switch that both reach, on a rail-optimised fabric first over NVLink to the GPU of the other's rail
-  /// (NCCL's PXN). Parallel planes and NICs share evenly.
+  /// (NCCL's PXN). Parallel planes and NICs share evenly. Both GPUs must be laid out.
   [[nodiscard]] std::vector<RouteStep> route(std::int64_t from, std::int64_t to) const;
 
   /// Bytes per second that the first half of the hosts can send to the second, or of a single host's GPUs its first
-  /// half to its second: a maximum flow (Boykov and Kolmogorov 2004).
+  /// half to its second: a maximum flow (Boykov and Kolmogorov 2004). Of a graph that is laid out whole.
   [[nodiscard]] BytesPerSecond bisection() const;
 
  private:
@@ -99,6 +105,7 @@ class FabricGraph {
   NodeWiring wiring_;
   NetworkTiers network_;
   std::int64_t nodes_ = 1;
+  std::int64_t laid_out_ = 1;  ///< hosts
   std::int64_t domain_ = 1;
   std::int64_t rails_ = 1;
   std::vector<FabricElement> elements_;

@@ -25,6 +25,7 @@ auto look_up(ConfigTable& table, std::string_view key, const std::string& spelli
         table.diagnostics().add(diagnostic.file, diagnostic.at, diagnostic.message);
       }
     }
+    table.diagnostics().pass_over(error.untold());
     return std::nullopt;
   }
 }

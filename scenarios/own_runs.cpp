@@ -59,9 +59,7 @@ class RunReader {
                            " rows; --runs takes training rows (columns dp and global_batch)");
       return;
     }
-    for (const Diagnostic& broken : file.broken_cells) {
-      diagnostics_.add(broken.file, broken.at, broken.message);
-    }
+    diagnostics_.add(file.broken_cells);
     for (const RunRow& row : file.rows) {
       if (sound(file, row)) {
         place(file, row);

@@ -2,6 +2,7 @@
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/date.hpp>
+#include <headroom/core/input_file.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/model/serve/simulation/prefix_cache.hpp>
 #include <headroom/scenarios/request_trace.hpp>
@@ -10,7 +11,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstddef>
-#include <fstream>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -88,6 +89,7 @@ class TraceBuilder {
   TraceBuilder(const std::string& file, Diagnostics& diagnostics) : file_{file}, diagnostics_{diagnostics} {}
 
   void problem(Position at, std::string message) { diagnostics_.add(file_, at, std::move(message)); }
+  void pass_over(std::size_t problems) { diagnostics_.pass_over(problems); }
 
   /// Seconds of a time column as simulated time.
   std::optional<Picoseconds> time(Position at, double seconds) {
@@ -259,7 +261,7 @@ class JsonTrace {
   void read(std::istream& stream) {
     builder_.trace.form = TraceForm::mooncake;
     std::string text;
-    for (line_ = 1; std::getline(stream, text); ++line_) {
+    for (line_ = 1; read_line(stream, text, file_, line_, longest_record); ++line_) {
       if (text.find_first_not_of(" \t\r") == std::string::npos) {
         continue;
       }
@@ -269,6 +271,7 @@ class JsonTrace {
         for (const Diagnostic& one : error.diagnostics()) {
           builder_.problem({line_, one.at.column}, one.message);
         }
+        builder_.pass_over(error.untold());
       }
     }
     if (const PromptPrefixes prefixes = numbering_.take(); !prefixes.empty()) {
@@ -380,18 +383,21 @@ RequestTrace read_request_trace(std::istream& stream,
     CsvTrace{csv, builder}.read();
   }
   if (builder.trace.requests.empty() && diagnostics.empty()) {
-    builder.problem({}, "a trace without requests");
+    builder.problem({}, "the trace has no requests; write one a line, below the header of a CSV");
   }
   return std::move(builder.trace);
 }
 
 RequestTrace load_request_trace(const std::string& path, std::int64_t cache_blocks) {
-  std::ifstream stream{path, std::ios::binary};
-  if (!stream) {
-    throw ConfigError{path + " cannot be read"};
+  std::unique_ptr<InputFile> file;
+  try {
+    file = std::make_unique<InputFile>(path, most_rows_text);
+  } catch (const ConfigError& error) {
+    // Of a name, not of a text: it stands where the name was written.
+    throw ConfigError{path + ": " + error.diagnostics().front().message};
   }
   Diagnostics diagnostics;
-  RequestTrace trace = read_request_trace(stream, path, diagnostics, cache_blocks);
+  RequestTrace trace = read_request_trace(*file, path, diagnostics, cache_blocks);
   diagnostics.throw_if_any();
   return trace;
 }

@@ -27,6 +27,7 @@ auto at_table(const Question& question, Call call) {
     for (const Diagnostic& problem : error.diagnostics()) {
       placed.add(question.file, question.at, problem.message);
     }
+    placed.pass_over(error.untold());
     placed.throw_if_any();
     throw;
   }

@@ -123,7 +123,7 @@ class ScenarioReader {
       merged.at = model.at;
       merged.file = model.file;
       // The base's published count and names speak of another network.
-      std::erase_if(merged.entries, [&](const auto& entry) {
+      merged.entries.erase_if([&](const auto& entry) {
         return (entry.key == "parameters" || entry.key == "aliases") && model.find(entry.key) == nullptr;
       });
       inline_model_ = std::move(merged);

@@ -36,7 +36,8 @@ class TraceReader {
       read_row();
     }
     if (trace_.events.empty() && diagnostics_.empty()) {
-      diagnostics_.add(csv_.file(), {}, "the trace has no events");
+      diagnostics_.add(csv_.file(), {},
+                       "the trace has no events; write one a line below the header, e.g. alloc,weights,4 GiB");
     }
     return std::move(trace_);
   }

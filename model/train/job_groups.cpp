@@ -111,7 +111,7 @@ struct JobGroups::Hosts {
   NetworkCurve network;
 
   Hosts(NodeWiring wiring, std::int64_t nodes, NetworkTiers tiers, std::int64_t ranks)
-      : graph{std::move(wiring), nodes, std::move(tiers)}, fabric{graph, ranks} {}
+      : graph{std::move(wiring), nodes, std::move(tiers), FabricPart::two_domains}, fabric{graph, ranks} {}
 };
 
 JobGroups::JobGroups(const Device& device, const JobHosts& hosts, std::int64_t ranks) : ranks_{ranks} {

@@ -354,9 +354,7 @@ Architecture import_hf_config(const ConfigValue& root, const std::string& file, 
   } else {
     report_unknown(reader, model_type);
   }
-  for (const Diagnostic& problem : own.sorted()) {
-    diagnostics.add(problem.file, problem.at, problem.message);
-  }
+  diagnostics.add(own);
   return arch;
 }
 

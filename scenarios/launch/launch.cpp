@@ -83,7 +83,7 @@ void check_text(const ConfigSource& source) {
     refuse(*at, "is not UTF-8 here");
   }
   if (without_comments(source.text).empty()) {
-    refuse({}, "is empty: there is no launch in it");
+    refuse({}, "is empty: there is no launch in it; name the script or the file of settings that starts the job");
   }
 }
 

@@ -371,6 +371,7 @@ Scenario read_settled(const ConfigValue& document, LaunchReading& reading, const
     for (const Diagnostic& diagnostic : error.diagnostics()) {
       add_problem(diagnostic, reading);
     }
+    reading.diagnostics.pass_over(error.untold());
   }
   reading.diagnostics.throw_if_any();
   if (std::holds_alternative<ServeScenario>(scenario->question)) {

@@ -243,7 +243,7 @@ Cure priced(const Scenario& scenario, const Candidate& candidate, const SpeedupA
 /// Prices decide nothing here, and a list without an offer for another SKU must not stand in its way.
 Scenario without_money(const Scenario& scenario) {
   ConfigValue root = *scenario.document;
-  std::erase_if(root.entries, [](const ConfigEntry& entry) { return entry.key == "money"; });
+  root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });
   return read_scenario(root, scenario.file, *scenario.sources);
 }
 

@@ -81,8 +81,8 @@ class QuestionReader {
     q.file = file_;
     q.sources = &sources_;
     refuse_other_kinds();
-    std::erase_if(q.base.entries,
-                  [](const ConfigEntry& entry) { return entry.key == search_table || entry.key == objective_table; });
+    q.base.entries.erase_if(
+        [](const ConfigEntry& entry) { return entry.key == search_table || entry.key == objective_table; });
     if (const ConfigValue* objective = table_of(objective_table)) {
       ConfigTable table{*objective, std::string{objective_table}, diagnostics_};
       q.objective = read_objective(&table, root_);

@@ -13,7 +13,7 @@ namespace headroom {
 namespace {
 
 void erase(ConfigValue& table, std::string_view key) {
-  std::erase_if(table.entries, [&](const ConfigEntry& e) { return e.key == key; });
+  table.entries.erase_if([&](const ConfigEntry& e) { return e.key == key; });
 }
 
 void put(ConfigValue& table, const std::string& key, const ConfigValue& value) {

@@ -203,6 +203,7 @@ class AxesReader {
           diagnostics_.add(diagnostic.file, diagnostic.at, diagnostic.message);
         }
       }
+      diagnostics_.pass_over(error.untold());
       return false;
     }
   }

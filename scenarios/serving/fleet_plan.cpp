@@ -73,7 +73,7 @@ class OptionMaker {
  public:
   OptionMaker(const ConfigValue& root, const std::string& file, const Sources& sources)
       : root_{root}, file_{file}, sources_{sources} {
-    std::erase_if(root_.entries, [](const ConfigEntry& e) { return e.key == "search" || e.key == "objective"; });
+    root_.entries.erase_if([](const ConfigEntry& e) { return e.key == "search" || e.key == "objective"; });
   }
 
   [[nodiscard]] Scenario read(const std::vector<std::string>& changes) const {
@@ -490,6 +490,7 @@ void add_problems_beside(const OptionMaker& maker, const std::vector<FleetAxis>&
         diagnostics.add(d.file, d.at, d.message);
       }
     }
+    diagnostics.pass_over(error.untold());
   }
 }
 

@@ -4,9 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <string_view>
 
 namespace headroom {
@@ -45,12 +43,6 @@ std::string layout_of(const ServingConfiguration& r) {
   return key;
 }
 
-struct Question {
-  const ScoredRow* first = nullptr;
-  std::vector<double> predicted, measured;
-  std::set<std::string> layouts;
-};
-
 struct Members {
   std::vector<double> taus;
   std::size_t layouts = 0;
@@ -59,27 +51,39 @@ struct Members {
 }  // namespace
 
 std::vector<LayoutScore> rank_layouts(std::span<const ScoredRow> rows) {
-  std::map<std::string, Question> questions;
+  LayoutBook book;
   for (const ScoredRow& row : rows) {
-    // What a pool holds grows with the GPUs alone: no choice of layouts hangs on its order.
-    if (!row.serving || row.prediction.status != RowStatus::ok || row.metric == "max_concurrent_sequences") {
-      continue;
-    }
-    Question& question = questions[question_of(row)];
-    question.first = question.first == nullptr ? &row : question.first;
-    question.predicted.push_back(row.prediction.predicted);
-    question.measured.push_back(row.measured);
-    question.layouts.insert(layout_of(*row.serving));
+    book.add(row);
   }
+  return book.scores();
+}
+
+void LayoutBook::add(const ScoredRow& row) {
+  // What a pool holds grows with the GPUs alone: no choice of layouts hangs on its order.
+  if (!row.serving || row.prediction.status != RowStatus::ok || row.metric == "max_concurrent_sequences") {
+    return;
+  }
+  const auto [found, fresh] = questions_.try_emplace(question_of(row));
+  Question& question = found->second;
+  if (fresh) {
+    question.metric = row.metric;
+    question.engine = row.serving->engine;
+    question.source = row.source;
+  }
+  question.predicted.push_back(row.prediction.predicted);
+  question.measured.push_back(row.measured);
+  question.layouts.insert(layout_of(*row.serving));
+}
+
+std::vector<LayoutScore> LayoutBook::scores() const {
   std::map<std::string, Members> groups;
-  for (const auto& [key, question] : questions) {
+  for (const auto& [key, question] : questions_) {
     const double tau = kendall_tau(question.predicted, question.measured);
     if (question.layouts.size() < least_layouts || !std::isfinite(tau)) {
       continue;
     }
-    const ScoredRow& row = *question.first;
-    for (const std::string& group :
-         {std::string{"all"}, "metric=" + row.metric, "engine=" + row.serving->engine, "source=" + row.source}) {
+    for (const std::string& group : {std::string{"all"}, "metric=" + question.metric, "engine=" + question.engine,
+                                     "source=" + question.source}) {
       groups[group].taus.push_back(tau);
       groups[group].layouts += question.layouts.size();
     }

@@ -6,6 +6,8 @@
 #include <headroom/scenarios/validation/scored_row.hpp>
 
 #include <cstddef>
+#include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,5 +26,20 @@ struct LayoutScore {
 /// Of the serving rows that were predicted, times and rates apart. A question has three layouts or more: GPUs, tp, pp,
 /// ep, dp and attention-DP; all else that a row states of its load is the question's. "all" first; empty without any.
 [[nodiscard]] std::vector<LayoutScore> rank_layouts(std::span<const ScoredRow> rows);
+
+/// The same of rows that come one by one and are let go.
+class LayoutBook {
+ public:
+  void add(const ScoredRow& row);
+  [[nodiscard]] std::vector<LayoutScore> scores() const;
+
+ private:
+  struct Question {
+    std::string metric, engine, source;
+    std::vector<double> predicted, measured;
+    std::set<std::string> layouts;
+  };
+  std::map<std::string, Question> questions_;
+};
 
 }  // namespace headroom

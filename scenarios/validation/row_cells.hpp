@@ -6,6 +6,7 @@
 #include <headroom/hardware/catalog.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -62,6 +63,7 @@ class RowDevices {
     std::string why;  ///< there is none
   };
   [[nodiscard]] const Answer& find(const std::string& spelling);
+  [[nodiscard]] std::size_t kept() const noexcept { return answers_.size(); }
 
  private:
   const Catalog& catalog_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/input_file.hpp>
 #include <headroom/scenarios/validation/run_row.hpp>
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
+#include <sstream>
 
 namespace headroom {
 namespace {
@@ -85,10 +85,52 @@ std::map<std::string, std::string, std::less<>> parse_options(std::string_view t
   return options;
 }
 
-/// Maps columns of one file to fields, once.
-class RowReader {
+}  // namespace
+
+/// Makes rows of the records of one file.
+class RunRowReader::Rows {
  public:
-  RowReader(CsvReader& csv, RowForm form) : csv_{csv}, form_{form} {}
+  Rows(std::istream& stream, const std::string& file, Diagnostics& diagnostics) : csv_{stream, file, diagnostics} {}
+
+  /// Form and columns; false where no row can be read.
+  bool read_head(RunFile& head) {
+    head.file = csv_.file();
+    head.header = csv_.header();
+    if (head.header.empty()) {
+      return false;  // the reader has said so
+    }
+    if (csv_.column("dp") && csv_.column("global_batch")) {
+      form_ = RowForm::training;
+    } else if (csv_.column("engine") && csv_.column("isl")) {
+      form_ = RowForm::serving;
+    } else if (csv_.column("workload") && csv_.column("config")) {
+      form_ = RowForm::other;
+    } else {
+      csv_.diagnostics().add(
+          csv_.file(), {1, 1},
+          "the header is of no known form: training rows have the columns dp and global_batch, serving rows "
+          "engine and isl, others workload and config");
+      return false;
+    }
+    head.form = form_;
+    if (form_ != RowForm::other) {
+      check_columns();
+    }
+    return true;
+  }
+
+  std::optional<RunRow> next() {
+    while (csv_.next()) {
+      if (std::optional<RunRow> row = read()) {
+        return row;
+      }
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] const Diagnostics& broken_cells() const noexcept { return broken_cells_; }
+
+ private:
 
   void check_columns() {
     for (const std::string_view name : {"id", "metric", "value"}) {
@@ -97,9 +139,6 @@ class RowReader {
       }
     }
   }
-
-  /// Configuration cells that are no numbers, of every row so far.
-  [[nodiscard]] std::vector<Diagnostic> take_broken_cells() { return std::move(broken_cells_); }
 
   /// nullopt: the value is no number; a diagnostic says so.
   std::optional<RunRow> read() {
@@ -143,7 +182,6 @@ class RowReader {
     return row;
   }
 
- private:
   std::string text(std::string_view name) const {
     const std::optional<std::size_t> index = csv_.column(name);
     return index ? csv_.fields()[*index] : std::string{};
@@ -212,63 +250,74 @@ class RowReader {
     const std::string text =
         "'" + csv_.header()[index] + "' is " + quoted(csv_.fields()[index]) + ", " + std::string{problem};
     broken = broken.empty() ? text : broken;
-    broken_cells_.push_back({csv_.file(), csv_.at(index), text});
+    broken_cells_.add(csv_.file(), csv_.at(index), text);
   }
 
-  CsvReader& csv_;
-  RowForm form_;
-  std::vector<Diagnostic> broken_cells_;
+  CsvReader csv_;
+  RowForm form_ = RowForm::training;
+  Diagnostics broken_cells_;
 };
 
-}  // namespace
+RunRowReader::RunRowReader(std::istream& stream, const std::string& file, Diagnostics& diagnostics)
+    : rows_{std::make_unique<Rows>(stream, file, diagnostics)} {
+  if (!rows_->read_head(head_)) {
+    rows_.reset();
+  }
+}
+
+RunRowReader::~RunRowReader() = default;
+
+std::optional<RunRow> RunRowReader::next() {
+  return rows_ ? rows_->next() : std::nullopt;
+}
+
+const Diagnostics& RunRowReader::broken_cells() const noexcept {
+  static const Diagnostics none;
+  return rows_ ? rows_->broken_cells() : none;
+}
 
 RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& diagnostics) {
-  CsvReader csv{stream, file, diagnostics};
-  RunFile runs;
-  runs.file = file;
-  runs.header = csv.header();
-  if (runs.header.empty()) {
-    return runs;  // the reader has said so
+  RunRowReader reader{stream, file, diagnostics};
+  RunFile runs = reader.head();
+  while (std::optional<RunRow> row = reader.next()) {
+    runs.rows.push_back(std::move(*row));
   }
-  if (csv.column("dp") && csv.column("global_batch")) {
-    runs.form = RowForm::training;
-  } else if (csv.column("engine") && csv.column("isl")) {
-    runs.form = RowForm::serving;
-  } else if (csv.column("workload") && csv.column("config")) {
-    runs.form = RowForm::other;
-  } else {
-    diagnostics.add(file, {1, 1},
-                    "the header is of no known form: training rows have the columns dp and global_batch, serving rows "
-                    "engine and isl, others workload and config");
-    return runs;
-  }
-  RowReader reader{csv, runs.form};
-  if (runs.form != RowForm::other) {
-    reader.check_columns();
-  }
-  while (csv.next()) {
-    if (std::optional<RunRow> row = reader.read()) {
-      runs.rows.push_back(std::move(*row));
-    }
-  }
-  runs.broken_cells = reader.take_broken_cells();
+  runs.broken_cells = reader.broken_cells();
   return runs;
 }
 
 std::vector<RunFile> read_run_files(std::span<const std::string> paths, Diagnostics& diagnostics) {
   std::vector<RunFile> files;
   for (const std::string& path : paths) {
-    std::error_code status;
-    std::ifstream stream{path, std::ios::binary};
-    if (std::filesystem::is_directory(path, status)) {
-      diagnostics.add(path, {}, "is a folder, not a file");
-    } else if (!stream) {
-      diagnostics.add(path, {}, std::filesystem::exists(path, status) ? "cannot be read" : "no such file");
-    } else {
+    try {
+      InputFile stream{path};
       files.push_back(read_runs(stream, path, diagnostics));
+    } catch (const ConfigError& error) {
+      diagnostics.add(error);
     }
   }
   return files;
+}
+
+std::vector<RunText> run_texts(std::span<const std::string> paths) {
+  std::vector<RunText> texts;
+  Diagnostics diagnostics;
+  for (const std::string& path : paths) {
+    try {
+      InputFile file{path, most_rows_text};
+      if (file.rewinds()) {
+        texts.push_back({path, [path] { return std::make_unique<InputFile>(path, most_rows_text); }});
+      } else {
+        texts.push_back({path, [text = std::make_shared<const std::string>(file.text())] {
+                           return std::make_unique<std::istringstream>(*text);
+                         }});
+      }
+    } catch (const ConfigError& error) {
+      diagnostics.add(error);
+    }
+  }
+  diagnostics.throw_if_any();
+  return texts;
 }
 
 std::optional<std::string> cell(const RunFile& file, const RunRow& row, std::string_view column) {

@@ -6,7 +6,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <istream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,12 +66,44 @@ struct RunFile {
   RowForm form = RowForm::training;
   std::vector<std::string> header;
   std::vector<RunRow> rows;
-  std::vector<Diagnostic> broken_cells;  ///< of all rows, those without a value included
+  Diagnostics broken_cells;  ///< of all rows, those without a value included
 };
 [[nodiscard]] RunFile read_runs(std::istream& stream, const std::string& file, Diagnostics& diagnostics);
 
 /// The files of some paths; what cannot be read is a problem.
 [[nodiscard]] std::vector<RunFile> read_run_files(std::span<const std::string> paths, Diagnostics& diagnostics);
+
+/// The rows of a file one after the other, for files that memory should not hold.
+class RunRowReader {
+ public:
+  /// Reads the header. Stream and diagnostics must outlive the reader.
+  RunRowReader(std::istream& stream, const std::string& file, Diagnostics& diagnostics);
+  ~RunRowReader();
+  RunRowReader(const RunRowReader&) = delete;
+  RunRowReader& operator=(const RunRowReader&) = delete;
+  RunRowReader(RunRowReader&&) = delete;
+  RunRowReader& operator=(RunRowReader&&) = delete;
+
+  /// The file without rows.
+  [[nodiscard]] const RunFile& head() const noexcept { return head_; }
+  /// The next row that is one measurement; nullopt at the end, and where the header is of no known form.
+  [[nodiscard]] std::optional<RunRow> next();
+  /// Configuration cells that are no numbers, of all rows so far.
+  [[nodiscard]] const Diagnostics& broken_cells() const noexcept;
+
+ private:
+  class Rows;
+  RunFile head_;
+  std::unique_ptr<Rows> rows_;
+};
+
+/// A text of rows that can be read more than once.
+struct RunText {
+  std::string file;
+  std::function<std::unique_ptr<std::istream>()> open;
+};
+/// Those of some paths. A pipe, which gives its text once, is held in memory; ConfigError where one cannot be read.
+[[nodiscard]] std::vector<RunText> run_texts(std::span<const std::string> paths);
 
 /// The text of a column of a row ("gpu", "options.method"); nullopt when the file has no such column.
 [[nodiscard]] std::optional<std::string> cell(const RunFile& file, const RunRow& row, std::string_view column);

@@ -47,6 +47,7 @@ class ServingPlaces {
   /// nullopt: `refusal` says why.
   [[nodiscard]] std::optional<PlacedRow> place(const ServingConfiguration& run, RowPrediction& refusal);
   [[nodiscard]] const std::vector<ServingStack>& stacks() const noexcept { return stacks_; }
+  [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + architectures_.size() + kernels_.size(); }
 
  private:
   struct Kernels {

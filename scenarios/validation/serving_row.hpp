@@ -24,6 +24,9 @@ class ServingRowModel {
   /// `metric` and `unit` name what is asked; the configuration is all the model sees.
   [[nodiscard]] RowPrediction predict(const ServingConfiguration& run, std::string_view metric, std::string_view unit);
 
+  /// How many things are kept for later rows: a caller with rows without end begins anew when they are many.
+  [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + times_.kept() + runs_.kept(); }
+
   /// Sequences that all KV pools of a row hold, before rounding down; nullopt when predict() would not answer.
   [[nodiscard]] std::optional<double> exact_capacity(const ServingConfiguration& run);
 

@@ -73,6 +73,7 @@ struct SimulatedQuestion {
 class SimulatedRuns {
  public:
   [[nodiscard]] const ClientReport& report(const SimulatedQuestion& question);
+  [[nodiscard]] std::size_t kept() const noexcept { return reports_.size() + engines_.size(); }
 
  private:
   std::map<std::string, ClientReport, std::less<>> reports_;

@@ -59,6 +59,7 @@ class ServingTimeModel {
                                                             RowPrediction& refusal);
   [[nodiscard]] const std::vector<ServingStack>& stacks() const noexcept { return places_.stacks(); }
   [[nodiscard]] ServingPlaces& places() noexcept { return places_; }
+  [[nodiscard]] std::size_t kept() const noexcept { return places_.kept(); }
 
  private:
   ServingPlaces places_;

@@ -63,12 +63,6 @@ std::string strategy_of(const RunConfiguration& r) {
   return key.text();
 }
 
-/// Runs of one strategy.
-struct Runs {
-  std::string id;
-  std::vector<double> measured, predicted;
-};
-
 struct Point {
   const std::string* id = nullptr;
   double measured = 0.0, predicted = 0.0;
@@ -151,41 +145,50 @@ double Sweep::tau() const noexcept {
 }
 
 Sweeps find_sweeps(std::span<const ScoredRow> rows) {
-  std::map<std::string, std::pair<const ScoredRow*, std::map<std::string, Runs>>> questions;
+  SweepBook book;
   for (const ScoredRow& row : rows) {
-    if (!row.run || row.prediction.status != RowStatus::ok) {
-      continue;
-    }
-    const std::optional<Seconds> measured = step_time_of(row, row.measured);
-    const std::optional<Seconds> predicted = step_time_of(row, row.prediction.predicted);
-    if (!measured || !predicted) {
-      continue;
-    }
-    auto& [first, strategies] = questions[question_of(row)];
-    first = first == nullptr ? &row : first;
-    Runs& runs = strategies[strategy_of(*row.run)];
-    runs.id = runs.id.empty() ? row.id : runs.id;
-    runs.measured.push_back(measured->raw());
-    runs.predicted.push_back(predicted->raw());
+    book.add(row);
   }
+  return book.sweeps();
+}
+
+void SweepBook::add(const ScoredRow& row) {
+  if (!row.run || row.prediction.status != RowStatus::ok) {
+    return;
+  }
+  const std::optional<Seconds> measured = step_time_of(row, row.measured);
+  const std::optional<Seconds> predicted = step_time_of(row, row.prediction.predicted);
+  if (!measured || !predicted) {
+    return;
+  }
+  const auto [question, fresh] = questions_.try_emplace(question_of(row));
+  if (fresh) {
+    const RunConfiguration& run = *row.run;
+    question->second.sweep = Sweep{row.source,
+                                   run.model,
+                                   run.gpu,
+                                   run.precision,
+                                   run.gpus.value_or(0),
+                                   run.seq_len.value_or(0),
+                                   run.global_batch.value_or(0)};
+  }
+  Runs& runs = question->second.strategies[strategy_of(*row.run)];
+  runs.id = runs.id.empty() ? row.id : runs.id;
+  runs.measured.push_back(measured->raw());
+  runs.predicted.push_back(predicted->raw());
+}
+
+Sweeps SweepBook::sweeps() const {
   Sweeps result;
-  for (const auto& [key, question] : questions) {
-    const auto& [first, strategies] = question;
-    if (strategies.size() < least_strategies) {
+  for (const auto& [key, question] : questions_) {
+    if (question.strategies.size() < least_strategies) {
       continue;
     }
-    const RunConfiguration& run = *first->run;
-    Sweep sweep{first->source,
-                run.model,
-                run.gpu,
-                run.precision,
-                run.gpus.value_or(0),
-                run.seq_len.value_or(0),
-                run.global_batch.value_or(0)};
     std::vector<Point> points;
-    for (const auto& [name, runs] : strategies) {
+    for (const auto& [name, runs] : question.strategies) {
       points.push_back({&runs.id, median(runs.measured), median(runs.predicted)});
     }
+    Sweep sweep = question.sweep;
     rank(sweep, points);
     result.sweeps.push_back(std::move(sweep));
   }

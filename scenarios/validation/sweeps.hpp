@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,26 @@ struct Sweeps {
 /// Among the rows that were predicted, those of time and throughput. A sweep has four strategies or more; runs of one
 /// strategy count as their median. Of strategies that are predicted alike the slowest is taken as picked.
 [[nodiscard]] Sweeps find_sweeps(std::span<const ScoredRow> rows);
+
+/// The same of rows that come one by one and are let go.
+class SweepBook {
+ public:
+  void add(const ScoredRow& row);
+  [[nodiscard]] Sweeps sweeps() const;
+
+ private:
+  /// Runs of one strategy.
+  struct Runs {
+    std::string id;
+    std::vector<double> measured, predicted;
+  };
+  /// What the runs of a sweep have in common, as its first row has it, and its strategies.
+  struct Question {
+    Sweep sweep;
+    std::map<std::string, Runs> strategies;
+  };
+  std::map<std::string, Question> questions_;
+};
 
 /// By which rows and sweeps are grouped, smallest first.
 inline constexpr std::array<std::string_view, 5> size_buckets{"<=8", "9-64", "65-512", "513-2048", ">2048"};

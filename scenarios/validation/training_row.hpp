@@ -67,6 +67,8 @@ class TrainingRowModel {
   [[nodiscard]] RowPrediction predict(const RunConfiguration& run, std::string_view metric, std::string_view unit);
   /// nullopt where `predict` refuses the configuration whatever the metric.
   [[nodiscard]] std::optional<RowJob> job_of(const RunConfiguration& run);
+  /// How many things are kept for later rows: a caller with rows without end begins anew when they are many.
+  [[nodiscard]] std::size_t kept() const noexcept { return devices_.kept() + groups_.size() + presets_.size(); }
   /// Every name that a stack's `frameworks` holds.
   [[nodiscard]] std::vector<std::string_view> frameworks() const;
 

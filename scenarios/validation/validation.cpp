@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
-#include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/validation/serving_row.hpp>
 #include <headroom/scenarios/validation/training_row.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
 #include <sstream>
 
 namespace headroom {
@@ -60,9 +59,46 @@ std::vector<std::string> groups_of(const RunFile& file, const RunRow& row, std::
 }
 
 /// The models of the forms.
-struct RowModels {
-  TrainingRowModel training;
-  ServingRowModel serving;
+class RowModels {
+ public:
+  RowModels(const Sources& sources, TermSet without)
+      : sources_{sources}, without_{without}, training_{std::in_place, sources, without}, serving_{std::in_place, sources} {}
+
+  RowPrediction predict(const RunFile& file, const RunRow& row) {
+    // What rows share is kept; rows that share nothing must not fill the memory with it.
+    if (training_->kept() > most_kept) {
+      training_.emplace(sources_, without_);
+    }
+    if (serving_->kept() > most_kept) {
+      serving_.emplace(sources_);
+    }
+    return file.form == RowForm::serving ? serving_->predict(row.serving, row.metric, row.unit)
+                                         : training_->predict(row.run, row.metric, row.unit);
+  }
+
+ private:
+  static constexpr std::size_t most_kept = 1000;
+
+  const Sources& sources_;
+  TermSet without_;
+  std::optional<TrainingRowModel> training_;
+  std::optional<ServingRowModel> serving_;
+};
+
+/// What is said of rows together, gathered as they come.
+struct Books {
+  ScoreBook scores;
+  SweepBook sweeps;
+  LayoutBook layouts;
+
+  void add(const ScoredRow& row, const std::optional<std::string>& share = std::nullopt) {
+    scores.add(row, share);
+    sweeps.add(row);
+    layouts.add(row);
+  }
+  [[nodiscard]] Validation validation() const {
+    return {{}, scores.tally(), scores.groups(), sweeps.sweeps(), layouts.scores()};
+  }
 };
 
 RowPrediction predict(const RunFile& file, const RunRow& row, const RowPredictor& predictor) {
@@ -91,96 +127,31 @@ void share_weights(std::vector<ScoredRow>& rows, const std::vector<std::string>&
   }
 }
 
-double weighted_mean(std::span<const double> values, std::span<const double> weights) {
-  double sum = 0.0;
-  double weight = 0.0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    sum += weights[i] * values[i];
-    weight += weights[i];
+ScoredRow scored(const RunFile& file, const RunRow& row, const ValidationScope& scope, const RowPredictor& predictor) {
+  ScoredRow result{row.id,
+                   file.file,
+                   row.metric,
+                   row.unit,
+                   row.measured,
+                   predict(file, row, predictor),
+                   groups_of(file, row, scope.groups),
+                   1.0};
+  result.source = row.source;
+  if (file.form == RowForm::training) {
+    result.run = std::make_shared<const RunConfiguration>(row.run);
+  } else if (file.form == RowForm::serving) {
+    result.serving = std::make_shared<const ServingConfiguration>(row.serving);
   }
-  return weight > 0.0 ? sum / weight : std::numeric_limits<double>::quiet_NaN();
-}
-
-ErrorSummary summary_of(std::span<const double> errors, std::span<const double> weights) {
-  std::vector<double> sizes(errors.size());
-  std::transform(errors.begin(), errors.end(), sizes.begin(), [](double e) { return std::abs(e); });
-  return {weighted_mean(sizes, weights), weighted_median(sizes, weights), quantile(sizes, 0.9),
-          weighted_median(errors, weights)};
-}
-
-/// The constant c that makes the mean of |c roofline/measured - 1| least: a weighted median of measured/roofline with
-/// weights roofline/measured.
-double best_constant(const std::vector<const ScoredRow*>& rows) {
-  std::vector<double> ratios;
-  std::vector<double> weights;
-  for (const ScoredRow* row : rows) {
-    ratios.push_back(row->measured / row->prediction.roofline);
-    weights.push_back(row->weight * row->prediction.roofline / row->measured);
-  }
-  return weighted_median(ratios, weights);
-}
-
-GroupScore score(const std::string& group, const std::string& metric, const std::vector<const ScoredRow*>& members) {
-  GroupScore result{group, metric, members.size()};
-  std::vector<const ScoredRow*> rows;
-  for (const ScoredRow* row : members) {
-    if (row->prediction.status == RowStatus::ok) {
-      rows.push_back(row);
-    }
-    result.rejected += row->prediction.status == RowStatus::rejected ? 1 : 0;
-  }
-  result.supported = rows.size();
-  // Rates and times have their constants apart: a group of several metrics takes each metric's own.
-  std::map<std::string, std::vector<const ScoredRow*>> by_metric;
-  for (const ScoredRow* row : rows) {
-    by_metric[row->metric].push_back(row);
-  }
-  std::map<std::string, double> constants;
-  for (const auto& [name, list] : by_metric) {
-    constants[name] = best_constant(list);
-  }
-  std::vector<double> errors, constant, roofline, weights, within, predicted, measured, left_out, left_out_weights;
-  for (const ScoredRow* row : rows) {
-    const RowPrediction& p = row->prediction;
-    errors.push_back(row->error());
-    constant.push_back(constants[row->metric] * p.roofline / row->measured - 1.0);
-    roofline.push_back(p.roofline / row->measured - 1.0);
-    weights.push_back(row->weight);
-    within.push_back(row->measured >= p.low && row->measured <= p.high ? 1.0 : 0.0);
-    predicted.push_back(p.predicted);
-    measured.push_back(row->measured);
-    if (std::isfinite(row->left_out)) {
-      left_out.push_back(std::abs(row->left_out / row->measured - 1.0));
-      left_out_weights.push_back(row->weight);
-    }
-  }
-  result.model = summary_of(errors, weights);
-  result.constant = summary_of(constant, weights);
-  result.roofline = summary_of(roofline, weights);
-  result.left_out_mape = weighted_mean(left_out, left_out_weights);
-  result.left_out_rows = left_out.size();
-  result.within_interval = weighted_mean(within, weights);
-  result.kendall_tau =
-      by_metric.size() == 1 ? kendall_tau(predicted, measured) : std::numeric_limits<double>::quiet_NaN();
   return result;
 }
 
-std::vector<GroupScore> score_groups(const std::vector<ScoredRow>& rows) {
-  // First mention decides the order of the kinds; inside a kind groups are sorted by name.
-  std::map<std::pair<std::string, std::string>, std::vector<const ScoredRow*>> members;
-  for (const ScoredRow& row : rows) {
-    for (const std::string& group : row.groups) {
-      members[{group, ""}].push_back(&row);
-      members[{group, row.metric}].push_back(&row);
-    }
+/// What the rows that share a weight agree in.
+std::string share_of(const RunFile& file, const RunRow& row, const ValidationScope& scope) {
+  std::string key;
+  for (const std::string& column : scope.weight_by) {
+    key += cell(file, row, column).value_or("") + '\x1f';
   }
-  std::vector<GroupScore> scores;
-  scores.reserve(members.size());
-  for (const auto& [key, list] : members) {
-    scores.push_back(score(key.first, key.second, list));
-  }
-  std::stable_partition(scores.begin(), scores.end(), [](const GroupScore& g) { return g.group == "all"; });
-  return scores;
+  return key;
 }
 
 void require_columns(std::span<const RunFile> files, const ValidationScope& scope) {
@@ -203,11 +174,8 @@ Validation validate(std::span<const RunFile> files,
                     const ValidationScope& scope,
                     const Sources& sources,
                     TermSet without) {
-  RowModels models{TrainingRowModel{sources, without}, ServingRowModel{sources}};
-  return validate(files, scope, [&](const RunFile& file, const RunRow& row) {
-    return file.form == RowForm::serving ? models.serving.predict(row.serving, row.metric, row.unit)
-                                         : models.training.predict(row.run, row.metric, row.unit);
-  });
+  RowModels models{sources, without};
+  return validate(files, scope, [&](const RunFile& file, const RunRow& row) { return models.predict(file, row); });
 }
 
 Validation validate(std::span<const RunFile> files, const ValidationScope& scope, const RowPredictor& predictor) {
@@ -216,29 +184,10 @@ Validation validate(std::span<const RunFile> files, const ValidationScope& scope
   std::vector<std::string> keys;
   for (const RunFile& file : files) {
     for (const RunRow& row : file.rows) {
-      if (!passes_all(scope.filters, file, row)) {
-        continue;
+      if (passes_all(scope.filters, file, row)) {
+        rows.push_back(scored(file, row, scope, predictor));
+        keys.push_back(share_of(file, row, scope));
       }
-      ScoredRow scored{row.id,
-                       file.file,
-                       row.metric,
-                       row.unit,
-                       row.measured,
-                       predict(file, row, predictor),
-                       groups_of(file, row, scope.groups),
-                       1.0};
-      scored.source = row.source;
-      if (file.form == RowForm::training) {
-        scored.run = std::make_shared<const RunConfiguration>(row.run);
-      } else if (file.form == RowForm::serving) {
-        scored.serving = std::make_shared<const ServingConfiguration>(row.serving);
-      }
-      rows.push_back(std::move(scored));
-      std::string key;
-      for (const std::string& column : scope.weight_by) {
-        key += cell(file, row, column).value_or("") + '\x1f';
-      }
-      keys.push_back(key);
     }
   }
   if (!scope.weight_by.empty()) {
@@ -247,24 +196,74 @@ Validation validate(std::span<const RunFile> files, const ValidationScope& scope
   return score_rows(std::move(rows));
 }
 
+Validation validate(std::span<const RunText> texts,
+                    std::span<const RunFile> heads,
+                    const ValidationScope& scope,
+                    const Sources& sources,
+                    TermSet without,
+                    const RowSink& each) {
+  require_columns(heads, scope);
+  RowModels models{sources, without};
+  Books books;
+  Diagnostics diagnostics;
+  for (const RunText& text : texts) {
+    const std::unique_ptr<std::istream> stream = text.open();
+    RunRowReader reader{*stream, text.file, diagnostics};
+    while (const std::optional<RunRow> row = reader.next()) {
+      if (!passes_all(scope.filters, reader.head(), *row)) {
+        continue;
+      }
+      const ScoredRow result =
+          scored(reader.head(), *row, scope, [&](const RunFile& f, const RunRow& r) { return models.predict(f, r); });
+      books.add(result, scope.weight_by.empty() ? std::nullopt : std::optional{share_of(reader.head(), *row, scope)});
+      each(result);
+    }
+  }
+  diagnostics.throw_if_any();  // of a file that was changed meanwhile
+  return books.validation();
+}
+
+std::vector<RunFile> checked_heads(std::span<const RunText> texts) {
+  Diagnostics diagnostics;
+  std::vector<RunFile> heads;
+  for (const RunText& text : texts) {
+    const std::unique_ptr<std::istream> stream = text.open();
+    RunRowReader reader{*stream, text.file, diagnostics};
+    while (reader.next()) {
+    }
+    heads.push_back(reader.head());
+  }
+  diagnostics.throw_if_any();
+  return heads;
+}
+
 Validation score_rows(std::vector<ScoredRow> rows) {
-  Validation result;
+  Books books;
+  for (const ScoredRow& row : rows) {
+    books.add(row);
+  }
+  Validation result = books.validation();
   result.rows = std::move(rows);
-  result.groups = score_groups(result.rows);
-  result.sweeps = find_sweeps(result.rows);
-  result.layouts = rank_layouts(result.rows);
   return result;
 }
 
 std::vector<RunFile> published_runs() {
   Diagnostics diagnostics;
   std::vector<RunFile> files;
-  for (const EmbeddedFile& file : embedded::embedded_published().files) {
-    std::istringstream stream{std::string{file.text}};
-    files.push_back(read_runs(stream, std::string{file.name}, diagnostics));
+  for (const RunText& text : published_texts()) {
+    files.push_back(read_runs(*text.open(), text.file, diagnostics));
   }
   diagnostics.throw_if_any();
   return files;
+}
+
+std::vector<RunText> published_texts() {
+  std::vector<RunText> texts;
+  for (const EmbeddedFile& file : embedded::embedded_published().files) {
+    texts.push_back({std::string{file.name},
+                     [text = file.text] { return std::make_unique<std::istringstream>(std::string{text}); }});
+  }
+  return texts;
 }
 
 }  // namespace headroom

@@ -5,6 +5,7 @@
 #include <headroom/model/estimate.hpp>
 #include <headroom/scenarios/validation/layout_ranking.hpp>
 #include <headroom/scenarios/validation/row_filter.hpp>
+#include <headroom/scenarios/validation/score_book.hpp>
 #include <headroom/scenarios/validation/scored_row.hpp>
 #include <headroom/scenarios/validation/sweeps.hpp>
 
@@ -18,28 +19,9 @@ namespace headroom {
 
 struct Sources;
 
-/// Statistics of a baseline or of the model over the supported rows of a group.
-struct ErrorSummary {
-  double mape = 0.0, median_ape = 0.0, p90_ape = 0.0, bias = 0.0;
-};
-
-struct GroupScore {
-  std::string group;
-  std::string metric;  ///< empty: all metrics
-  std::size_t n = 0, supported = 0, rejected = 0;
-  ErrorSummary model{}, constant{}, roofline{};
-  double within_interval = 0.0;
-  double kendall_tau = 0.0;       ///< NaN when the group mixes metrics or is too small
-  double left_out_mape = 0.0;     ///< of the rows predicted without their source; NaN without any
-  std::size_t left_out_rows = 0;  ///< those
-  /// Supported share of what can be scored: rejected rows are out of both.
-  [[nodiscard]] double coverage() const noexcept {
-    return n > rejected ? static_cast<double>(supported) / static_cast<double>(n - rejected) : 0.0;
-  }
-};
-
 struct Validation {
-  std::vector<ScoredRow> rows;
+  std::vector<ScoredRow> rows;  ///< none where they were handed on one by one
+  RowTally tally;
   std::vector<GroupScore> groups;
   Sweeps sweeps;
   std::vector<LayoutScore> layouts;
@@ -66,10 +48,25 @@ using RowPredictor = std::function<RowPrediction(const RunFile&, const RunRow&)>
                                   const ValidationScope& scope,
                                   const RowPredictor& predictor);
 
+/// Name, form and header of each text, no rows. ConfigError with every problem of all rows: read before a text is
+/// scored, so that nothing is predicted of one that is refused.
+[[nodiscard]] std::vector<RunFile> checked_heads(std::span<const RunText> texts);
+
+/// The same of texts that are read row by row, so that files larger than memory can be scored: `each` is handed every
+/// row that passes, and what it does not keep is let go. `heads` are theirs.
+using RowSink = std::function<void(const ScoredRow&)>;
+[[nodiscard]] Validation validate(std::span<const RunText> texts,
+                                  std::span<const RunFile> heads,
+                                  const ValidationScope& scope,
+                                  const Sources& sources,
+                                  TermSet without,
+                                  const RowSink& each);
+
 /// Groups and their statistics of rows that were predicted elsewhere.
 [[nodiscard]] Validation score_rows(std::vector<ScoredRow> rows);
 
 /// The published rows embedded in the binary.
 [[nodiscard]] std::vector<RunFile> published_runs();
+[[nodiscard]] std::vector<RunText> published_texts();
 
 }  // namespace headroom

@@ -133,6 +133,37 @@ TEST_CASE("a journal whose whole lines are wrong is refused with their places") 
                        ConfigError);
   CHECK_THROWS_WITH_AS(SampleJournal{folder}, doctest::Contains("must be hexadecimal"), ConfigError);
   CHECK_THROWS_WITH_AS(SampleJournal{folder}, doctest::Contains("'x', which is no positive number"), ConfigError);
+  CHECK_THROWS_WITH_AS(SampleJournal{folder},
+                       doctest::Contains("; delete the line, and 'headroom calibrate --resume' measures again what it"),
+                       ConfigError);
+}
+
+TEST_CASE("a journal goes on without a line that was broken and deleted, and says so where one is broken") {
+  const ScratchFolder scratch;
+  const std::string folder = scratch.path().string(), path = folder + "/samples.csv";
+  JournalEntry entry;
+  entry.sample.latency = Seconds{1e-6};
+  {
+    SampleJournal journal{folder};
+    for (const char* key : {"copy 4096 B", "copy 8192 B", "copy 16384 B"}) {
+      entry.key = key;
+      journal.append(entry);
+    }
+  }
+  const std::string whole = read_text(path);
+  const std::size_t second = whole.find("copy 8192 B"), third = whole.find("copy 16384 B");
+  std::string torn = whole;
+  torn[third - 2] = '\0';  // as after a crash of the machine
+  for (const std::string& broken : {whole.substr(0, second) + "copy 8192 B,0,1\n" + whole.substr(third), torn}) {
+    std::ofstream{path, std::ios::binary} << broken;
+    CHECK_THROWS_WITH_AS(SampleJournal{folder}, doctest::Contains("samples.csv:3:"), ConfigError);
+    CHECK_THROWS_WITH_AS(SampleJournal{folder}, doctest::Contains("delete the line, and"), ConfigError);
+  }
+  std::ofstream{path, std::ios::binary} << whole.substr(0, second) + whole.substr(third);
+  CHECK(SampleJournal{folder}.entries().size() == 2);
+  std::ofstream{path, std::ios::binary} << "probe,round\n";
+  CHECK_THROWS_WITH_AS(SampleJournal{folder}, doctest::Contains("; take the file away, and 'headroom calibrate"),
+                       ConfigError);
 }
 
 TEST_CASE("a quiet device is measured once a probe, a noisy one until the interval is within one per cent") {

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -52,6 +55,8 @@ class ScratchFolder {
 struct Run {
   int code = -1;  ///< -1: ended by a signal
   std::string out, err;
+  double processor_seconds = 0.0;
+  std::size_t peak_memory = 0;  ///< resident bytes; no less than the test's own when it began
 };
 
 /// `headroom ARGUMENTS` in `folder`; the arguments are read by the shell, so quotes work as typed.
@@ -62,8 +67,19 @@ inline Run run_headroom(const std::string& arguments, const std::filesystem::pat
   const std::string command = "cd '" + folder.string() +
                               "' && exec env -u HEADROOM_DATA_DIR -u XDG_CONFIG_HOME HOME='" + home.path().string() +
                               "' '" + HEADROOM_BINARY + "' " + arguments + " >'" + out + "' 2>'" + err + "'";
-  const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err)};
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  int status = 0;
+  rusage used{};
+  if (child < 0 || wait4(child, &status, 0, &used) != child) {
+    throw std::runtime_error{"no shell to run " + command};
+  }
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err),
+          seconds(used.ru_utime) + seconds(used.ru_stime), static_cast<std::size_t>(used.ru_maxrss) * 1024};
 }
 
 /// The binary started and not waited for, its streams in files of `folder`; without a shell, so that a signal meets the
@@ -100,5 +116,12 @@ inline Run ended(pid_t child, const std::filesystem::path& folder) {
   }
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder / "out"), read_text(folder / "err")};
 }
+
+/// Sanitizers multiply memory and keep what was freed: what a test says of it holds without them.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool memory_is_measured = false;
+#else
+inline constexpr bool memory_is_measured = true;
+#endif
 
 }  // namespace headroom::test

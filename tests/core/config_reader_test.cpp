@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../growth.hpp"
 #include <array>
 #include <map>
 
@@ -157,4 +158,102 @@ TEST_CASE("suggestions are near words only") {
 TEST_CASE("quoted text is safe to print") {
   CHECK(quoted(std::string_view{"a\x01\xff"}) == "'a\\x01\\xff'");
   CHECK(quoted(std::string(100, 'x')) == "'" + std::string(60, 'x') + "...'");
+}
+
+TEST_CASE("a table of many keys that nobody knows is refused in a time that grows with them") {
+  const auto refuse = [](std::size_t n) {
+    std::string text;
+    for (std::size_t i = 0; i < n; ++i) {
+      text += "k" + std::to_string(i) + " = 1\n";
+    }
+    const ConfigValue root = parse_toml(text, "f.toml");
+    Diagnostics diagnostics;
+    ConfigTable table{root, "", diagnostics};
+    for (const char* known : {"schema", "kind", "model", "hardware", "training", "strategy", "money", "k1x"}) {
+      static_cast<void>(table.has(known));
+      static_cast<void>(table.value(known));
+    }
+    table.finish();
+    REQUIRE(diagnostics.size() == n);
+    REQUIRE(diagnostics.sorted().front().text() == "f.toml:1:1: error: unknown key 'k0'; did you mean 'k1x'?");
+  };
+  CHECK(test::growth(10'000, refuse) < test::linear_growth);
+}
+
+TEST_CASE("keys that are data, bases and --set find their keys without walking the others") {
+  const auto read = [](std::size_t n) {
+    std::string text;
+    for (std::size_t i = 0; i < n; ++i) {
+      text += "k" + std::to_string(i) + " = " + std::to_string(i) + "\n";
+    }
+    const ConfigValue root =
+        load_with_bases({"top", "base = \"below\"\n" + text}, files({{"below", "schema = 1\n" + text}}));
+    Diagnostics diagnostics;
+    ConfigTable table{root, "", diagnostics};
+    std::int64_t sum = 0;
+    for (const std::string_view key : table.keys()) {
+      sum += key.starts_with('k') ? table.integer(key, not_negative) : 0;
+    }
+    REQUIRE(sum == static_cast<std::int64_t>(n * (n - 1) / 2));
+  };
+  CHECK(test::growth(5'000, read) < test::linear_growth);
+}
+
+TEST_CASE("of a key that is taken out and put back the table keeps the order and the last value") {
+  ConfigValue root = parse_toml("first = 0\n", "f.toml");
+  for (int i = 0; i < 100; ++i) {
+    ConfigValue value;
+    value.kind = ConfigValue::Kind::integer;
+    value.integer = i;
+    root.entries.emplace_back("k" + std::to_string(i), value);
+  }
+  root.entries.erase_if([](const ConfigEntry& entry) { return entry.value.integer % 2 == 1; });
+  CHECK(root.entries.size() == 51);
+  CHECK(root.find("k1") == nullptr);
+  REQUIRE(root.find("k98") != nullptr);
+  CHECK(root.find("k98")->integer == 98);
+  root.entries.push_back({"k1", {}});
+  CHECK(root.entries.back().key == "k1");
+  CHECK(root.find("k1") == &root.entries.back().value);
+  const ConfigValue copy = root;
+  CHECK(copy.find("k98")->integer == 98);
+  CHECK(copy.find("k98") != root.find("k98"));
+}
+
+TEST_CASE("more values than a document may hold are refused before any is stored") {
+  std::string text = "schema = 1\na = [\n";
+  for (std::size_t i = 0; i < most_document_values; ++i) {
+    text += "1,";
+  }
+  CHECK(parse_problem(text + "]\n").starts_with("f.toml:3:"));
+  CHECK(parse_problem(text + "]\n").find("more than 500000 values, the most that a document may hold; split it") !=
+        std::string::npos);
+  CHECK(parse_problem(text) == parse_problem(text + "]\n"));  // not even looked at as TOML
+  // Punctuation in strings and comments holds no values, dots of numbers open no tables.
+  const std::string commas(2 * most_document_values, ',');
+  CHECK(parse_problem("a = \"" + commas + "\"\n# " + commas + "\nb = \"\"\"" + commas + "\"\"\"\n").empty());
+  std::string numbers = "a = [";
+  for (int i = 0; i < 1000; ++i) {
+    numbers += "1.5, 2024-05-27T07:32:00.5, ";
+  }
+  CHECK(parse_problem(numbers + "]\n").empty());
+}
+
+TEST_CASE("a key of many parts is refused, and nesting by keys and tables together ends within the stack") {
+  const auto key = [](int parts) {
+    std::string text = "a";
+    for (int i = 1; i < parts; ++i) {
+      text += ".a";
+    }
+    return text;
+  };
+  CHECK(parse_problem(key(32) + " = 1\n[b." + key(31) + "]\n").empty());
+  CHECK(parse_problem("x = 1\n" + key(100'000) + " = 1\n").find("f.toml:2:64: error: a key of more than 32 parts") == 0);
+  CHECK(parse_problem("[" + key(33) + "]\n").find("a key of more than 32 parts") != std::string::npos);
+  CHECK(parse_problem("x = {" + key(33) + " = 1}\n").find("a key of more than 32 parts") != std::string::npos);
+  std::string deep = "x = 1";
+  for (int i = 0; i < 200; ++i) {
+    deep = key(32) + " = {" + deep + "}";
+  }
+  static_cast<void>(parse_problem(deep + "\n"));  // refused or read: it comes back
 }

@@ -48,6 +48,16 @@ TEST_CASE("broken rows are told with their place, and the good ones read") {
         "f.csv:7:1: error: a quoted field is never closed\n");
 }
 
+TEST_CASE("a row without end is refused where it begins, and the rows behind it are read") {
+  const std::string endless = "1," + std::string(longest_record, 'x') + "\n";
+  const Read r = read("a,b\n1,2\n" + endless + "3,4\n");
+  CHECK(r.rows.size() == 2);
+  CHECK(r.problems == "f.csv:3:3: error: a row of more than 1 MiB; close the quote or end the line before\n");
+  const Read commas = read("a,b\n" + std::string(4 * longest_record, ',') + "\n3,4\n");
+  CHECK(commas.rows.size() == 1);
+  CHECK(commas.problems.find("f.csv:2:") == 0);
+}
+
 TEST_CASE("headers must be there, named and unique") {
   CHECK(read("").problems == "f.csv:1:1: error: empty file; the first line must name the columns\n");
   CHECK(read("a,,a\n").problems ==

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "../growth.hpp"
 #include <limits>
 
 using namespace headroom;
@@ -45,6 +46,55 @@ TEST_CASE("problems have line and column") {
   CHECK(problem("{\"a\": " + std::string(300, '[') + std::string(300, ']') + "}").find("nested deeper") !=
         std::string::npos);
   CHECK_FALSE(problem("").empty());
+}
+
+TEST_CASE("values behind one another on a line have their places, and are read in a time that grows with them") {
+  const auto line = [](std::size_t n) {
+    std::string text = "{\"a\": [0";
+    for (std::size_t i = 1; i < n; ++i) {
+      text += ",1";
+    }
+    return text + "], \"last\": 2}";
+  };
+  const ConfigValue root = parse_json(line(1000), "f.json");
+  CHECK(root.find("a")->items[999].at.line == 1);
+  CHECK(root.find("a")->items[999].at.column == 8 + 2 * 999);
+  CHECK(root.find("last")->at.column == 8 + 2 * 999 + 12);
+  CHECK(test::growth(10'000, [&](std::size_t n) { static_cast<void>(parse_json(line(n), "f.json")); }) <
+        test::linear_growth);
+}
+
+TEST_CASE("an object of many keys is read, and its keys are found, in a time that grows with them") {
+  for (const char* between : {", ", ",\n  "}) {
+    CHECK(test::growth(8'000, [&](std::size_t n) {
+            std::string text = "{\"id2label\": {";
+            for (std::size_t i = 0; i < n; ++i) {
+              text += (i == 0 ? "\"" : std::string{between} + "\"") + std::to_string(i) + "\": \"LABEL_" +
+                      std::to_string(i) + "\"";
+            }
+            const ConfigValue root = parse_json(text + "}}", "config.json");
+            const ConfigValue& labels = *root.find("id2label");
+            std::size_t found = 0;
+            for (std::size_t i = 0; i < n; ++i) {
+              found += labels.find(std::to_string(i)) != nullptr ? 1 : 0;
+            }
+            REQUIRE(found == n);
+          }) < test::linear_growth);
+  }
+}
+
+TEST_CASE("more values than a document may hold are refused where they become too many") {
+  std::string text = "{\"a\": [\n1";
+  for (std::size_t i = 0; i < most_document_values; ++i) {
+    text += ",1";
+  }
+  const std::string said = problem(text + "]}");
+  CHECK(said.starts_with("f.json:2:"));
+  CHECK(said.find("more than 500000 values, the most that a document may hold; split it") != std::string::npos);
+}
+
+TEST_CASE("an empty document says what it must hold") {
+  CHECK(problem("") == "f.json:1:1: error: the document is empty; it must hold one object, {...}");
 }
 
 TEST_CASE("numbers are read as RFC 8259 writes them") {

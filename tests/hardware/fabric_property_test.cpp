@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/hardware/fabric.hpp>
+#include <headroom/hardware/group_shape.hpp>
 #include <headroom/hardware/max_min.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "walked_groups.hpp"
 #include "wirings.hpp"
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace headroom {
 namespace {
@@ -100,6 +103,74 @@ TEST_CASE("a view's network rates are those of its flows counted one by one") {
       return;  // uniform sends then meet the NICs unevenly; the view spreads them evenly
     }
     RC_ASSERT(close(view.outside_all.raw(), all_rate) || (host_binds && view.outside_all.raw() < all_rate));
+  }));
+}
+
+/// A cluster of more hosts than its groups lie on in different ways, as odd as tiers and domains may be.
+Cluster any_large_cluster() {
+  Cluster c = any_cluster();
+  if (*rc::gen::inRange(0, 3) == 0) {  // rack-scale domains, which tiers may cut
+    c.host = test::switched_host(4, 50.0, 4);
+    c.host.planes.domain = 4 * *rc::gen::inRange<std::int64_t>(2, 6);
+  }
+  const std::int64_t leaf = *rc::gen::inRange<std::int64_t>(1, 7);
+  const std::int64_t spine = leaf * *rc::gen::inRange<std::int64_t>(1, 7);
+  c.network.tiers[0].nodes = leaf;
+  c.network.tiers[1].nodes = spine;
+  c.network.tiers[2].nodes = spine * 1000;
+  if (*rc::gen::arbitrary<bool>()) {
+    c.network.tiers.erase(c.network.tiers.begin() + 1);
+  }
+  const std::int64_t hosts = std::max<std::int64_t>(1, c.host.planes.domain / c.host.gpus);
+  c.nodes = hosts * *rc::gen::element<std::int64_t>(1, 2, 3, 7, 36, 48, 60, 97, 120, 180, 210, 256);
+  return c;
+}
+
+TEST_CASE("what groups see at some places of a job is what they see when all are walked") {
+  CHECK(rc::check([] {
+    const Cluster c = any_large_cluster();
+    const FabricGraph graph{c.host, c.nodes, c.network, FabricPart::two_domains};
+    std::int64_t job = graph.gpus();
+    if (*rc::gen::arbitrary<bool>()) {  // a part of each domain
+      const std::int64_t share = c.host.gpus * *rc::gen::elementOf(divisors(graph.domain_gpus() / c.host.gpus));
+      job = graph.gpus() / graph.domain_gpus() * share;
+    }
+    std::optional<Fabric> fabric;
+    try {
+      fabric.emplace(graph, job);
+    } catch (const ConfigError&) {
+      return;  // no such number of ranks fills hosts
+    }
+    GroupForm form{*rc::gen::elementOf(divisors(job))};
+    form.stride = *rc::gen::elementOf(divisors(job / form.ranks));
+    if (*rc::gen::arbitrary<bool>()) {
+      const std::int64_t run = form.ranks * form.stride;
+      form.apart = run * *rc::gen::elementOf(divisors(job / run));
+      form.runs = *rc::gen::elementOf(divisors(job / form.apart));
+    }
+    const GroupView seen = fabric->view(form), walked = test::walked_view(*fabric, form);
+    RC_CLASSIFY(seen.domains > 1, "leaves its domain");
+    RC_CLASSIFY(seen.binding_tier > 0, "bound by uplinks");
+    RC_CLASSIFY(typical_units(GroupShape{form}, fabric->ranks_per_domain(), job).size() <
+                    static_cast<std::size_t>(job / fabric->ranks_per_domain()),
+                "not every domain looked at");
+    RC_ASSERT(seen.domains == walked.domains);
+    RC_ASSERT(seen.per_domain == walked.per_domain);
+    RC_ASSERT(seen.fewest == walked.fewest);
+    RC_ASSERT(seen.nodes == walked.nodes);
+    RC_ASSERT(seen.tier == walked.tier);
+    RC_ASSERT(seen.one_rail == walked.one_rail);
+    RC_ASSERT(seen.outside == walked.outside);
+    RC_ASSERT(seen.binding_tier == walked.binding_tier);
+    RC_ASSERT(seen.all_binding_tier == walked.all_binding_tier);
+    RC_ASSERT(seen.in_switch == walked.in_switch);
+    RC_ASSERT(seen.inside_ring == walked.inside_ring);
+    RC_ASSERT(seen.inside_all == walked.inside_all);
+    RC_ASSERT(seen.inside_pair == walked.inside_pair);
+    RC_ASSERT(seen.outside_ring == walked.outside_ring);
+    RC_ASSERT(seen.outside_all == walked.outside_all);
+    RC_ASSERT(seen.outside_pair == walked.outside_pair);
+    RC_ASSERT(seen.outside_latency == walked.outside_latency);
   }));
 }
 

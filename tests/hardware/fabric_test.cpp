@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/fabric.hpp>
+#include <headroom/hardware/group_shape.hpp>
 #include <headroom/hardware/max_min.hpp>
 
 #include <doctest/doctest.h>
@@ -120,6 +121,35 @@ TEST_CASE("eight data-parallel groups share eight NICs, four NICs halve them") {
   // Four NICs a GPU, as on an AWS p5 host.
   const FabricGraph many{switched_host(8, 12.5, 32), 4, NetworkTiers::non_blocking(4)};
   CHECK(gigabytes(Fabric{many, 32}.view(4, 8).outside_ring) == doctest::Approx(50.0));
+}
+
+TEST_CASE("what is laid out of a fabric and looked at of its groups does not grow with the job") {
+  const auto graph_of = [](std::int64_t hosts) {
+    return FabricGraph{switched_host(), hosts, NetworkTiers::non_blocking(hosts), FabricPart::two_domains};
+  };
+  constexpr std::int64_t small = 12'800, large = 10'000'000;
+  const FabricGraph few = graph_of(small / 8), many = graph_of(large / 8);
+  CHECK(many.gpus() == large);
+  CHECK(many.links().size() == few.links().size());
+  CHECK(many.elements().size() == few.elements().size());
+  const auto looked_at = [](const GroupForm& form, std::int64_t job) {
+    return typical_units(GroupShape{form}, 8, job).size();
+  };
+  for (const std::int64_t tp : {1, 2, 8}) {
+    for (const std::int64_t pp : {1, 4, 16}) {
+      const auto data_parallel = [&](std::int64_t job) { return GroupForm{job / tp / pp, tp}; };
+      const auto stages = [&](std::int64_t job) { return GroupForm{pp, job / pp}; };
+      const auto in_runs = [&](std::int64_t job) { return GroupForm{tp, 1, pp, job / pp}; };
+      CHECK(looked_at(data_parallel(large), large) <= looked_at(data_parallel(small), small));
+      CHECK(looked_at(stages(large), large) <= looked_at(stages(small), small));
+      CHECK(looked_at(in_runs(large), large) <= looked_at(in_runs(small), small));
+      CHECK(looked_at(data_parallel(large), large) < 200);
+    }
+  }
+  const GroupView view = Fabric{many, large}.view(large / 16, 8);
+  CHECK(view.domains == large / 16);
+  CHECK(view.per_domain == 1);
+  CHECK(gigabytes(view.outside_ring) == doctest::Approx(50.0));
 }
 
 TEST_CASE("runs of a group that meet without a gap are one run") {

@@ -245,6 +245,59 @@ TEST_CASE("a bar may state conditions, and limits of the tail and of the interva
   CHECK_THROWS_AS(missed("[[bar]]\nwhere = [\"layers<=8\"]\ntau = 0.5\n"), ConfigError);
 }
 
+TEST_CASE("rows that are handed on one by one are scored as those that are kept") {
+  const std::string text = std::string{header} + row({}) + row({.recompute = "full", .value = "12"}) +
+                           row({.micro_batch = "2"}) + row({.micro_batch = "4"}) + row({.micro_batch = "8"}) +
+                           row({.gpu = "nobody's"}) + row({.metric = "tokens_per_s_per_gpu", .value = "3000"}) +
+                           row({.notes = "CHECK"}) + row({.layers = "16", .value = "6"});
+  ValidationScope scope;
+  scope.weight_by = {"micro_batch", "layers"};
+  scope.groups.push_back(parse_group(std::vector<std::string>{"layers<=16"}));
+  scope.filters.push_back(parse_filter("value<=1e6"));
+  const std::vector<RunFile> files{runs(text.substr(std::string_view{header}.size()))};
+  const Validation kept = validate(files, scope, sources());
+
+  const std::vector<RunText> texts{{"f.csv", [&] { return std::make_unique<std::istringstream>(text); }}};
+  std::vector<ScoredRow> seen;
+  const std::vector<RunFile> heads = checked_heads(texts);
+  const Validation handed_on =
+      validate(texts, heads, scope, sources(), {}, [&](const ScoredRow& one) { seen.push_back(one); });
+  CHECK(handed_on.rows.empty());
+  CHECK(handed_on.tally.rows == kept.rows.size());
+  CHECK(handed_on.tally.supported == kept.tally.supported);
+  CHECK(handed_on.tally.reasons == kept.tally.reasons);
+  CHECK(kept.tally.reasons.size() == 2);
+  REQUIRE(seen.size() == kept.rows.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    CHECK(seen[i].prediction.predicted == kept.rows[i].prediction.predicted);
+    CHECK(seen[i].groups == kept.rows[i].groups);
+  }
+  REQUIRE(handed_on.groups.size() == kept.groups.size());
+  for (std::size_t i = 0; i < kept.groups.size(); ++i) {
+    const GroupScore& a = handed_on.groups[i];
+    const GroupScore& b = kept.groups[i];
+    CHECK(a.group == b.group);
+    CHECK(a.metric == b.metric);
+    CHECK(a.n == b.n);
+    CHECK(a.supported == b.supported);
+    if (b.supported > 0) {
+      CHECK(a.model.mape == b.model.mape);
+      CHECK(a.constant.mape == b.constant.mape);
+      CHECK(a.within_interval == b.within_interval);
+    }
+  }
+  REQUIRE(kept.sweeps.sweeps.size() == 1);
+  REQUIRE(handed_on.sweeps.sweeps.size() == 1);
+  CHECK(handed_on.sweeps.sweeps[0].regret == kept.sweeps.sweeps[0].regret);
+  CHECK(handed_on.sweeps.sweeps[0].picked == kept.sweeps.sweeps[0].picked);
+}
+
+TEST_CASE("of a text with a bad row nothing is predicted") {
+  const std::string text = std::string{header} + row({}) + row({.value = "x"});
+  const std::vector<RunText> texts{{"f.csv", [&] { return std::make_unique<std::istringstream>(text); }}};
+  CHECK_THROWS_WITH_AS(static_cast<void>(checked_heads(texts)), doctest::Contains("f.csv:3:"), ConfigError);
+}
+
 TEST_CASE("a bar that is missed, or that names no rows, is told") {
   const Validation v = scored(row({}) + row({.heads = ""}));
   const auto missed = [&](const char* toml) {

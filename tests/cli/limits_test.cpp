@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What large and endless inputs cost, and how they are refused: memory and time follow what is asked, not what is named.
+#include <doctest/doctest.h>
+
+#include "run_headroom.hpp"
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace headroom::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t megabyte = 1'000'000;
+
+constexpr const char* header =
+    "id,source,model,arch,layers,hidden,heads,gpu,gpus,dp,tp,pp,cp,seq_len,global_batch,precision,framework,options,"
+    "metric,value,unit,notes\n";
+
+/// Rows of a run that its notes doubt, so that none is predicted.
+std::string doubted_rows(int count, const std::string& value = "22521") {
+  std::string text = header;
+  for (int i = 0; i < count; ++i) {
+    text += "run-" + std::to_string(i) +
+            ",a source of measurements,GPT3-5B,dense,24,4096,32,H100-SXM5-80GB,64,64,1,1,1,2048,2048,fp8,"
+            "Megatron-Bridge / NeMo,release=nemo24.07-0814,tokens_per_s_per_gpu," +
+            value + ",tokens/s/gpu,CHECK\n";
+  }
+  return text;
+}
+
+void write(const fs::path& path, const std::string& text) {
+  std::ofstream{path, std::ios::binary} << text;
+}
+
+}  // namespace
+
+TEST_CASE("a plan costs the same on eight million GPUs as on eighty thousand") {
+  const auto of_fixed_batch = [](const std::string& gpus) {
+    return "plan scenarios/train/llama3-405b-54-days.toml --set hardware.gpus=" + gpus;
+  };
+  const auto of_grown_batch = [](const std::string& gpus) {
+    return "plan scenarios/train/llama2-7b-8xa100.toml --set training.global_batch=" + gpus +
+           " --set hardware.gpus=" + gpus;
+  };
+  for (const auto& [first, second] : {std::pair{of_fixed_batch("81920"), of_fixed_batch("8192000")},
+                                      {of_grown_batch("81920"), of_grown_batch("8192000")}}) {
+    CAPTURE(second);
+    const Run small = run_headroom(first);
+    const Run large = run_headroom(second);
+    CHECK(small.code == large.code);
+    CHECK(!large.out.empty());
+    CHECK(large.processor_seconds < 4.0 * small.processor_seconds + 0.05);
+    if (memory_is_measured) {
+      CHECK(large.peak_memory < small.peak_memory + 20 * megabyte);
+    }
+  }
+}
+
+TEST_CASE("rows that are scored are let go") {
+  const ScratchFolder folder;
+  constexpr int few = 500, many = 20'000;
+  write(folder.path() / "few.csv", doubted_rows(few));
+  write(folder.path() / "many.csv", doubted_rows(many));
+  for (const std::string format : {"text", "csv", "json"}) {
+    CAPTURE(format);
+    const Run small = run_headroom("validate few.csv --format " + format, folder.path());
+    const Run large = run_headroom("validate many.csv --format " + format, folder.path());
+    CHECK(small.code == 0);
+    CHECK(large.code == 0);
+    if (memory_is_measured) {
+      // The answer, which may stand in memory twice while it grows, and some hundred bytes a row.
+      CHECK(large.peak_memory < small.peak_memory + 2 * large.out.size() + many * 500);
+    }
+    if (format != "text") {
+      CHECK(std::count(large.out.begin(), large.out.end(), '\n') > many);
+    }
+  }
+}
+
+TEST_CASE("of many bad rows the first hundred are told in their order, of the others the number") {
+  const ScratchFolder folder;
+  write(folder.path() / "bad.csv", doubted_rows(20'000, "x"));
+  const Run run = run_headroom("validate bad.csv", folder.path());
+  CHECK(run.code == 2);
+  CHECK(run.out.empty());
+  std::vector<std::string> lines;
+  std::istringstream err{run.err};
+  for (std::string line; std::getline(err, line);) {
+    lines.push_back(line);
+  }
+  REQUIRE(lines.size() == 101);
+  CHECK(lines[0].starts_with("bad.csv:2:"));
+  CHECK(lines[99].starts_with("bad.csv:101:"));
+  CHECK(lines[100] == "headroom: error: 19,900 more problems follow these");
+}
+
+TEST_CASE("a device is no input, whatever reads it") {
+  for (const std::string arguments :
+       {"plan /dev/zero", "explain /dev/zero", "plan scenarios/train/llama3-70b-search.toml --checkpoint /dev/zero",
+        "catalog import /dev/zero", "validate /dev/zero", "validate --budget /dev/zero", "replay /dev/zero",
+        "import /dev/zero --gpu h100-sxm-80gb", "fit /dev/zero", "op /dev/zero --gpu h100-sxm-80gb",
+        "collective /dev/zero --gpu h100-sxm-80gb", "fabric show --topo /dev/zero --gpu h100-sxm-80gb",
+        "plan scenarios/train/llama3-70b-512xh100.toml --runs /dev/zero",
+        "plan scenarios/train/llama3-70b-512xh100.toml --set model=/dev/zero",
+        "plan scenarios/serve/llama3-70b.toml --engine-log /dev/zero",
+        "compare scenarios/train/llama2-7b-8xa100.toml --harness /dev/zero",
+        "simulate scenarios/serve/llama3-70b-traffic.toml --set traffic.trace=/dev/zero"}) {
+    CAPTURE(arguments);
+    const Run run = run_headroom(arguments);
+    CHECK(run.code == 2);
+    CHECK(run.out.empty());
+    CHECK_MESSAGE(run.err.find("/dev/zero") != std::string::npos, run.err);
+    CHECK_MESSAGE(run.err.find("is a device, not a file; name a file, or pipe its text in as /dev/stdin") !=
+                      std::string::npos,
+                  run.err);
+  }
+}
+
+TEST_CASE("a text may come through a pipe") {
+  const std::string scenario = "scenarios/train/llama3-70b-512xh100.toml";
+  const Run plain = run_headroom("plan " + scenario);
+  const Run piped = run_headroom("plan /dev/stdin < " + scenario);
+  CHECK(piped.code == 0);
+  CHECK(piped.out == plain.out);
+  const ScratchFolder folder;
+  REQUIRE(mkfifo((folder.path() / "rows.csv").c_str(), 0600) == 0);
+  std::thread writer{[&] { write(folder.path() / "rows.csv", doubted_rows(2'000)); }};  // waits for the reader
+  const Run rows = run_headroom("validate rows.csv --format csv", folder.path());
+  writer.join();
+  CHECK(rows.code == 0);
+  CHECK(rows.err.empty());
+  CHECK(std::count(rows.out.begin(), rows.out.end(), '\n') == 2'001);
+}
