@@ -259,6 +259,7 @@ CurveProblem moe_all_to_all_problem(const KernelGroup& group, const Device& devi
     samples.push_back({exchange_view(*row, device, node), exchange_of(*row)});
     const Sample& s = samples.back();
     across = across || s.view.domains > 1;
+    problem.hosts = std::max(problem.hosts, s.view.domains);
     const Bytes sent = MoeExchangeModel{{}, transport, units}.sent(s.exchange, s.view);
     problem.roofline.push_back(s.view.domains > 1 ? Seconds{} : sent / s.view.inside_all);
   }

@@ -46,6 +46,7 @@ std::string curve_toml(const FittedGroup& fitted, const std::string& source, con
   text += "engine = \"" + group.engine + "\"\nversion = \"" + group.version + "\"\nformat = \"" + group.format + "\"\n";
   text += group.kernel.empty() ? "" : "kernel = \"" + group.kernel + "\"\n";
   text += group.routing.empty() ? "" : "routing = \"" + group.routing + "\"\n";
+  text += fitted.problem.hosts > 1 ? "hosts = " + std::to_string(fitted.problem.hosts) + "\n" : "";
   text += "source = \"" + source + "\"\ndate = \"" + date +
           "\"\nrows = " + std::to_string(fitted.problem.measured.size()) + "\nfolds = " + std::to_string(fitted.folds) +
           "\n";

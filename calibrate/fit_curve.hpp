@@ -20,6 +20,7 @@ struct CurveProblem {
   std::vector<Seconds> measured;      ///< one a kernel
   std::vector<Seconds> roofline;      ///< least_time() of each: no kernel can be faster
   std::vector<std::uint64_t> shapes;  ///< shape_hash of each: all kernels of one shape share a fold
+  std::int64_t hosts = 1;             ///< the most that a kernel spans
   /// Times of the kernels `which` with the curve's values.
   std::function<void(std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds)>
       predict;

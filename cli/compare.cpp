@@ -8,6 +8,7 @@
 #include <headroom/cli/scenario_options.hpp>
 #include <headroom/cli/search.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/serving/fleet_axes.hpp>
 
 #include <algorithm>
 #include <array>
@@ -74,6 +75,15 @@ Compared read_all(const Arguments& arguments, const Sources& sources) {
   for (const std::string& file : arguments.many("")) {
     try {
       const ConfigValue root = priced_tree(compare_verb, arguments, file, overrides, sources);
+      if (asks_for_fleet(root)) {
+        throw ConfigError{quoted(file) +
+                          " has [traffic]: 'compare' holds plans of a fixed load side by side. Run 'headroom "
+                          "plan " +
+                          file +
+                          "' of each fleet; or list what differs between them under [search] of one file "
+                          "(gpu, engine, weights, tp, prices ...), and 'headroom plan' ranks the fleets that keep the "
+                          "promises by their cost"};
+      }
       if (asks_for_search(root)) {
         add_searched(root, file, sources, compared);
       } else {

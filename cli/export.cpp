@@ -91,7 +91,7 @@ Outcome write_serving(Scenario scenario, const Arguments& arguments) {
       text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
     }
     std::string changes;
-    for (const std::string& change : answer.changes) {
+    for (const std::string& change : answer.changes.empty() ? answer.changes_of_weights : answer.changes) {
       changes += (changes.empty() ? "  it fits with " : ", ") + change;
     }
     return {"", text + changes + (changes.empty() ? "" : "\n"), 1};

@@ -100,7 +100,8 @@ constexpr std::array options{
     Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"},
     Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"},
     Option{"--rate", OptionKind::one, "RATE", "serving: requests that come, e.g. '12 req/s'; sizes a fleet"},
-    Option{"--weights", OptionKind::one, "NAME", "serving: precision of the weights; default bf16"},
+    Option{"--weights", OptionKind::one, "NAME",
+           "serving: format of the weights; default the checkpoint's own, else bf16"},
     Option{"--engine", OptionKind::one, "NAME", "serving: vllm (default), tensorrt-llm or sglang"},
     Option{"--price", OptionKind::one, "MONEY", "price of a GPU, e.g. '2.99 $/h'"}.of(
         Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::network),
@@ -149,10 +150,6 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
                        arguments.has("--rate") || sets("kind=serve") || sets("traffic.");
   if (quick) {
     overrides.emplace_back(serving ? "kind=serve" : "kind=train");
-    if (serving && !frees("weights=") && !arguments.has("--weights") && !sets("search.weights") &&
-        !sets("serving.weights")) {
-      overrides.emplace_back("serving.weights=bf16");
-    }
     if (!serving && !frees("precision=") && !arguments.has("--precision")) {
       overrides.emplace_back("training.precision=bf16");
     }

@@ -163,6 +163,16 @@ std::string training_table(const Comparison& c) {
   return "\n" + table.text() + prices_text(c);
 }
 
+/// "64 in flight" where all plans are asked that; else each its own.
+std::string in_flight(const Comparison& c) {
+  const auto asked = [](const ComparedPlan& p) {
+    return std::get<ServeScenario>(p.plan.scenario.question).work.concurrency;
+  };
+  const std::int64_t first = asked(c.plans.front());
+  const bool same = std::all_of(c.plans.begin(), c.plans.end(), [&](const auto& p) { return asked(p) == first; });
+  return same ? std::to_string(first) + " in flight" : "each plan's own in flight";
+}
+
 std::string serving_table(const Comparison& c) {
   Table table{header_of(c, "")};
   const auto say = [&](std::string name, auto value) {
@@ -177,7 +187,8 @@ std::string serving_table(const Comparison& c) {
   add_row(table, c, "capacity", [](const ComparedPlan& p) {
     return format(std::get<ServeScenario>(p.plan.scenario.question).device.visible_capacity().value);
   });
-  say("TTFT, one prompt alone", [](const ServePlan& p) { return format(p.ttft.mid); });
+  say("TTFT, " + in_flight(c), [](const ServePlan& p) { return format(p.ttft.mid); });
+  say("TTFT, one prompt alone", [](const ServePlan& p) { return format(p.times->prompt_alone); });
   say("TPOT", [](const ServePlan& p) { return format(p.tpot.mid); });
   say("output tokens/s", [](const ServePlan& p) { return format_number(p.output_tokens_per_s.mid); });
   say("$ per M output tokens", [](const ServePlan& p) {
@@ -258,7 +269,10 @@ std::string difference_text(const Comparison& c, std::size_t i) {
 std::string differences_text(const Comparison& c) {
   std::string text;
   for (std::size_t i = 0; i < c.plans.size(); ++i) {
-    if (c.plans[i].difference) {
+    const std::string untimed = c.plans[i].untimed();
+    if (!untimed.empty()) {
+      text += label(i) + " is compared by its memory alone, in neither time nor price: " + untimed + "\n";
+    } else if (c.plans[i].difference) {
       text += difference_text(c, i);
     }
   }
@@ -288,6 +302,7 @@ std::string ranking_text(const Comparison& c) {
     place += ranks ? 1 : 0;
     const std::string why = r.standing == Standing::misses       ? "misses the objective"
                             : r.standing == Standing::unpriced   ? "no price given"
+                            : r.standing == Standing::untimed    ? "no time to rank it by"
                             : r.standing == Standing::infeasible ? "infeasible: " + verdict_of(c.plans[r.offer])
                             : c.plans[r.offer].near_best         ? "not surely less than the first"
                                                                  : "";
@@ -354,8 +369,12 @@ void plan_members(JsonWriter& json, const ComparedPlan& p, bool serving) {
   } else if (p.samples_per_second > 0.0) {
     const auto& s = std::get<ServePlan>(p.plan.answer);
     json.member("ttft_s", s.ttft.mid.raw());
+    json.member("prompt_alone_s", s.times->prompt_alone.raw());
     json.member("tpot_s", s.tpot.mid.raw());
     json.member("output_tokens_per_s", p.samples_per_second);
+  }
+  if (const std::string untimed = p.untimed(); !untimed.empty()) {
+    json.member("untimed", std::string_view{untimed});
   }
   if (p.difference) {
     difference_members(json, *p.difference, serving);

@@ -346,6 +346,15 @@ void time_members(JsonWriter& json, const ServingTimes& t) {
   texts(json, "kernels", t.sources);
 }
 
+/// What no engine beats, where nobody measured kernels.
+void bound_members(JsonWriter& json, const ServePlan& p) {
+  json.member("prompt_alone_at_least_s", p.bound->prompt_alone.raw());
+  json.member("tpot_at_least_s", p.bound->tpot.raw());
+  json.member("output_tokens_per_s_at_most", p.bound->output_tokens_per_s);
+  json.member("requests_per_s_at_most", p.bound->requests_per_s);
+  json.member("untimed", std::string_view{p.untimed});
+}
+
 void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const ServePlan& p) {
   json.member("kind", "serve");
   json.member("model", std::string_view{s.architecture.id});
@@ -363,6 +372,7 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
   problem_members(json, p.problems);
   texts(json, "changes", p.changes);
+  texts(json, "changes_of_weights", p.changes_of_weights);
   texts(json, "changes_for_all", p.changes_for_all);
   pool_members(json, s, p.estimate);
   json.member("memory_basis", memory_basis_names[static_cast<std::size_t>(s.engine.basis)]);
@@ -377,12 +387,15 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   if (plan.part == PlanPart::memory) {
     return;
   }
-  interval(json, "ttft_s", p.ttft);
-  interval(json, "tpot_s", p.tpot);
-  interval(json, "output_tokens_per_s", p.output_tokens_per_s);
-  interval(json, "requests_per_s", p.requests_per_s);
   if (p.times) {
+    interval(json, "ttft_s", p.ttft);
+    interval(json, "tpot_s", p.tpot);
+    interval(json, "output_tokens_per_s", p.output_tokens_per_s);
+    interval(json, "requests_per_s", p.requests_per_s);
     time_members(json, *p.times);
+  }
+  if (p.bound) {
+    bound_members(json, p);
   }
   if (p.speculation) {
     json.member("tpot_without_draft_s", p.speculation->tpot_without.raw());
@@ -392,8 +405,8 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   if (plan.scenario.money.price) {
     json.member("price_usd_per_gpu_s", plan.scenario.money.price->raw());
     json.member("price_source", std::string_view{plan.scenario.money.source});
-    interval(json, "cost_per_million_output_tokens_usd", p.cost_per_million_output_tokens);
     if (p.times) {
+      interval(json, "cost_per_million_output_tokens_usd", p.cost_per_million_output_tokens);
       interval(json, "cost_per_million_input_tokens_apart_usd", p.cost_per_million_input_tokens_apart);
       interval(json, "cost_per_million_output_tokens_apart_usd", p.cost_per_million_output_tokens_apart);
     }
@@ -483,7 +496,10 @@ void nearest_members(JsonWriter& json, const NearestRuns& nearest) {
 void confidence_members(JsonWriter& json, const Plan& plan) {
   if (!plan.confidence) {
     const auto* serve = std::get_if<ServePlan>(&plan.answer);
-    json.member("confidence", serve != nullptr && serve->times ? "measured kernels" : "rough");
+    json.member("confidence", serve == nullptr ? "rough"
+                              : serve->times   ? "measured kernels"
+                              : serve->bound   ? "bounds"
+                                               : "no times");
     return;
   }
   const PlanConfidence& c = *plan.confidence;

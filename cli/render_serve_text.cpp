@@ -37,6 +37,7 @@ std::string refusal(const ServePlan& p) {
   text += ")\n";
   const bool same = p.changes == p.changes_for_all;
   return text + changes_text("smallest change that fits:  ", p.changes) +
+         changes_text("or with narrower weights:  ", p.changes_of_weights) +
          (same ? "" : changes_text("smallest change that runs all:  ", p.changes_for_all));
 }
 
@@ -89,6 +90,22 @@ std::string iteration_table(const ServingTimes& times) {
   return table.text();
 }
 
+/// What no engine beats, where that is all there is.
+void add_bound(const ServeScenario& s, const ServePlan& p, Table& answer) {
+  answer.row({"TTFT, one prompt alone", "at least " + format(p.bound->prompt_alone)});
+  if (s.work.osl > 1) {
+    answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), "at least " + format(p.bound->tpot)});
+  }
+  answer.row({"output tokens/s", "at most " + format_number(p.bound->output_tokens_per_s)});
+  answer.row({"requests/s", "at most " + format_number(p.bound->requests_per_s)});
+}
+
+std::string bound_text(const ServePlan& p) {
+  return "bounds alone, for " + p.untimed +
+         ". They are the datasheet's bandwidth and peak with nothing else counted: no engine reaches them, and they "
+         "order neither SKUs nor layouts, so that no price is derived";
+}
+
 /// Whether the draft pays at this load.
 std::string speculation_line(const ServePlan& p) {
   return p.speculation ? "speculation: " + p.speculation->text() + "\n" : "";
@@ -104,7 +121,7 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
     return text + problems_text(p.problems) + notes_text(plan);
   }
   if (p.estimate.verdict != Verdict::feasible) {
-    const bool some = m.capacity > 0 && p.estimate.verdict == Verdict::kv_cache_too_small;
+    const bool some = p.estimate.verdict == Verdict::kv_cache_uncertain;
     return text + refusal(p) + "\n" + memory_table(m.terms, capacity) + (some ? "\n" + capacity_table(s, p) : "") +
            notes_text(plan);
   }
@@ -120,33 +137,34 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   if (p.times) {
     answer.row({"TTFT, " + std::to_string(s.work.concurrency) + " in flight", interval_text(p.ttft)});
     answer.row({"TTFT, one prompt alone", format(p.times->prompt_alone)});
-  } else {
-    answer.row({"TTFT, one prompt alone", interval_text(p.ttft)});
-  }
-  if (s.work.osl > 1) {
-    answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), interval_text(p.tpot)});
+    if (s.work.osl > 1) {
+      answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), interval_text(p.tpot)});
+    }
   }
   if (p.speculation && s.work.osl > 1) {
     answer.row({"  without the draft", format(p.speculation->tpot_without)});
   }
-  answer.row({"output tokens/s", interval_text(p.output_tokens_per_s)});
+  if (p.bound) {
+    add_bound(s, p, answer);
+  } else {
+    answer.row({"output tokens/s", interval_text(p.output_tokens_per_s)});
+  }
   if (p.speculation) {
     answer.row({"  without the draft", format_number(p.speculation->output_tokens_per_s_without)});
   }
-  answer.row({"requests/s", interval_text(p.requests_per_s)});
-  if (plan.scenario.money.price) {
+  if (p.times) {
+    answer.row({"requests/s", interval_text(p.requests_per_s)});
+  }
+  if (plan.scenario.money.price && p.times) {
     answer.row({"cost per M output tokens", interval_text(p.cost_per_million_output_tokens)});
-    if (p.times) {
-      answer.row({"  apart: per M input tokens", interval_text(p.cost_per_million_input_tokens_apart)});
-      answer.row({"  and per M output tokens", interval_text(p.cost_per_million_output_tokens_apart)});
-    }
+    answer.row({"  apart: per M input tokens", interval_text(p.cost_per_million_input_tokens_apart)});
+    answer.row({"  and per M output tokens", interval_text(p.cost_per_million_output_tokens_apart)});
   }
   energy_row(answer, p.energy, "output tokens");
   text += answer.text() + "binds: " + p.binds + "\n" + speculation_line(p) +
           (p.times ? "\n" + iteration_table(*p.times) : "") + bill_text(p.bill) + "\n" + memory + notes_text(plan);
   text += energy_text(p.energy) + price_text(plan.scenario.money) + "\n" + confession;
-  return text + (p.times ? "times: " : "rough: intervals hold 80 % of past errors of this form; ") + p.times_source +
-         "\n";
+  return text + "times: " + (p.bound ? bound_text(p) : p.times_source) + "\n";
 }
 
 }  // namespace headroom::cli

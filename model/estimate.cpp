@@ -47,6 +47,7 @@ std::string_view name_of(Verdict verdict) noexcept {
     case Verdict::may_not_fit: return "may_not_fit";
     case Verdict::host_memory_too_small: return "host_memory_too_small";
     case Verdict::kv_cache_too_small: return "kv_cache_too_small";
+    case Verdict::kv_cache_uncertain: return "kv_cache_uncertain";
     case Verdict::misses_target: return "misses_target";
     case Verdict::count: break;
   }

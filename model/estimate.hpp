@@ -147,6 +147,7 @@ enum class Verdict : std::uint8_t {
   may_not_fit,                     ///< the capacity lies inside the interval
   host_memory_too_small,           ///< the device holds it, the host not what is offloaded
   kv_cache_too_small,              ///< weights fit, the KV cache holds less than one sequence
+  kv_cache_uncertain,              ///< it holds one, but not where it is smaller by its uncertainty
   misses_target,
   count
 };

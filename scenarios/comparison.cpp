@@ -159,13 +159,15 @@ std::vector<DifferingKey> differing(const std::vector<ComparedPlan>& plans) {
   return result;
 }
 
-/// Sequences per second of a priced training step; output tokens of a served batch.
+/// Sequences per second of a priced training step; output tokens of a served batch whose kernels were measured. 0 of
+/// others: a bound is compared with nothing.
 double rate_of(const Plan& plan) {
   if (const TrainScenario* const t = train_of(plan)) {
     const Seconds step = train_answer(plan).estimate.step;
     return plan.part == PlanPart::all && step > Seconds{} ? real(t->work.shape.global_batch) / step.raw() : 0.0;
   }
-  return serve_answer(plan).output_tokens_per_s.mid;
+  const ServePlan& served = serve_answer(plan);
+  return served.times ? served.output_tokens_per_s.mid : 0.0;
 }
 
 double tokens_of_step(const TrainScenario& t) noexcept {
@@ -177,7 +179,7 @@ bool share_level(const Plan& a, const Plan& b) {
   return t != nullptr && same_level(*t, *a.confidence, *train_of(b), *b.confidence);
 }
 
-/// Width of the ratio of two throughputs. Those of serving are of the rough form, and err apart.
+/// Width of the ratio of two throughputs. Those of serving err apart.
 double width_between(const Plan& a, const Plan& b) {
   if (train_of(a) != nullptr) {
     return ratio_width(*a.confidence, *b.confidence, share_level(a, b));
@@ -238,7 +240,8 @@ bool meets(const Plan& plan, const Objectives& o) {
 
 Offer offer_of(const ComparedPlan& p, const Objectives& objectives) {
   Offer offer;
-  offer.feasible = p.plan.feasible() && p.samples_per_second > 0.0;
+  offer.feasible = p.plan.feasible();
+  offer.timed = p.samples_per_second > 0.0;
   offer.per_second = p.kept_per_second;
   if (p.plan.scenario.money.price) {
     offer.price = p.gpus_held * *p.plan.scenario.money.price;
@@ -287,6 +290,14 @@ void check_kinds(const std::vector<Scenario>& scenarios, const Objectives& o) {
 }
 
 }  // namespace
+
+std::string ComparedPlan::untimed() const {
+  if (samples_per_second > 0.0 || !plan.feasible()) {
+    return {};
+  }
+  const auto* const served = std::get_if<ServePlan>(&plan.answer);
+  return served != nullptr && served->bound ? served->untimed : "its time is not priced";
+}
 
 Comparison compare_plans(std::vector<Scenario> scenarios, const Objectives& objectives) {
   check_kinds(scenarios, objectives);

@@ -38,7 +38,9 @@ struct Difference {
 struct ComparedPlan {
   std::string file;
   Plan plan;
-  double samples_per_second = 0.0;       ///< sequences of training, output tokens of serving; 0 where none is priced
+  double samples_per_second = 0.0;  ///< sequences of training, output tokens of serving; 0: no time is known
+  /// Why no time is, of a plan that fits; empty where one is.
+  [[nodiscard]] std::string untimed() const;
   double kept_per_second = 0.0;          ///< of them what failures and saves leave, where they are counted
   double gpus_held = 1.0;                ///< that are paid for
   std::optional<Difference> difference;  ///< of all but the reference, where it is priced

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/rank_order.hpp>
 #include <headroom/scenarios/confidence.hpp>
 
 #include <algorithm>
@@ -63,9 +64,18 @@ std::vector<std::string> outside_of(const TrainScenario& t, const MeasuredGround
 
 }  // namespace
 
-PlanConfidence confidence_of(const TrainScenario& t, const Confidence& table) {
+bool exchanges_between_domains(const Strategy& s, const JobGroups& groups) {
+  const GroupCollectives* const experts =
+      s.ep > 1 ? groups.find(groups_of(s.order, {s.tp, s.cp, s.dp, s.pp, s.ep, s.etp}).experts) : nullptr;
+  return experts != nullptr && experts->view().domains > 1;
+}
+
+PlanConfidence confidence_of(const TrainScenario& t, const Confidence& table, bool wide_experts) {
   PlanConfidence confidence;
   confidence.run_class = class_of(t.device, t.architecture, t.work.options.method != Method::full, table.measured);
+  if (wide_experts) {
+    confidence.run_class = wide_class(table, confidence.run_class);
+  }
   confidence.errors = table[confidence.run_class];
   confidence.width = confidence.errors.width_80;
   confidence.outside = outside_of(t, table.measured);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/model/train/confidence.hpp>
+#include <headroom/model/train/job_groups.hpp>
 #include <headroom/scenarios/scenario.hpp>
 
 #include <string>
@@ -18,7 +19,13 @@ struct PlanConfidence {
   std::vector<std::string> outside;
 };
 
-[[nodiscard]] PlanConfidence confidence_of(const TrainScenario& train, const Confidence& table);
+/// `wide_experts`: the ranks of experts lie in several NVLink domains.
+[[nodiscard]] PlanConfidence confidence_of(const TrainScenario& train,
+                                           const Confidence& table,
+                                           bool wide_experts = false);
+
+/// Whether a strategy puts the ranks of experts into several NVLink domains of its job.
+[[nodiscard]] bool exchanges_between_domains(const Strategy& strategy, const JobGroups& groups);
 
 /// 80 % width of the ratio of two predicted times: the truth lies within ratio / (1 + w) .. ratio (1 + w). Of plans
 /// that share class, SKU and software the level of their errors cancels and twice the variance around it stays, ln(1 +

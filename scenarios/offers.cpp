@@ -10,6 +10,9 @@ Standing standing_of(const Offer& offer) noexcept {
   if (!offer.feasible) {
     return Standing::infeasible;
   }
+  if (!offer.timed) {
+    return Standing::untimed;
+  }
   if (!offer.meets) {
     return Standing::misses;
   }
@@ -22,7 +25,7 @@ std::vector<RankedOffer> rank_offers(std::span<const Offer> offers) {
   std::vector<RankedOffer> ranked;
   for (std::size_t i = 0; i < offers.size(); ++i) {
     const Offer& offer = offers[i];
-    const bool priced = offer.feasible && offer.price;
+    const bool priced = offer.feasible && offer.timed && offer.price;
     ranked.push_back({i, standing_of(offer), priced ? offer.per_second / offer.price->raw() : 0.0});
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const RankedOffer& a, const RankedOffer& b) {

@@ -366,7 +366,8 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
   }
   if (compiled.timed) {
     answer.groups = compiled.step->shared_groups();
-    plan.confidence = confidence_of(t, step_confidence());
+    plan.confidence = confidence_of(
+        t, step_confidence(), answer.groups != nullptr && exchanges_between_domains(answer.strategy, *answer.groups));
     PlanConfidence& c = *plan.confidence;
     c.width = narrowed_width(c.errors.width_80, t.work.measured.weight, c.errors);
   }

@@ -86,15 +86,18 @@ struct ServePlan {
   std::string verdict;
   std::vector<Problem> problems;
   std::string binds;
-  std::vector<std::string> changes;          ///< the smallest change that makes it fit
-  std::vector<std::string> changes_for_all;  ///< the smallest change that runs all that are asked at once
-  Interval<double> running;                  ///< sequences that run at once, of those asked, over all replicas
+  std::vector<std::string> changes;             ///< the smallest change that makes it fit
+  std::vector<std::string> changes_of_weights;  ///< the smallest with weights of another format, on the same GPUs
+  std::vector<std::string> changes_for_all;     ///< the smallest change that runs all that are asked at once
+  Interval<double> running;                     ///< sequences that run at once, of those asked, over all replicas
   /// Tokens that each sequence of the batch may grow to; nullopt: any number, for the cache stops growing.
   std::optional<std::int64_t> longest_sequence;
   std::string memory_source;          ///< where the width of the capacity's interval comes from
-  std::optional<ServingTimes> times;  ///< by measured kernels; without them the rough form's bounds
+  std::optional<ServingTimes> times;  ///< by measured kernels
+  std::optional<ServingBound> bound;  ///< where nobody measured them: all that is said of time, and no price of it
+  std::string untimed;                ///< why there are no times
   std::string times_source;           ///< where the width of each interval comes from
-  Interval<Seconds> ttft;             ///< mean over a benchmark's requests; rough: one prompt alone
+  Interval<Seconds> ttft;             ///< mean over a benchmark's requests, all that are in flight beside it
   Interval<Seconds> tpot;
   Interval<double> output_tokens_per_s;
   Interval<double> requests_per_s;

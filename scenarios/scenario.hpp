@@ -67,6 +67,7 @@ struct ServeScenario {
   ServingStack engine;             ///< of its release
   std::string engine_version;      ///< as stated; empty: the current one
   ServingWorkload work;
+  bool weights_open = false;                      ///< blank: the checkpoint's own format, else 16 bit
   bool fraction_open = false;                     ///< blank: the engine's default at the tp
   bool chunked_prefill = true;                    ///< a prompt may take several steps
   std::shared_ptr<const ServingTraffic> traffic;  ///< [traffic]: requests that come when they come; null: a fixed load

@@ -4,6 +4,7 @@
 #include <headroom/scenarios/sequence_length.hpp>
 #include <headroom/scenarios/serve_plan.hpp>
 #include <headroom/scenarios/serve_remedy.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -71,9 +72,8 @@ std::string verdict_line(const ServeScenario& s, const ServePlan& answer) {
                  ? "but "
                  : "room for " + format_count(real(e.replicas * m.max_sequences)) + " sequences, ") +
             runs;
-  } else if (e.verdict == Verdict::kv_cache_too_small && m.capacity > 0) {
-    text = "may not fit: the KV pool is " + format(m.pool) + " give or take " + format(s.engine.memory.uncertainty) +
-           ", one sequence " + format(m.sequence) + " per GPU; " + runs;
+  } else if (e.verdict == Verdict::kv_cache_uncertain) {
+    text = memory_refusal(s, m) + "; " + runs;
   } else if (e.verdict == Verdict::kv_cache_too_small) {
     text += "; none of the " + format_count(real(s.work.concurrency)) + " asked sequences runs";
   } else if (e.verdict == Verdict::out_of_memory) {
@@ -118,7 +118,7 @@ void note_reserved_length(const ServeScenario& s, const CompiledServingMemory& c
       format_number(100.0 * contiguous_waste(real(s.work.max_seq_len), real(asked)), 2) + " % of it empty");
 }
 
-/// What the rough form assumes beyond the scenario, and where the question leaves what is known.
+/// What is assumed beyond the scenario, and where the question leaves what is known.
 void note_memory(const ServeScenario& s, const ServingEstimate& e, Plan& plan) {
   const std::int64_t held = e.memory.max_sequences * e.replicas;
   if (s.work.concurrency > held) {
@@ -162,9 +162,7 @@ Interval<Q> spread(Q mid, const ServingErrors& errors) {
 
 /// Times and rates by the measured kernels, each as wide as past errors of its class.
 void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer, Plan& plan) {
-  const auto errors = [&](ServingQuantity quantity) -> const ServingErrors& {
-    return serving_confidence().of(s.engine.id, quantity, s.architecture.moe.has_value());
-  };
+  const auto errors = [&](ServingQuantity quantity) { return serving_errors(s, quantity); };
   answer.ttft = spread(times.state.ttft, errors(ServingQuantity::ttft));
   answer.tpot = spread(times.state.tpot, errors(ServingQuantity::tpot));
   answer.output_tokens_per_s = spread(times.output_tokens_per_s, errors(ServingQuantity::rate));
@@ -188,21 +186,9 @@ void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer,
   answer.times = std::move(times);
 }
 
-/// The rough form's, where nobody measured a kernel that would serve.
-void answer_roughly(const RoughStack& stack, ServePlan& answer, Plan& plan) {
-  const ServingEstimate& e = answer.estimate;
-  plan.interval_source = answer.times_source = stack.interval_source;
-  answer.ttft = widened(e.ttft, stack.interval);
-  answer.tpot = widened(e.tpot, stack.interval);
-  answer.output_tokens_per_s = widened(e.output_tokens_per_s, stack.interval);
-  answer.requests_per_s = widened(e.requests_per_s, stack.interval);
-  answer.binds = e.decode_memory_bound ? "decode reads weights and KV cache: memory bandwidth binds"
-                                       : "decode is compute-bound at this batch";
-}
-
 /// Dollars, as wide as the rate that they stand on.
 void price(const ServeScenario& s, const Money& money, ServePlan& answer) {
-  if (!money.price) {
+  if (!money.price || !answer.times) {
     return;
   }
   const auto each = [&](double share, double tokens) {
@@ -213,11 +199,9 @@ void price(const ServeScenario& s, const Money& money, ServePlan& answer) {
                              at(answer.requests_per_s.low)};
   };
   answer.cost_per_million_output_tokens = each(1.0, real(s.work.osl));
-  if (answer.times) {
-    const double prompts = answer.times->state.prompt_share;
-    answer.cost_per_million_input_tokens_apart = each(prompts, real(s.work.isl));
-    answer.cost_per_million_output_tokens_apart = each(1.0 - prompts, real(s.work.osl));
-  }
+  const double prompts = answer.times->state.prompt_share;
+  answer.cost_per_million_input_tokens_apart = each(prompts, real(s.work.isl));
+  answer.cost_per_million_output_tokens_apart = each(1.0 - prompts, real(s.work.osl));
 }
 
 /// Half the distance between the ends of an interval, as a width of the rate.
@@ -228,14 +212,12 @@ double width_of(const Interval<double>& rate) {
 /// Prefill multiplies; a decode step reads or multiplies, whichever binds it.
 void add_energy(const ServeScenario& s, const EnergyQuestion& question, double width, ServePlan& answer) {
   const std::optional<GpuPower> power = gpu_power(s.device, s.host ? &*s.host : nullptr, s.power_cap);
-  if (!power) {
+  if (!power || !answer.times) {
     return;
   }
   const ServingEstimate& e = answer.estimate;
-  // TPOT by measured kernels holds the prompts of others; the rough form's is of decodes alone.
-  const double rough = real(e.batch) / real(s.work.layout.attention_groups()) * e.ttft.raw() / real(s.work.layout.pp);
-  const double prefill = answer.times ? answer.times->state.prompt_share : rough;
-  const double decode = answer.times ? 1.0 - prefill : real(s.work.osl) * e.tpot.raw();
+  const double prefill = answer.times->state.prompt_share;
+  const double decode = 1.0 - prefill;
   const Draw reads = e.decode_memory_bound ? Draw::memory : Draw::matrix;
   EnergyWork work;
   work.gpus = real(s.work.gpus);
@@ -261,6 +243,13 @@ std::optional<SpeculationGain> gain_of(const ServeScenario& s, const ServingTime
                          times.step_tokens};
 }
 
+std::string reason_of(const ConfigError& error) {
+  std::string why = error.what();
+  constexpr std::string_view prefix = "error: ";
+  why.erase(0, why.starts_with(prefix) ? prefix.size() : 0);
+  return why;
+}
+
 void fill_times(const ServeScenario& s, ExplainRecorder* recorder, ServePlan& answer, Plan& plan) {
   try {
     const Node* node = s.host ? &*s.host : nullptr;
@@ -270,18 +259,16 @@ void fill_times(const ServeScenario& s, ExplainRecorder* recorder, ServePlan& an
       answer.speculation = gain_of(s, *answer.times);
     }
   } catch (const ConfigError& error) {
-    std::string why = error.what();
-    constexpr std::string_view prefix = "error: ";
-    why.erase(0, why.starts_with(prefix) ? prefix.size() : 0);
-    const std::size_t remedy = why.find("; borrow a set");
-    plan.notes.push_back("times are the rough form's bounds: " + why.substr(0, remedy) +
-                         "; state 'curves' in an overlay of the SKU to take another's");
-    const RoughStack stack = find_rough_stack("rough-serve");
-    answer.estimate = serve(s.architecture, s.device, stack, s.engine, s.work, nullptr);
-    answer_roughly(stack, answer, plan);
+    answer.bound = serving_bound(s.architecture, s.device, s.work, answer.estimate);
+    answer.untimed = reason_of(error);
+    answer.binds = answer.bound->reads
+                       ? "a decode iteration reads weights and KV cache for at least as long as it multiplies"
+                       : "a decode iteration multiplies for at least as long as it reads";
+    answer.times_source = plan.interval_source =
+        "no interval: bytes at the datasheet's bandwidth or FLOP at its peak bound times from below, nothing bounds "
+        "them from above";
     if (s.work.draft) {
-      plan.notes.emplace_back(
-          "serving.speculative: the rough form knows no drafts; its times are those of one token a step");
+      plan.notes.emplace_back("serving.speculative: the bound counts what drafts give and not what drafting takes");
     }
   }
 }
@@ -300,6 +287,7 @@ void judge(const ServeScenario& s, ServePlan& answer, Plan& plan) {
   }
   if (e.verdict != Verdict::feasible) {
     answer.changes = serving_changes(s, ServingGoal::fits);
+    answer.changes_of_weights = narrower_weights(s, ServingGoal::fits);
   }
   if (answer.running.mid < real(s.work.concurrency) || e.verdict != Verdict::feasible) {
     answer.changes_for_all = serving_changes(s, ServingGoal::runs_all);
@@ -344,8 +332,10 @@ ServePlan plan_serving(const ServeScenario& s, const Costs& costs, bool explaine
   if (part == PlanPart::all && e.verdict == Verdict::feasible) {
     note_compute(s, plan);
     price(s, costs.money, answer);
-    answer.bill =
-        serving_bill(costs.money, {real(s.work.gpus), real(s.work.isl), real(s.work.osl), e.output_tokens_per_s});
+    if (answer.times) {
+      answer.bill =
+          serving_bill(costs.money, {real(s.work.gpus), real(s.work.isl), real(s.work.osl), e.output_tokens_per_s});
+    }
     add_energy(s, costs.energy, width_of(answer.output_tokens_per_s), answer);
   }
   return answer;

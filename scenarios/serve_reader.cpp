@@ -166,9 +166,48 @@ class ServingReader {
     }
   }
 
+  /// What is stated; else the checkpoint's own format, which engines load without being told.
+  void read_weights(ConfigTable& table) {
+    ServingWorkload& w = serve_.work;
+    const Architecture& arch = serve_.architecture;
+    if (const auto stated = maybe_weights(table, "weights")) {
+      w.weights = *stated;
+      const ConfigValue* word = table.value("weights");
+      if (word != nullptr && word->text != name_of(w.weights)) {
+        assume("serving.weights = " + std::string{name_of(w.weights)} + " (" + word->text +
+               ": 4-bit integers, unpacked on the way to 16-bit products)");
+      }
+    } else if (!table.has("weights")) {
+      serve_.weights_open = true;
+      const std::optional<Precision> own = own_weights(arch);
+      w.weights = own.value_or(Precision::bf16);
+      if (arch.weights && !own) {
+        table.problem("weights", "missing key 'weights': the checkpoint of " + quoted(arch.id) + " is quantised by " +
+                                     quoted(arch.weights->method) +
+                                     ", which is none of the formats known here; state "
+                                     "the nearest of " +
+                                     listed_weights());
+      } else if (own) {
+        const std::string& source = arch.weights->source;
+        assume("serving.weights = " + std::string{name_of(w.weights)} + " (the checkpoint's own format" +
+               (source.empty() ? "" : ": " + source) + ")");
+      } else if (!arch.id.empty()) {
+        assume("serving.weights = bf16 (not stated; the checkpoint is not quantised)");
+      }
+    }
+  }
+
+  static std::string listed_weights() {
+    std::string text;
+    for (const std::string_view name : served_weight_names) {
+      text += (text.empty() ? "" : ", ") + std::string{name};
+    }
+    return text;
+  }
+
   void read_formats(ConfigTable& table) {
     ServingWorkload& w = serve_.work;
-    w.weights = static_cast<Precision>(table.choice("weights", precision_names));
+    read_weights(table);
     if (const auto kv = table.maybe_choice("kv_cache", kv_cache_names)) {
       const auto* found = std::find(precision_names.begin(), precision_names.end(), kv_cache_names[*kv]);
       w.kv = static_cast<Precision>(found - precision_names.begin());
@@ -251,6 +290,31 @@ class ServingReader {
 };
 
 }  // namespace
+
+std::optional<Precision> maybe_weights(ConfigTable& table, std::string_view key) {
+  const std::optional<std::size_t> index = table.maybe_choice(key, served_weight_names);
+  if (!index) {
+    return std::nullopt;
+  }
+  return *index < precision_count ? static_cast<Precision>(*index) : Precision::int4;
+}
+
+std::optional<Precision> own_weights(const Architecture& architecture) noexcept {
+  return architecture.weights ? architecture.weights->format : std::nullopt;
+}
+
+BesideWeights weights_beside(const ServeScenario& serve, const Architecture& other) noexcept {
+  if (const std::optional<Precision> own = own_weights(other)) {
+    return {*own, "its checkpoint's own format"};
+  }
+  if (serve.weights_open && own_weights(serve.architecture)) {
+    return {Precision::bf16, "its checkpoint is not quantised"};
+  }
+  // mxfp4 holds experts alone (OpenAI 2025, gpt-oss).
+  const bool experts = serve.work.weights != Precision::mxfp4 || other.moe.has_value();
+  return experts ? BesideWeights{serve.work.weights, "as serving.weights"}
+                 : BesideWeights{Precision::bf16, "mxfp4 holds experts alone"};
+}
 
 Precision default_kv_cache(Engine engine, Precision weights) noexcept {
   const bool narrow = weights == Precision::fp8 || weights == Precision::mxfp8 || weights == Precision::nvfp4 ||

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/serve_remedy.hpp>
 
 #include <algorithm>
@@ -57,6 +59,9 @@ struct Setting {
         cache{narrow_cache} {}
 };
 
+/// Below so many sequences at once a replica is not worth its weights.
+constexpr std::int64_t fewest_seqs = 16;
+
 /// Chunks are halved at most three times: below an eighth of the default prefill starves.
 constexpr int most_halvings = 3;
 
@@ -95,6 +100,9 @@ void relax(const ServeScenario& s,
 /// Applies a setting to `w`; what was changed in words, or nothing when it does not apply or not reach the goal.
 std::optional<Changes> apply(const ServeScenario& s, const Setting& setting, ServingGoal goal, ServingWorkload w) {
   const ServingWorkload before = w;
+  if (setting.sequences && s.traffic) {
+    return std::nullopt;  // how many come at once is not stated
+  }
   if (setting.sequences) {
     const std::int64_t groups = w.layout.attention_groups();
     w.max_num_seqs = (sequences_asked(w) + groups - 1) / groups;
@@ -133,8 +141,11 @@ std::optional<Changes> apply(const ServeScenario& s, const Setting& setting, Ser
 }
 
 /// `w` with more GPUs and more ranks of them in a replica; nothing when a replica takes more than there are.
-std::optional<ServingWorkload> grown(const ServeScenario& s, std::int64_t gpus_factor, std::int64_t tp_factor) {
-  ServingWorkload w = s.work;
+std::optional<ServingWorkload> grown(const ServeScenario& s,
+                                     const ServingWorkload& start,
+                                     std::int64_t gpus_factor,
+                                     std::int64_t tp_factor) {
+  ServingWorkload w = start;
   w.gpus *= gpus_factor;
   w.layout.tp *= tp_factor;
   if (s.fraction_open) {
@@ -154,6 +165,57 @@ Changes growth_changes(const ServingWorkload& from, const ServingWorkload& to) {
   return changes;
 }
 
+std::string weights_change(Precision weights) {
+  return "serving.weights = \"" + std::string{name_of(weights)} + "\"";
+}
+
+bool multiplies(const Device& device, Precision precision) {
+  return device.peak[static_cast<std::size_t>(row_of(precision).rate)].has_value();
+}
+
+/// Formats narrower than the weights are in, the widest first.
+std::vector<Precision> narrower_formats(const ServeScenario& s) {
+  std::vector<Precision> formats;
+  for (const Precision format : {Precision::fp8, Precision::nvfp4, Precision::int4}) {
+    const bool runs = format == Precision::int4 || multiplies(s.device, format);
+    if (runs && stored_bytes(format) < stored_bytes(s.work.weights)) {
+      formats.push_back(format);
+    }
+  }
+  std::stable_sort(formats.begin(), formats.end(),
+                   [](Precision a, Precision b) { return stored_bytes(a) > stored_bytes(b); });
+  return formats;
+}
+
+/// Settings, ranks and cache of `start` on its GPUs, in the order of the harm they do.
+std::optional<Changes> settled(const ServeScenario& s, ServingGoal goal, const ServingWorkload& start) {
+  constexpr std::int64_t most = 64;
+  for (const bool cache : {false, true}) {
+    for (std::int64_t tp = 1; tp <= most; tp *= 2) {
+      const std::optional<ServingWorkload> w = grown(s, start, 1, tp);
+      for (unsigned number = 0; w && number < Setting::count; ++number) {
+        if (const std::optional<Changes> settings = apply(s, Setting{number, cache}, goal, *w)) {
+          Changes changes = growth_changes(start, *w);
+          changes.insert(changes.end(), settings->begin(), settings->end());
+          return changes;
+        }
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// The same with weights of a format, said first.
+std::optional<Changes> with_weights(const ServeScenario& s, ServingGoal goal, Precision weights) {
+  ServingWorkload w = s.work;
+  w.weights = weights;
+  std::optional<Changes> changes = settled(s, goal, w);
+  if (changes) {
+    changes->insert(changes->begin(), weights_change(weights));
+  }
+  return changes;
+}
+
 }  // namespace
 
 std::int64_t sequences_asked(const ServingWorkload& w) noexcept {
@@ -162,6 +224,12 @@ std::int64_t sequences_asked(const ServingWorkload& w) noexcept {
 }
 
 std::vector<std::string> serving_changes(const ServeScenario& s, ServingGoal goal) {
+  const std::optional<Precision> own = own_weights(s.architecture);
+  if (own && stored_bytes(*own) < stored_bytes(s.work.weights)) {
+    if (std::optional<Changes> changes = with_weights(s, goal, *own)) {
+      return *changes;
+    }
+  }
   if (const std::optional<double> fraction = smaller_fraction(s, goal)) {
     return {fraction_change(*fraction)};
   }
@@ -169,7 +237,7 @@ std::vector<std::string> serving_changes(const ServeScenario& s, ServingGoal goa
   for (std::int64_t gpus = 1; gpus <= most; gpus *= 2) {
     for (const bool cache : {false, true}) {
       for (std::int64_t tp = 1; tp <= most; tp *= 2) {
-        const std::optional<ServingWorkload> w = grown(s, gpus, tp);
+        const std::optional<ServingWorkload> w = grown(s, s.work, gpus, tp);
         const bool idle = goal == ServingGoal::fits && gpus > 1 && tp == 1;  // replicas make no room in a GPU
         for (unsigned number = 0; w && !idle && number < Setting::count; ++number) {
           if (const std::optional<Changes> settings = apply(s, Setting{number, cache}, goal, *w)) {
@@ -182,6 +250,69 @@ std::vector<std::string> serving_changes(const ServeScenario& s, ServingGoal goa
     }
   }
   return {};
+}
+
+std::vector<std::string> narrower_weights(const ServeScenario& s, ServingGoal goal) {
+  for (const Precision format : narrower_formats(s)) {
+    if (std::optional<Changes> changes = with_weights(s, goal, format)) {
+      return *changes;
+    }
+  }
+  return {};
+}
+
+std::string memory_refusal(const ServeScenario& s, const ServingMemory& m) {
+  if (m.verdict != Verdict::kv_cache_uncertain) {
+    return verdict_text(m.verdict, m.broke, m.limit);
+  }
+  return "may not fit: the KV pool is " + format(m.pool) + " give or take " + format(s.engine.memory.uncertainty) +
+         ", one sequence " + format(m.sequence) + " per GPU";
+}
+
+std::vector<std::string> ways_out(const ServeScenario& s, const ServingWorkload& work) {
+  std::vector<std::string> ways;
+  const auto add = [&](const ServingWorkload& changed, std::string change) {
+    if (reaches(s, changed, ServingGoal::fits)) {
+      ways.push_back(std::move(change));
+      return true;
+    }
+    return false;
+  };
+  for (const Precision format : narrower_formats(s)) {
+    ServingWorkload w = work;
+    w.weights = format;
+    if (add(w, weights_change(format))) {
+      break;
+    }
+  }
+  if (row_of(work.kv).weight_bytes > 1.0) {
+    ServingWorkload w = work;
+    w.kv = Precision::fp8;
+    add(w, "serving.kv_cache = \"fp8\"");
+  }
+  for (std::int64_t seqs = work.max_num_seqs / 2; seqs >= fewest_seqs; seqs /= 2) {
+    ServingWorkload w = work;
+    w.max_num_seqs = seqs;
+    if (add(w, "serving.max_num_seqs = " + std::to_string(seqs))) {
+      break;
+    }
+  }
+  for (int percent = static_cast<int>(std::floor(100.0 * work.memory_fraction)) + 1; percent <= 95; ++percent) {
+    ServingWorkload w = work;
+    w.memory_fraction = percent / 100.0;
+    if (add(w, fraction_change(w.memory_fraction))) {
+      break;
+    }
+  }
+  for (std::int64_t factor = 2; factor <= 8; factor *= 2) {
+    ServingWorkload w = work;
+    w.layout.tp *= factor;
+    w.gpus = std::max(w.gpus, w.layout.gpus());
+    if (add(w, "strategy.tp = " + std::to_string(w.layout.tp))) {
+      break;
+    }
+  }
+  return ways;
 }
 
 }  // namespace headroom

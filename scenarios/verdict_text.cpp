@@ -71,6 +71,7 @@ std::string way_out(const Legality& rule) {
     case Verdict::may_not_fit:
     case Verdict::host_memory_too_small:
     case Verdict::kv_cache_too_small:
+    case Verdict::kv_cache_uncertain:
     case Verdict::misses_target:
     case Verdict::count: break;
   }
@@ -133,6 +134,9 @@ std::string verdict_text(Verdict verdict, double broke, double limit) {
     case Verdict::kv_cache_too_small:
       return "fits but useless: one sequence's KV cache is " + format(Bytes{broke}) + ", the pool " +
              format(Bytes{limit}) + " per GPU";
+    case Verdict::kv_cache_uncertain:
+      return "may not fit: the KV pool is " + format(Bytes{limit}) + ", one sequence " + format(Bytes{broke}) +
+             " per GPU, and the pool is less sure than that";
     case Verdict::misses_target: return "misses the target: " + number(broke) + " against " + number(limit);
     case Verdict::count: break;
   }

@@ -28,7 +28,6 @@ constexpr std::array known_misses{
     Miss{"one batch, throughput", "median"},
     Miss{"everything queued, TensorRT-LLM 0.20 and later, dense", "mape"},
     Miss{"everything queued, TensorRT-LLM 0.20 and later, dense", "median"},
-    Miss{"everything queued, TensorRT-LLM 0.20 and later, experts", "mape"},
     Miss{"MLPerf offline, layout known", "mape"},
     Miss{"closed loop, TPOT, dense, TensorRT-LLM and vLLM", "mape"},
     Miss{"closed loop, TPOT, experts, TensorRT-LLM and vLLM", "mape"},

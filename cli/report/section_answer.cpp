@@ -25,9 +25,12 @@ constexpr std::array headlines{
     Headline{"", "duration_s", "time to train", Unit::seconds},
     Headline{"", "cost_usd", "cost", Unit::usd},
     Headline{"", "step_time_s", "step", Unit::seconds},
-    Headline{"", "ttft_s", "time to first token, one prompt alone", Unit::seconds},
+    Headline{"", "ttft_s", "time to first token, mean under this load", Unit::seconds},
     Headline{"", "tpot_s", "time per output token", Unit::seconds},
     Headline{"", "output_tokens_per_s", "output tokens/s", Unit::number},
+    Headline{"", "tpot_at_least_s", "time per output token, at least", Unit::seconds},
+    Headline{"", "prompt_alone_at_least_s", "first token of one prompt alone, at least", Unit::seconds},
+    Headline{"", "output_tokens_per_s_at_most", "output tokens/s, at most", Unit::number},
     Headline{"", "cost_per_million_output_tokens_usd", "cost per million output tokens", Unit::usd},
     Headline{"", "memory_bytes", "memory per GPU", Unit::bytes},
     Headline{"", "tokens_per_s", "tokens/s", Unit::number},
@@ -112,6 +115,7 @@ std::string ways_out(const Place& plan) {
   }
   std::string text = table.html();
   for (const auto& [member, what] : {std::pair{"changes", "Smallest change that fits: "},
+                                     std::pair{"changes_of_weights", "Or with narrower weights: "},
                                      std::pair{"changes_for_all", "Smallest change that runs all: "}}) {
     const std::string changes = joined(plan[member]);
     text += changes.empty() ? "" : paragraph("note", what + changes);

@@ -109,13 +109,14 @@ std::string compared_table(const Place& compared) {
   constexpr std::array columns{Column{"memory_bytes", "memory per GPU", Unit::bytes},
                                Column{"step_time_s", "step", Unit::seconds},
                                Column{"tokens_per_s", "tokens/s", Unit::number},
-                               Column{"ttft_s", "TTFT", Unit::seconds},
+                               Column{"ttft_s", "TTFT under the load", Unit::seconds},
+                               Column{"prompt_alone_s", "TTFT, one prompt alone", Unit::seconds},
                                Column{"tpot_s", "TPOT", Unit::seconds},
                                Column{"duration_s", "whole run", Unit::seconds},
                                Column{"cost_usd", "cost", Unit::usd}};
   HtmlTable table{"plans side by side",
-                  {"<<scenario", "<verdict", "memory per GPU", "step", "tokens/s", "TTFT", "TPOT", "whole run", "cost",
-                   "throughput / reference", "<"}};
+                  {"<<scenario", "<verdict", "memory per GPU", "step", "tokens/s", "TTFT under the load",
+                   "TTFT, one prompt alone", "TPOT", "whole run", "cost", "throughput / reference", "<"}};
   for (const Place& plan : compared["plans"].items()) {
     std::vector<std::string> cells{escaped(plan["file"].text()), escaped(plan["verdict"].text())};
     for (const Column& column : columns) {
@@ -123,7 +124,9 @@ std::string compared_table(const Place& compared) {
     }
     const Place against = plan["against_reference"];
     cells.push_back(with_range(against["throughput_ratio"], Unit::percent));
-    cells.emplace_back(!against.there()                       ? "reference"
+    cells.emplace_back(plan["untimed"].there()       ? "compared by memory alone: " + escaped(plan["untimed"].text())
+                       : !plan["feasible"].is_true() ? "does not fit"
+                       : !against.there()            ? "reference"
                        : against["distinguishable"].is_true() ? "a difference larger than past errors"
                                                               : "within past errors");
     table.row(std::move(cells));

@@ -138,6 +138,9 @@ CollectiveSet read_collective_set(const ConfigValue& document, const std::string
   set.all_to_all = read_curves(root, "all-to-all", pair_parameters());
   set.custom = read_curves(root, "custom-all-reduce", custom_parameters());
   set.moe = read_curves(root, "moe-all-to-all", moe_exchange_parameters());
+  for (FittedExchange& curve : set.moe) {
+    curve.provenance.sku = set.id;
+  }
   root.finish();
   return set;
 }
@@ -245,6 +248,57 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
     chosen.why += " with the links of " + device.id;
   }
   return chosen;
+}
+
+namespace {
+
+/// The first curve of a transport that was measured across at least so many hosts.
+const FittedExchange* exchange_across(const CollectiveSet& set, std::string_view transport, std::int64_t hosts) {
+  const auto found = std::find_if(set.moe.begin(), set.moe.end(), [&](const FittedExchange& curve) {
+    return curve.provenance.format == transport && curve.provenance.hosts >= hosts;
+  });
+  return found == set.moe.end() ? nullptr : &*found;
+}
+
+/// The same of any set of a generation.
+std::optional<FittedExchange> exchange_of_generation(nccl::Generation generation, std::string_view transport) {
+  for (const std::string& id : store().ids("collectives")) {
+    const CollectiveSet& set = kept_collective_set(id);
+    const FittedExchange* const across =
+        set.graphs.generation == generation ? exchange_across(set, transport, 2) : nullptr;
+    if (across != nullptr) {
+      return *across;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ChosenExchange> choose_exchange(const Device& device, const GroupView& view, std::string_view transport) {
+  const MoeTransport* const known = find_moe_transport(transport);
+  const bool nvlink = view.inside == LinkKind::nvlink || view.inside == LinkKind::c2c;
+  if (known == nullptr || device.curves.empty() || !nvlink) {
+    return std::nullopt;
+  }
+  const CollectiveSet& set = kept_collective_set(device.curves);
+  const FittedExchange* const own = exchange_across(set, transport, 1);
+  if (own == nullptr) {
+    return std::nullopt;
+  }
+  FittedExchange curve = *own;
+  const bool hosts = view.domains > 1;
+  if (hosts) {
+    const FittedExchange* const across = exchange_across(set, transport, 2);
+    const auto other = across == nullptr ? exchange_of_generation(set.graphs.generation, transport) : std::nullopt;
+    curve = across != nullptr ? *across : other.value_or(curve);
+  }
+  const CurveProvenance& p = curve.provenance;
+  const bool measured = !hosts || p.hosts > 1;
+  return ChosenExchange{MoeExchangeModel{curve.values, *known, kernel_device(device, Rate::bf16).units},
+                        std::string{transport} + ", " + p.engine + " " + p.version + " on " + p.sku +
+                            (measured ? "" : ", which nobody measured between hosts"),
+                        measured};
 }
 
 Transport find_transport(std::string_view spelling) {

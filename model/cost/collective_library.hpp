@@ -10,6 +10,7 @@
 #include <headroom/model/cost/moe_all_to_all.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,19 @@ struct ChosenCollectives {
   [[nodiscard]] CollectiveCurves curves(std::string_view version = {}) const;
 };
 [[nodiscard]] ChosenCollectives choose_collectives(const Device& device, const GroupView& view);
+
+/// Measured kernels that send tokens to the ranks of their experts, for a group of a SKU.
+struct ChosenExchange {
+  MoeExchangeModel model;
+  std::string why;       ///< "deepep_ll_dispatch, sglang 0.5.12 on h200-sxm-141gb"
+  bool measured = true;  ///< across hosts too, where the group spans several
+};
+
+/// The SKU's own; for a group of several hosts those that were measured across hosts, of its own set or of another of
+/// its generation, else its own with the network at its prior. nullopt: nobody measured this transport on the SKU.
+[[nodiscard]] std::optional<ChosenExchange> choose_exchange(const Device& device,
+                                                            const GroupView& view,
+                                                            std::string_view transport);
 
 /// The network class of an id or alias ("efa", "infiniband", "roce"). ConfigError for an unknown one.
 [[nodiscard]] Transport find_transport(std::string_view spelling);

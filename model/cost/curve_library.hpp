@@ -21,9 +21,10 @@ namespace headroom {
 struct CurveProvenance {
   std::string sku;  ///< whose kernels: the id of the file that the curve stands in
   std::string engine, version;
-  std::string format;   ///< as the model names it: "bf16"; of attention "bf16/fp8"
-  std::string kernel;   ///< of MoE the family of kernels, of a memory-bound pass its name; else empty
-  std::string routing;  ///< of MoE "balanced" or "power-law"
+  std::string format;      ///< as the model names it: "bf16"; of attention "bf16/fp8"
+  std::string kernel;      ///< of MoE the family of kernels, of a memory-bound pass its name; else empty
+  std::string routing;     ///< of MoE "balanced" or "power-law"
+  std::int64_t hosts = 1;  ///< of a collective the most that its kernels were measured across
   std::string source;
   std::string date;
   std::int64_t rows = 0;

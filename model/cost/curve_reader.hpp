@@ -22,6 +22,7 @@ inline constexpr Range<double> curve_signed_fraction{-100.0, 100.0};
   p.format = table.text("format");
   p.kernel = table.maybe_text("kernel").value_or("");
   p.routing = table.maybe_text("routing").value_or("");
+  p.hosts = table.maybe_integer("hosts", {1, 65'536}).value_or(1);
   p.source = table.text("source");
   p.date = table.text("date");
   p.rows = table.integer("rows");

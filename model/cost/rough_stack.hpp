@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rough stack: the share of peak a whole training step or a decode step sustains, by device generation and recipe.
+// The rough stack: the share of peak that a whole training step sustains, by device generation and recipe.
 // It stands in for element-wise kernels, communication and launch gaps until those are priced one by one.
 #pragma once
 
@@ -42,7 +42,7 @@ struct RoughStack {
 
 [[nodiscard]] RoughStack read_rough_stack(const ConfigValue& root, const std::string& file, Diagnostics& diagnostics);
 
-/// The embedded stack of an id ("rough-train", "rough-serve"), user folders first. ConfigError when unknown or broken.
+/// The embedded stack of an id ("rough-train"), user folders first. ConfigError when unknown or broken.
 [[nodiscard]] RoughStack find_rough_stack(std::string_view id);
 
 }  // namespace headroom

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
 #include <headroom/model/cost/curve.hpp>
 #include <headroom/model/serve/engine_terms.hpp>
 
 #include <algorithm>
 
 namespace headroom {
+namespace {
+
+/// Of sequences dealt to groups, those of the group with the most.
+double of_busiest(double sequences, double groups) noexcept {
+  return sequences >= groups ? sequences / groups : std::min(sequences, 1.0);
+}
+
+}  // namespace
 
 IterationTerms engine_terms(const Replica& replica,
                             const IterationMix& mix,
@@ -24,7 +33,7 @@ IterationTerms engine_terms(const Replica& replica,
   t[T::decode_attention] = std::max(t[T::decode_attention], t.least_decode);
   t[T::prefill_attention] = std::max(t[T::prefill_attention], t.least_prefill);
   t[T::all_reduce] *= physics.all_reduce;
-  t[T::exchange] *= physics.exchange;
+  t[T::exchange] *= replica.dispatches(mix.chunks > 0.0) ? physics.all_to_all : physics.exchange;
   t[T::passes] *= physics.passes;
   const double experts = replica.expert_layers() * stack.expert_layer.raw();
   double gaps = replica.layers() * stack.layer.raw() + experts;
@@ -34,7 +43,8 @@ IterationTerms engine_terms(const Replica& replica,
     gaps = launches - physics.overlap * std::min(kernels, launches);
   }
   t[T::gaps] = gaps;
-  t[T::host] = (stack.step + (mix.decodes + mix.chunks) * stack.sequence).raw();
+  const double groups = real(replica.layout().attention_groups());
+  t[T::host] = (stack.step + (of_busiest(mix.decodes, groups) + of_busiest(mix.chunks, groups)) * stack.sequence).raw();
   return t;
 }
 

@@ -13,7 +13,8 @@ namespace headroom {
 ///             the engine's kernels have no tensor cores for them (norm3 of both)
 ///   gaps    = layers x layer + expert layers x expert_layer; in a step with prompts the launches
 ///             layers x max(layer, prompt_layer), less what runs beside kernels: overlap x min(kernels, launches)
-///   host    = step + sequence x (decodes + chunks)
+///   host    = step + sequence x (decodes + chunks) of one attention group: under attention-DP each rank schedules its
+///             own, beside the others
 [[nodiscard]] IterationTerms engine_terms(const Replica& replica,
                                           const IterationMix& mix,
                                           IterationTerms kernels,

@@ -44,6 +44,7 @@ constexpr std::array physics_numbers{
     PhysicsNumber{"prefill_attention", &IterationPhysics::prefill_attention},
     PhysicsNumber{"all_reduce",        &IterationPhysics::all_reduce},
     PhysicsNumber{"exchange",          &IterationPhysics::exchange},
+    PhysicsNumber{"all_to_all",        &IterationPhysics::all_to_all},
     PhysicsNumber{"passes",            &IterationPhysics::passes},
     PhysicsNumber{"weight_only",       &IterationPhysics::weight_only},
     PhysicsNumber{"bubble",            &IterationPhysics::bubble},

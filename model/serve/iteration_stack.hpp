@@ -40,7 +40,8 @@ struct IterationPhysics {
   double decode_attention = 1.0;
   double prefill_attention = 1.0;
   double all_reduce = 1.0;
-  double exchange = 1.0;
+  double exchange = 1.0;    ///< of experts by an all-gather, or by sends that stand for kernels nobody measured
+  double all_to_all = 1.0;  ///< by the measured kernels of dispatch and combine
   double passes = 1.0;
   double weight_only = 1.0;  ///< products whose narrow weights are unpacked on the way
   double bubble = 0.3;       ///< share of (pp - 1) / pp that pipeline stages wait

@@ -36,12 +36,14 @@ class TableWriter {
       : replica_{replica}, stack_{stack}, physics_{physics}, clock_{clock}, kernels_{kernels}, drafting_{drafting} {}
 
   IterationTables::Parts write(const TableReach& reach) const {
+    const double groups = real(replica_.layout().attention_groups());
+    const double usual = std::max(1.0, reach.chunk > 0 ? real(reach.chunk) : real(reach.tokens) / groups);
     IterationTables::Parts p;
     p.queries = drafting_ != nullptr ? drafting_->queries() : 1;
     p.tokens = knots(std::max<std::int64_t>(reach.tokens, reach.sequences * p.queries));
     for (const std::int64_t tokens : p.tokens.at) {
       p.dense.push_back(picoseconds(dense(decodes(tokens, 1))));
-      p.dense_eager.push_back(picoseconds(dense(chunks(1, tokens, tokens))));
+      p.dense_eager.push_back(picoseconds(dense(prompts(real(tokens), usual, groups))));
       if (drafting_ != nullptr && drafting_->has_model()) {
         p.draft_prompt.push_back(picoseconds(draft_dense(tokens)));
       }
@@ -60,7 +62,8 @@ class TableWriter {
     p.chunk = knots(reach.tokens);
     p.chunk_context = knots(reach.keys);
     for (const std::int64_t tokens : p.chunk.at) {
-      const std::int64_t together = std::max<std::int64_t>(1, full_step / tokens);
+      const std::int64_t together =
+          std::max<std::int64_t>(1, full_step / tokens) * replica_.layout().attention_groups();
       for (const std::int64_t keys : p.chunk_context.at) {
         const std::int64_t seen = std::max(tokens, keys);
         p.chunk_work.push_back(picoseconds(prefill(together, tokens, seen) / real(together)));
@@ -68,7 +71,7 @@ class TableWriter {
       }
     }
     p.step = picoseconds(stack_.step.raw());
-    p.per_sequence = picoseconds(stack_.sequence.raw());
+    p.per_sequence = picoseconds(stack_.sequence.raw() / groups);  // each group's host has its own
     return p;
   }
 
@@ -86,6 +89,13 @@ class TableWriter {
     mix.chunks = real(count);
     mix.chunk_tokens = real(tokens);
     mix.chunk_keys = real(keys);
+    return mix;
+  }
+  /// Chunks of prompts of `tokens` in all, one in each group that has any.
+  static IterationMix prompts(double tokens, double usual, double groups) noexcept {
+    IterationMix mix;
+    mix.chunks = std::clamp(tokens / usual, 1.0, groups);
+    mix.chunk_tokens = mix.chunk_keys = tokens / mix.chunks;
     return mix;
   }
   [[nodiscard]] IterationTerms terms(const IterationMix& mix) const noexcept {

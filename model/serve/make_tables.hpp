@@ -17,6 +17,9 @@ struct TableReach {
   std::int64_t sequences = 1024;  ///< that decode together
   std::int64_t tokens = 8192;     ///< of an iteration
   std::int64_t keys = 32768;      ///< of a sequence
+  /// Tokens of a usual chunk: under attention-DP an iteration's prompts lie in as many groups as there are such chunks.
+  /// 0: as many as a group takes.
+  std::int64_t chunk = 0;
 };
 
 /// Knots are powers of two and three halves of them, so that values between differ by at most the straight line across

@@ -164,8 +164,8 @@ void judge(const CompiledServingMemory& c, double fraction, ServingMemory& m) no
     m.broke = m.terms.total().raw();
     m.limit = c.device.raw();
   } else if (m.capacity_low < 1) {
-    m.verdict = Verdict::kv_cache_too_small;  // not beyond doubt: the low end of the pool holds none
-    m.broke = (m.sequence + e.uncertainty).raw();
+    m.verdict = Verdict::kv_cache_uncertain;  // the low end of the pool holds none
+    m.broke = m.sequence.raw();
     m.limit = m.pool.raw();
   }
 }

@@ -76,7 +76,7 @@ struct ServingLimits {
 struct ServingMemory {
   /// Feasible when even the low end of the pool holds a sequence.
   Verdict verdict = Verdict::feasible;
-  double broke = 0.0;     ///< bytes needed, or of one sequence, with the pool's uncertainty where that decides
+  double broke = 0.0;     ///< bytes needed, or of one sequence
   double limit = 0.0;     ///< bytes there are, or of the pool
   MemoryBreakdown terms;  ///< of the binding stage's GPU; kv_cache is the whole pool
   int stage = 0;

@@ -6,6 +6,7 @@
 #include <headroom/model/cost/custom_all_reduce.hpp>
 #include <headroom/model/cost/layer_ops.hpp>
 #include <headroom/model/cost/roofline.hpp>
+#include <headroom/model/serve/expert_exchange.hpp>
 #include <headroom/model/serve/replica.hpp>
 #include <headroom/model/serve/replica_formats.hpp>
 #include <headroom/model/workload/parameters.hpp>
@@ -115,7 +116,8 @@ struct Replica::Compiled {
   MemoryModel memory;
   std::vector<MoeModel> experts;  ///< families of kernels, of which the engine takes the fastest
   MoeRouting routing;
-  std::optional<GroupCollectives> tensor, exchange;
+  std::optional<GroupCollectives> tensor;
+  std::optional<ExpertExchange> exchange;
   std::optional<CustomAllReduceModel> custom;
   GroupView tensor_view;
   BytesPerSecond send{};
@@ -123,7 +125,6 @@ struct Replica::Compiled {
   double bandwidth = 1.0, wide_peak = 1.0, product_peak = 1.0;  ///< of the datasheet
   double weight_bytes = 2.0;                                    ///< of a product's weight
   double vector_peak = HUGE_VAL;                                ///< FLOP/s of fp32 on the vector units
-  double token_bytes = 2.0;                                     ///< of an element on its way to its experts
   std::vector<std::string> sources;
 
   void layer_terms(const Layer& layer, const IterationMix& mix, IterationTerms& t) const noexcept;
@@ -325,6 +326,11 @@ GroupView card_view(const Device& device, std::int64_t ranks) {
   return view;
 }
 
+/// GPUs of one host or one NVLink domain, whichever is more.
+std::int64_t joined_gpus(const Device& device, const Node* node) noexcept {
+  return std::max<std::int64_t>(device.scale_up.domain, node != nullptr ? node->gpus : std::int64_t{1});
+}
+
 GroupView group_view(const Device& device, const Node* node, std::int64_t ranks) {
   const LinkTopology topology = node != nullptr ? node->topology : device.scale_up.topology;
   const bool plain =
@@ -335,13 +341,16 @@ GroupView group_view(const Device& device, const Node* node, std::int64_t ranks)
   if (cards && ranks > joined && ranks <= cards_of_a_box) {
     return card_view(device, ranks);
   }
-  const std::int64_t each =
-      std::max<std::int64_t>(device.scale_up.domain, node != nullptr ? node->gpus : std::int64_t{1});
+  const std::int64_t each = joined_gpus(device, node);
   const std::int64_t nodes = ranks > each && each > 1 ? (ranks + each - 1) / each : 1;
   return hosts_view(device, node, ranks, nodes);
 }
 
 }  // namespace
+
+bool experts_over_nics(const Device& device, const Node* node, const ServingLayout& layout) noexcept {
+  return layout.attention_groups() > 1 && layout.ep > joined_gpus(device, node);
+}
 
 Replica::Replica(const Architecture& arch,
                  const Device& device,
@@ -400,7 +409,6 @@ Replica::Replica(const Architecture& arch,
       kernel_device(device, product.rate).peak.raw(),
       product.weight_bytes,
       vector_peak_of(device),
-      std::min(2.0, grouped.activation_bytes),
       {},
   });
   Compiled& c = *compiled_;
@@ -422,10 +430,11 @@ Replica::Replica(const Architecture& arch,
     sources.push_back("all-reduce: " + chosen.why);
   }
   if (c.ranks.groups > 1.0) {
-    const GroupView view = group_view(device, node, layout.ep);
-    const ChosenCollectives chosen = choose_collectives(device, view);
-    c.exchange.emplace(chosen.curves(), find_transport("infiniband").curve, view);
-    sources.push_back("exchange: " + chosen.why);
+    const Moe moe = arch.moe.value_or(Moe{});
+    const ExpertExchange::Layer exchanged{real(arch.hidden), real(moe.top_k), real(moe.experts),
+                                          std::min(2.0, grouped.activation_bytes), formats.activations};
+    c.exchange.emplace(device, group_view(device, node, layout.ep), kernels.all_to_all, exchanged);
+    sources.push_back(c.exchange->source());
   }
   if (layout.pp > 1) {
     c.send =
@@ -521,11 +530,8 @@ void Replica::Compiled::layer_terms(const Layer& layer, const IterationMix& mix,
   const double reduces = layer.experts && exchange ? 1.0 : parts;
   t[IterationTerm::all_reduce] += n * reduces * all_reduce(own);
   if (layer.experts && exchange) {
-    const Bytes out{token_bytes * all * hidden};
-    const Bytes back{2.0 * all * hidden};
-    t[IterationTerm::exchange] +=
-        n * (exchange->time(Collective::all_gather, out).time + exchange->time(Collective::reduce_scatter, back).time)
-                .raw();
+    // Tensor ranks of a group share its tokens out.
+    t[IterationTerm::exchange] += n * exchange->seconds({own / ranks.tp, all, prompts > 0.0});
   }
   const Bytes rows{4.0 * own * hidden};  // two operands of 16 bit in, two out: the sum and its norm
   Seconds passes = parts * memory.time({rows, rows, own});
@@ -573,6 +579,9 @@ bool Replica::weight_only() const noexcept {
 }
 bool Replica::narrow_experts_wide() const noexcept {
   return compiled_->experts_wide;
+}
+bool Replica::dispatches(bool prompts) const noexcept {
+  return compiled_->exchange && compiled_->exchange->measured(prompts);
 }
 const ServingLayout& Replica::layout() const noexcept {
   return compiled_->layout;

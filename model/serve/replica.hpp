@@ -6,6 +6,7 @@
 #include <headroom/hardware/catalog.hpp>
 #include <headroom/model/cost/grouped_gemm.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/model/serve/all_to_all_rule.hpp>
 #include <headroom/model/serve/expert_family.hpp>
 #include <headroom/model/serve/layout.hpp>
 #include <headroom/model/workload/architecture.hpp>
@@ -81,7 +82,11 @@ struct EngineKernels {
   MoeRouting routing;  ///< how tokens choose experts
   /// Where a release had no more than one family of its kernels of experts; elsewhere the fastest runs.
   std::vector<ExpertFamily> families;
+  std::vector<AllToAllRule> all_to_all;  ///< of the engine (expert_exchange.hpp)
 };
+
+/// Whether a layout's tokens meet their experts over NICs: attention-DP over the ranks of several NVLink domains.
+[[nodiscard]] bool experts_over_nics(const Device& device, const Node* node, const ServingLayout& layout) noexcept;
 
 /// One replica, compiled: curves chosen, layers counted. Asked from any thread, without heap.
 class Replica {
@@ -107,7 +112,7 @@ class Replica {
   ///                      latents count once for keys and values, recurrent states are kept after each token
   ///   prefill attention  chunks / groups sequences
   ///   all-reduce         two of 2 m' h bytes over tp (custom_all_reduce.hpp)
-  ///   exchange           under attention-DP an all-gather of the tokens and a reduce-scatter of the results
+  ///   exchange           under attention-DP the tokens to their experts and back (expert_exchange.hpp)
   ///   passes             two norms with their residuals, 8 h m' elements, and the activation, 3 f m' / tp
   ///   head               h x V / tp of the rows that are sampled, their gather, and two passes over the logits
   /// summed over all layers of all stages. `gaps` and `host` stay zero: they are the engine's.
@@ -118,6 +123,8 @@ class Replica {
   [[nodiscard]] bool weight_only()
       const noexcept;  ///< products by curves of wide kernels, with narrow weights that are unpacked on the way
   [[nodiscard]] bool narrow_experts_wide() const noexcept;  ///< the same of the experts
+  /// Whether the exchange of an iteration, with prompts or without, is by measured kernels of dispatch and combine.
+  [[nodiscard]] bool dispatches(bool prompts) const noexcept;
   [[nodiscard]] const ServingLayout& layout() const noexcept;
   /// What each kind of term stands on.
   [[nodiscard]] const std::vector<std::string>& sources() const noexcept;

@@ -12,12 +12,6 @@ bool has_rate(const Device& device, Precision precision) noexcept {
   return device.peak[static_cast<std::size_t>(row_of(precision).rate)].has_value();
 }
 
-struct Rates {
-  FlopsPerSecond matrix;  ///< sustained, of the weights' recipe
-  FlopsPerSecond wide;    ///< sustained, of attention
-  BytesPerSecond memory;
-};
-
 /// The first rule that the layout breaks.
 bool legal(const Architecture& arch, const ServingWorkload& w, ServingEstimate& e) noexcept {
   const LayoutProblem problem = check_layout(arch, w);
@@ -87,52 +81,6 @@ void record_memory(const Architecture& arch,
          {{"S", real(w.max_num_seqs), Shown::count, "scenario or engine default"}});
 }
 
-void record_time(const Architecture& arch,
-                 const RoughStack& stack,
-                 const ServingEstimate& e,
-                 const Rates& rates,
-                 ExplainRecorder& r) {
-  const ParameterCount parameters = count_parameters(arch);
-  r.line("ttft", "isl (2 P_active + 2 L isl q) / (tp R)", "Pope et al. 2022, section 2; a prompt alone, pp in turn",
-         e.ttft.raw(), Shown::seconds,
-         {{"P_active", parameters.active_matrices, Shown::count, arch.source},
-          {"R", rates.matrix.raw(), Shown::flops_per_second, "sustained"}});
-  r.line("tpot", "max(bytes read / B, FLOP / R)", "Pope et al. 2022, section 2", e.tpot.raw(), Shown::seconds,
-         {{"weights read", e.step_weights.raw(), Shown::bytes, "of a rank, experts that the batch meets"},
-          {"cache read", e.step_cache.raw(), Shown::bytes, "of a rank, at isl + osl / 2 tokens a sequence"},
-          {"B", rates.memory.raw(), Shown::bytes_per_second, stack.bandwidth_share.source},
-          {"R", rates.matrix.raw(), Shown::flops_per_second, "sustained"}});
-  r.line("output tokens/s", "replicas batch osl / (batch ttft / pp + osl tpot)", "closed loop", e.output_tokens_per_s,
-         Shown::count, {{"replicas", real(e.replicas), Shown::count, "gpus / (tp pp)"}});
-}
-
-/// A decode step reads every weight that some sequence of the batch meets, and the cache of all of them, as a rank
-/// holds both: latent caches and key-value heads fewer than tp are whole on every rank.
-void price_decode_step(const Architecture& arch,
-                       const Device& device,
-                       const ServingStack& engine,
-                       const ServingWorkload& w,
-                       const ParameterCount& parameters,
-                       const Rates& rates,
-                       ServingEstimate& e) {
-  const double batch = real(e.batch);
-  const double context = real(w.isl) + 0.5 * real(w.osl);
-  // Stages take turns on one step, so that together they read what a single stage of all layers would.
-  const ServingLayout layers{w.layout.tp, 1, w.layout.ep};
-  const ServingStage rank = compile_serving_memory(arch, device, engine.memory, layers, w.weights, w.kv).stages[0];
-  const double idle =
-      arch.moe ? std::pow(1.0 - real(arch.moe->top_k) / real(arch.moe->experts), batch) : 0.0;  // of all experts
-  // Under attention-DP a rank reads the cache of its own group's sequences; experts are dealt to all ranks.
-  const double groups = real(w.layout.attention_groups());
-  e.step_weights = rank.weights - idle * rank.experts;
-  e.step_cache = batch / groups * rank.sequence(context, 1.0);
-  const Flops step{batch / groups * (2.0 * parameters.active_matrices + score_flops(arch, context))};
-  const Seconds read_time = (e.step_weights + e.step_cache) / rates.memory;
-  const Seconds compute_time = step / real(w.layout.tp) / rates.matrix;
-  e.decode_memory_bound = read_time >= compute_time;
-  e.tpot = std::max(read_time, compute_time);
-}
-
 /// The 16-bit format that the device multiplies: bf16, but for generations before it.
 Precision sixteen_bit(const Device& device) noexcept {
   return has_rate(device, Precision::bf16) ? Precision::bf16 : Precision::fp16;
@@ -196,42 +144,6 @@ ServingEstimate serve_memory(const Architecture& arch,
   fill_memory(arch, device, engine, w, e);
   if (recorder != nullptr) {
     record_memory(arch, device, engine, w, e, *recorder);
-  }
-  return e;
-}
-
-ServingEstimate serve(const Architecture& arch,
-                      const Device& device,
-                      const RoughStack& stack,
-                      const ServingStack& engine,
-                      const ServingWorkload& w,
-                      ExplainRecorder* recorder) {
-  ServingEstimate e = serve_memory(arch, device, engine, w, recorder);
-  if (e.memory.terms.total().raw() <= 0.0) {
-    return e;  // no such layout
-  }
-  const Precision gemm = compute_precision(device, w.weights);
-  const bool narrow = row_of(gemm).weight_bytes < 2.0;
-  const Rates rates{w.clock * stack.sustained_rate(device, gemm),
-                    w.clock * stack.sustained_rate(device, narrow ? sixteen_bit(device) : gemm),
-                    stack.bandwidth_share.value * device.bandwidth()};
-
-  const ParameterCount parameters = count_parameters(arch);
-  const double tp = real(w.layout.tp);
-  const Flops prompt{real(w.isl) * 2.0 * parameters.active_matrices};
-  const Flops prompt_scores{0.5 * real(w.isl) * score_flops(arch, real(w.isl))};
-  e.ttft = prompt / tp / rates.matrix + prompt_scores / tp / rates.wide;
-
-  price_decode_step(arch, device, engine, w, parameters, rates, e);
-
-  // Every replica prefills each request once and decodes the batch together; pp stages work on different requests.
-  const double batch = real(e.batch);
-  const double groups = real(w.layout.attention_groups());
-  const Seconds round = batch / groups * e.ttft / real(w.layout.pp) + real(w.osl) * e.tpot;
-  e.requests_per_s = real(e.replicas) * batch / round.raw();
-  e.output_tokens_per_s = e.requests_per_s * real(w.osl);
-  if (recorder != nullptr) {
-    record_time(arch, stack, e, rates, *recorder);
   }
   return e;
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A first serving estimate: memory as the engine divides it, and the weight-read and compute bounds of prefill and
-// decode.
+// A serving question and its memory as the engine divides it.
 #pragma once
 
 #include <headroom/hardware/device.hpp>
-#include <headroom/model/cost/rough_stack.hpp>
 #include <headroom/model/estimate.hpp>
 #include <headroom/model/explain.hpp>
 #include <headroom/model/precision.hpp>
@@ -52,11 +50,9 @@ struct ServingEstimate {
   std::int64_t batch = 1;  ///< sequences decoding together on one replica
   Bytes kv_per_token{};    ///< of the whole model, and of its draft's
   ServingMemory memory;
-  Bytes kv_in_use{};     ///< of the binding GPU's pool, by the batch
-  Seconds ttft{};        ///< one prompt alone
-  Seconds tpot{};        ///< one decode step of the batch
-  Bytes step_weights{};  ///< that a rank reads in one decode step
-  Bytes step_cache{};
+  Bytes kv_in_use{};  ///< of the binding GPU's pool, by the batch
+  Seconds ttft{};     ///< one prompt alone; this and what follows is filled where times are answered
+  Seconds tpot{};     ///< under the load
   bool decode_memory_bound = true;
   double output_tokens_per_s = 0.0;  ///< whole system, at the concurrency
   double requests_per_s = 0.0;
@@ -68,15 +64,6 @@ struct ServingEstimate {
                                            const ServingStack& engine,
                                            const ServingWorkload& work,
                                            ExplainRecorder* recorder = nullptr);
-
-/// serve_memory(), and ttft = 2 N isl / (tp R) + 4 L s q / 2 terms; tpot = max of the
-/// bytes read (weights and the KV of the batch) over bandwidth and the FLOP over rate (Pope et al. 2022, section 2).
-[[nodiscard]] ServingEstimate serve(const Architecture& architecture,
-                                    const Device& device,
-                                    const RoughStack& stack,
-                                    const ServingStack& engine,
-                                    const ServingWorkload& work,
-                                    ExplainRecorder* recorder);
 
 /// The format that GEMMs with such weights multiply in: their own where the device has its rate, else 16 bit, for
 /// kernels unpack narrow weights on the way (weight-only quantisation; Frantar et al. 2024, MARLIN).

@@ -34,6 +34,20 @@ std::string percent(double factor) {
   return (factor < 1.0 ? "-" : "+") + format_number(100.0 * (factor < 1.0 ? 1.0 - factor : factor - 1.0), 2);
 }
 
+/// A file of the parameters of the step, user folders first.
+template <typename Read>
+auto step_file(std::string_view id, Read read_file) {
+  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
+  if (!entry) {
+    throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};
+  }
+  Diagnostics diagnostics;
+  auto read = read_file(store.tree("stacks/step", *entry), diagnostics);
+  diagnostics.throw_if_any();
+  return read;
+}
+
 }  // namespace
 
 std::string ServingErrors::text() const {
@@ -41,7 +55,8 @@ std::string ServingErrors::text() const {
                                                    "TTFTs of queues", "TPOTs of queues", "rates of queues"};
   return "80 % of " + std::to_string(rows) + " measured " + std::string{plural[static_cast<std::size_t>(quantity)]} +
          (experts ? " of models with experts" : " of dense models") + (stack == any_stack ? "" : " by " + stack) +
-         " lie within " + percent(low) + " to " + percent(high) + " % of what the model says";
+         " lie within " + percent(widened.empty() ? low : class_low) + " to " +
+         percent(widened.empty() ? high : class_high) + " % of what the model says" + widened;
 }
 
 const ServingErrors& ServingConfidence::of(std::string_view stack, ServingQuantity quantity, bool experts) const {
@@ -81,18 +96,41 @@ ServingConfidence read_serving_confidence(const ConfigValue& document, Diagnosti
 }
 
 const ServingConfidence& serving_confidence() {
-  static const ServingConfidence confidence = [] {
-    const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-    const std::optional<DataStore::Entry> entry = store.find("stacks/step", "serve-confidence");
-    if (!entry) {
-      throw ConfigError{"there is no serve-confidence.toml among the parameters of the step"};
-    }
-    Diagnostics diagnostics;
-    ServingConfidence read = read_serving_confidence(store.tree("stacks/step", *entry), diagnostics);
-    diagnostics.throw_if_any();
-    return read;
-  }();
+  static const ServingConfidence confidence = step_file("serve-confidence", read_serving_confidence);
   return confidence;
+}
+
+WideExpertErrors read_wide_expert_errors(const ConfigValue& document, Diagnostics& diagnostics) {
+  ConfigTable root{document, "", diagnostics};
+  require_schema(root);
+  static_cast<void>(root.text("id"));
+  WideExpertErrors e;
+  e.pools = root.integer("pools");
+  e.sources = root.integer("sources");
+  e.low = root.number("low", {0.01, 1.0});
+  e.high = root.number("high", {1.0, 100.0});
+  e.source = root.text("source");
+  root.finish();
+  return e;
+}
+
+const WideExpertErrors& wide_expert_errors() {
+  static const WideExpertErrors errors = step_file("serve-wide-experts", read_wide_expert_errors);
+  return errors;
+}
+
+ServingErrors over_nics(ServingErrors errors, const WideExpertErrors& wide) {
+  const bool rate = errors.quantity == ServingQuantity::rate || errors.quantity == ServingQuantity::queue_rate;
+  const double low = rate ? wide.low : 1.0 / wide.high;
+  const double high = rate ? wide.high : 1.0 / wide.low;
+  errors.class_low = errors.low;
+  errors.class_high = errors.high;
+  errors.low = std::min(errors.low, low);
+  errors.high = std::max(errors.high, high);
+  errors.widened = ", none with experts that tokens meet over NICs; " + std::to_string(wide.pools) +
+                   " published pools of such, of " + std::to_string(wide.sources) + " sources, widen the interval to " +
+                   percent(errors.low) + " to " + percent(errors.high) + " %";
+  return errors;
 }
 
 }  // namespace headroom

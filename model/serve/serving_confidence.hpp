@@ -34,11 +34,26 @@ struct ServingErrors {
   bool experts = false;
   std::int64_t rows = 0, sources = 0;
   double low = 0.5, high = 2.0;
-  double median = 0.0;         ///< of |predicted / measured - 1|
-  double left_out_median = 0;  ///< the same by fits that never saw the run's source; 0: none was made
+  double median = 0.0;                       ///< of |predicted / measured - 1|
+  double left_out_median = 0;                ///< the same by fits that never saw the run's source; 0: none was made
+  std::string widened;                       ///< what else made low and high wider, in words; empty: nothing
+  double class_low = 0.0, class_high = 0.0;  ///< then those of the class alone
   /// "80 % of 661 measured TPOTs of experts by vllm lie within -20 to +18 % of it".
   [[nodiscard]] std::string text() const;
 };
+
+/// Published pools whose tokens meet their experts over NICs: their rates lay between low and high times what the model
+/// says (model/stacks/step/serve-wide-experts.toml). Too few for a class, and no class has any.
+struct WideExpertErrors {
+  std::int64_t pools = 0, sources = 0;
+  double low = 0.5, high = 2.0;
+  std::string source;
+};
+[[nodiscard]] WideExpertErrors read_wide_expert_errors(const ConfigValue& document, Diagnostics& diagnostics);
+/// The embedded file, user folders first; parsed once.
+[[nodiscard]] const WideExpertErrors& wide_expert_errors();
+/// The errors of a class, as wide as those of such pools too: a time is as much longer as a rate is lower.
+[[nodiscard]] ServingErrors over_nics(ServingErrors errors, const WideExpertErrors& wide);
 
 class ServingConfidence {
  public:

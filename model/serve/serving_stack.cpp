@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
 #include <headroom/model/cost/gemm.hpp>
+#include <headroom/model/cost/moe_all_to_all.hpp>
 #include <headroom/model/serve/serving_stack.hpp>
 
 #include <algorithm>
@@ -82,6 +83,40 @@ void read_former_experts(ConfigTable& root, ServingStack& stack) {
   }
 }
 
+/// Kernels by the names of their measurements, of which "{}" leaves the format of the activations open.
+std::vector<std::string> read_transports(ConfigTable& table, std::string_view key) {
+  std::vector<std::string> names = table.texts(key);
+  for (const std::string& name : names) {
+    const std::size_t open = name.find("{}");
+    const std::string_view stem = std::string_view{name}.substr(0, open);
+    const bool known = std::any_of(moe_transports().begin(), moe_transports().end(), [&](const MoeTransport& t) {
+      return open == std::string::npos ? t.name == name : t.name.starts_with(stem);
+    });
+    if (!known) {
+      table.problem(key, quoted(name) + " is no measured dispatch or combine of experts");
+    }
+  }
+  if (names.empty()) {
+    table.problem(key, "'" + std::string{key} + "' names no kernel; list those that run, in their order");
+  }
+  return names;
+}
+
+void read_all_to_all(ConfigTable& root, ServingStack& stack) {
+  for (ConfigTable& table : root.tables("all_to_all")) {
+    AllToAllRule rule;
+    rule.over = static_cast<ExchangeOver>(table.choice("over", exchange_over_names));
+    rule.domain_above = table.maybe_integer("domain_above", {1, 65'536}).value_or(0);
+    rule.beyond_top_k = table.maybe_boolean("beyond_top_k").value_or(false);
+    rule.decodes = read_transports(table, "decodes");
+    rule.prompts = read_transports(table, "prompts");
+    rule.sms = static_cast<double>(table.maybe_integer("sms", {1, 1024}).value_or(0));
+    rule.source = table.text("source");
+    table.finish();
+    stack.all_to_all.push_back(std::move(rule));
+  }
+}
+
 /// "v0.11.0", "1.0.0rc3": its numbers, up to the first other letter.
 struct Release {
   std::array<int, 3> parts{};
@@ -157,6 +192,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   read_iteration_stack(table, stack.time);
   read_prompts(table, stack);
   read_former_experts(table, stack);
+  read_all_to_all(table, stack);
   read_fraction(table.table("memory_fraction"), stack);
   read_limits(table.table("limits"), stack);
   read_activation(table.table("activation"), stack);
@@ -213,6 +249,10 @@ std::vector<ServingStack> serving_stacks() {
   }
   diagnostics.throw_if_any();
   return stacks;
+}
+
+EngineKernels engine_kernels(const ServingStack& stack, const IterationPhysics& physics, std::string_view version) {
+  return {stack.time.curves, {Routing::power_law, physics.routing}, stack.expert_families(version), stack.all_to_all};
 }
 
 const ServingStack* stack_of_release(std::span<const ServingStack> stacks,

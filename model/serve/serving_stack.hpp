@@ -4,8 +4,10 @@
 
 #include <headroom/core/config_reader.hpp>
 #include <headroom/hardware/device.hpp>
+#include <headroom/model/serve/all_to_all_rule.hpp>
 #include <headroom/model/serve/expert_family.hpp>
 #include <headroom/model/serve/iteration_stack.hpp>
+#include <headroom/model/serve/replica.hpp>
 #include <headroom/model/serve/simulation/scheduler.hpp>
 
 #include <array>
@@ -70,6 +72,7 @@ struct ServingStack {
   SchedulerRules scheduler;
   IterationStack time;
   std::vector<FormerExperts> former_experts;
+  std::vector<AllToAllRule> all_to_all;  ///< the first that holds for a layout; none: an all-gather
   std::string fraction_source, limits_source, activation_source, framework_source, graphs_source, uncertainty_source;
 
   /// The engine's own default at a tp; between the powers of two the lower one's.
@@ -78,7 +81,6 @@ struct ServingStack {
   [[nodiscard]] std::int64_t default_max_num_tokens(const Device& device) const;
   /// The families that a release ran alone; none of one that is empty or no number, which is the current one.
   [[nodiscard]] std::vector<ExpertFamily> expert_families(std::string_view version) const;
-  [[nodiscard]] std::vector<ExpertFamily> expert_families() const { return expert_families(release); }
   /// Whether a request holds the blocks of its whole output from its start.
   [[nodiscard]] bool reserves_output() const noexcept { return scheduler.reservation == Reservation::whole; }
 };
@@ -94,6 +96,11 @@ struct ServingStack {
 
 /// Every stack, each with what it inherits.
 [[nodiscard]] std::vector<ServingStack> serving_stacks();
+
+/// What stands for the kernels of a release of the engine; routing is that of the physics.
+[[nodiscard]] EngineKernels engine_kernels(const ServingStack& stack,
+                                           const IterationPhysics& physics,
+                                           std::string_view version);
 
 /// The stack of an engine and version as rows spell them: of those with the name the one whose versions hold it, else
 /// the one without bounds. nullptr: no stack has the name. Versions compare number by number ("0.10" > "0.9").

@@ -69,7 +69,57 @@ void record(const ServingTimes& times,
          times.output_tokens_per_s, Shown::count, {{"c", load.concurrency, Shown::count, "requests of a replica"}});
 }
 
+/// Fewer requests than replicas leave some of those idle.
+double serving_replicas(const ServingWorkload& w, const ServingEstimate& memory) noexcept {
+  return std::min(real(memory.replicas), std::max(1.0, real(w.concurrency)));
+}
+
+SteadyLoad load_of_replica(const ServingWorkload& w, const ServingEstimate& memory) noexcept {
+  SteadyLoad load;
+  load.isl = real(w.isl);
+  load.osl = real(w.osl);
+  load.chunk = real(w.max_num_tokens);
+  load.groups = real(w.layout.attention_groups());
+  load.stages = real(w.layout.pp);
+  if (w.draft) {
+    load.queries = w.draft->queries();
+    load.step_tokens = w.draft->speculation.tokens_per_step();
+  }
+  load.concurrency = real(w.concurrency) / serving_replicas(w, memory);
+  load.batch = std::min(load.concurrency, real(std::max<std::int64_t>(1, memory.memory.max_sequences)));
+  load.batch = std::max(1.0, load.batch);
+  load.concurrency = std::max(load.batch, load.concurrency);
+  return load;
+}
+
+SteadyLoad one_request(SteadyLoad load) noexcept {
+  load.batch = load.concurrency = load.stages = 1.0;
+  return load;
+}
+
 }  // namespace
+
+ServingBound serving_bound(const Architecture& arch,
+                           const Device& device,
+                           const ServingWorkload& w,
+                           const ServingEstimate& memory) {
+  const LeastIteration least{arch, device, w.layout, {w.weights, activation_precision(device, w.weights), w.kv}};
+  const IterationCost step = [&](const IterationMix& mix) { return least.time(mix, ExpertsRead::expected); };
+  constexpr SteadyHabits none{Seconds{}, 0.0, 0.0, 0.0, 0.0};
+  const SteadyLoad load = load_of_replica(w, memory);
+  const SteadyState state = closed_loop(step, load, none);
+  ServingBound bound;
+  bound.prompt_alone = closed_loop(step, one_request(load), none).ttft;
+  bound.tpot = state.tpot;
+  bound.requests_per_s = serving_replicas(w, memory) * state.requests_per_s;
+  bound.output_tokens_per_s = bound.requests_per_s * load.osl;
+  IterationMix decode;
+  decode.decodes = load.batch / load.stages;
+  decode.keys = load.isl + 0.5 * load.osl;
+  decode.queries = load.queries;
+  bound.reads = least.reads(decode);
+  return bound;
+}
 
 Precision activation_precision(const Device& device, Precision weights) noexcept {
   switch (weights) {
@@ -103,7 +153,7 @@ ServingTimes serving_times(const Architecture& arch,
                            ExplainRecorder* recorder) {
   const ReplicaFormats formats{w.weights, activation_precision(device, w.weights), w.kv};
   const IterationPhysics& physics = iteration_physics();
-  const EngineKernels kernels{engine.time.curves, {Routing::power_law, physics.routing}, engine.expert_families()};
+  const EngineKernels kernels = engine_kernels(engine, physics, engine.release);
   const Replica replica{arch, device, node, kernels, w.layout, formats};
   const LeastIteration least{arch, device, w.layout, formats};
   const auto terms = [&](const IterationMix& mix) {
@@ -124,27 +174,12 @@ ServingTimes serving_times(const Architecture& arch,
   };
   const SteadyHabits habits{engine.time.request, engine.time.steps, engine.time.burst, engine.time.interference,
                             physics.bubble};
-  SteadyLoad load;
-  load.isl = real(w.isl);
-  load.osl = real(w.osl);
-  load.chunk = real(w.max_num_tokens);
-  load.groups = real(w.layout.attention_groups());
-  load.stages = real(w.layout.pp);
-  if (w.draft) {
-    load.queries = w.draft->queries();
-    load.step_tokens = w.draft->speculation.tokens_per_step();
-  }
-  // Fewer requests than replicas leave some of those idle.
-  const double serving = std::min(real(memory.replicas), std::max(1.0, real(w.concurrency)));
-  load.concurrency = real(w.concurrency) / serving;
-  load.batch = std::min(load.concurrency, real(std::max<std::int64_t>(1, memory.memory.max_sequences)));
-  load.batch = std::max(1.0, load.batch);
-  load.concurrency = std::max(load.batch, load.concurrency);
+  const double serving = serving_replicas(w, memory);
+  const SteadyLoad load = load_of_replica(w, memory);
 
   ServingTimes times;
   times.state = closed_loop(step, load, habits);
-  SteadyLoad lone = load;
-  lone.batch = lone.concurrency = lone.stages = 1.0;
+  const SteadyLoad lone = one_request(load);
   SteadyHabits quiet = habits;
   quiet.burst = 0.0;
   quiet.steps = 0.0;

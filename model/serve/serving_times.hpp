@@ -39,6 +39,23 @@ struct ServingTimes {
                                          const ServingEstimate& memory,
                                          ExplainRecorder* recorder = nullptr);
 
+/// What no engine beats under the same load, where nobody measured kernels: every iteration at its bytes over the
+/// datasheet's bandwidth or its FLOP over the peak, whichever takes longer (least_iteration.hpp, experts as even
+/// routing meets them). Nothing is in it of launches, hosts, links between ranks or other requests' prompts, so that
+/// it says what is impossible and orders neither SKUs nor layouts.
+struct ServingBound {
+  Seconds prompt_alone{};                                  ///< at least
+  Seconds tpot{};                                          ///< at least
+  double requests_per_s = 0.0, output_tokens_per_s = 0.0;  ///< of all replicas, at most
+  bool reads = true;                                       ///< a decode iteration; rather than multiplies
+};
+
+/// ConfigError where the SKU lacks the peak of the weights' format. Precondition: memory is feasible.
+[[nodiscard]] ServingBound serving_bound(const Architecture& architecture,
+                                         const Device& device,
+                                         const ServingWorkload& work,
+                                         const ServingEstimate& memory);
+
 /// What products multiply in: the weights' own format where the device has its rate and the format carries activations
 /// too, else 16 bit.
 [[nodiscard]] Precision activation_precision(const Device& device, Precision weights) noexcept;

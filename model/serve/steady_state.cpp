@@ -31,19 +31,28 @@ double waiting(const SteadyLoad& load, const SteadyHabits& habits) noexcept {
 /// The time a prompt takes among `others` decodes: its chunks one after another, or its share of an iteration.
 struct PromptCost {
   double alone = 0.0;  ///< all iterations that carry it
-  double more = 0.0;   ///< than those of decodes alone
+  double more = 0.0;   ///< that it adds to those of decodes alone, beside the prompts of other groups
   double mixed = 0.0;  ///< one of them
 };
 PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double others, double decode) {
   const double tokens = std::min(load.isl, load.chunk);
-  IterationMix mix = others > 0.0 ? decodes(others, load) : IterationMix{};
-  add_prompts(mix, tokens, load.isl, load.chunk);
   const double pieces = load.isl / tokens;
+  // Chunks that come in the time of one iteration share it, each in a group of its own.
+  const double together = std::clamp(others * pieces / load.steps(), 1.0, load.groups);
+  IterationMix mix = others > 0.0 ? decodes(others, load) : IterationMix{};
+  add_prompts(mix, together * tokens, load.isl, tokens);
   PromptCost cost;
   cost.mixed = step(mix);
   cost.alone = pieces * cost.mixed;
-  cost.more = pieces * std::max(0.0, cost.mixed - decode);
+  cost.more = pieces * std::max(0.0, cost.mixed - decode) / together;
   return cost;
+}
+
+/// The time of each prompt in iterations of `tokens` of prompts alone.
+double packed_prompt(const IterationCost& step, const SteadyLoad& load, double tokens) {
+  IterationMix wave;
+  add_prompts(wave, tokens, load.isl, load.chunk);
+  return step(wave) * load.isl / (wave.chunks * wave.chunk_tokens);
 }
 
 void fill_rates(const SteadyLoad& load, double seconds, double requests, SteadyState& s) noexcept {
@@ -97,6 +106,25 @@ SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const S
   return s;
 }
 
+SteadyState prefill_pool(const IterationCost& step, const SteadyLoad& load) {
+  const double each = packed_prompt(step, load, load.groups * load.chunk);
+  SteadyState s;
+  s.ttft = s.mixed_step = Seconds{each};
+  s.prompt_share = 1.0;
+  fill_rates(load, each, load.stages, s);
+  return s;
+}
+
+SteadyState decode_pool(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
+  const double b = std::max(1.0, load.batch / load.stages);
+  const double decode = step(decodes(b, load));
+  SteadyState s;
+  s.decode_step = Seconds{decode};
+  s.tpot = Seconds{waiting(load, habits) * decode / load.step_tokens};
+  fill_rates(load, s.tpot.raw() * load.osl, load.batch, s);
+  return s;
+}
+
 SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits) {
   const double b = std::max(1.0, load.batch / load.stages);
   const double decode = step(decodes(b, load));
@@ -113,9 +141,7 @@ SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const
   // The first burst: prompts share full iterations.
   const double most = load.groups * load.chunk;
   const double together = std::min(load.concurrency, std::max(1.0, most / load.isl));
-  IterationMix wave;
-  add_prompts(wave, std::min(most, together * load.isl), load.isl, load.chunk);
-  const double each = step(wave) * load.isl / (wave.chunks * wave.chunk_tokens);
+  const double each = packed_prompt(step, load, std::min(most, together * load.isl));
   const double queue = std::max(0.0, load.concurrency - load.batch) / load.batch * load.osl * tpot;
   // Nobody waits for himself: a lone client meets neither a step under way nor others' prompts.
   const double waited = habits.steps * decode * (b - 1.0) / b;

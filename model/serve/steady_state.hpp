@@ -57,12 +57,19 @@ struct SteadyState {
 ///   throughput = stages b osl / cycle / (1 + bubble (stages - 1) / stages)
 [[nodiscard]] SteadyState saturated(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
+/// The pools of a disaggregated deployment, each full of its own work: prompts alone, in iterations of groups chunk
+/// tokens, and decodes alone, whose tpot is T / step_tokens.
+[[nodiscard]] SteadyState prefill_pool(const IterationCost& step, const SteadyLoad& load);
+[[nodiscard]] SteadyState decode_pool(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
+
 /// `concurrency` clients, each sends its next request when the last has ended.
-///   tpot = T / step_tokens + interference (b - 1) / osl (T_mixed - T) isl / min(isl, chunk)
+///   tpot = T / step_tokens + interference (b - 1) / osl (T_mixed - T) / p isl / min(isl, chunk)
 ///   ttft = request + steps T + the prompt's own mixed iterations + u / (2 (1 - u)) of what a prompt adds (M/D/1;
 ///          Kleinrock 1975, section 5.6) + burst (c - 1) / 2 prefills / waves + (c - b) / b osl tpot where requests
 ///          wait
-/// T of all b decodes at isl + osl / 2 keys, u the share of the time that prompts take from decodes.
+/// T of all b decodes at isl + osl / 2 keys, u the share of the time that prompts take from decodes, p the chunks that
+/// an iteration carries, each in an attention group of its own: as many as come in its time, at least one and at most
+/// one a group.
 [[nodiscard]] SteadyState closed_loop(const IterationCost& step, const SteadyLoad& load, const SteadyHabits& habits);
 
 }  // namespace headroom

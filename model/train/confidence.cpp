@@ -118,9 +118,14 @@ RunClass class_of(const Device& device,
   return architecture.moe ? RunClass::experts : RunClass::dense;
 }
 
+RunClass wide_class(const Confidence& confidence, RunClass own) noexcept {
+  return confidence[RunClass::wide_experts].width_80 > confidence[own].width_80 ? RunClass::wide_experts : own;
+}
+
 RunClass widest_class(const Confidence& confidence) noexcept {
+  static_assert(static_cast<std::size_t>(RunClass::wide_experts) + 1 == run_class_count);
   const auto* const widest =
-      std::max_element(confidence.classes.begin(), confidence.classes.end(),
+      std::max_element(confidence.classes.begin(), confidence.classes.end() - 1,
                        [](const ClassErrors& a, const ClassErrors& b) { return a.width_80 < b.width_80; });
   return static_cast<RunClass>(widest - confidence.classes.begin());
 }

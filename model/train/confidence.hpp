@@ -23,14 +23,15 @@ enum class RunClass : std::uint8_t {
   experts,
   adapters,       ///< LoRA, QLoRA; of measured rows also fine-tuning on packed sequences
   other_kernels,  ///< a SKU whose kernels nobody measured, whatever runs on it
+  wide_experts,   ///< experts whose ranks lie in several NVLink domains, so that tokens meet them over NICs
   count
 };
 inline constexpr std::size_t run_class_count = static_cast<std::size_t>(RunClass::count);
 inline constexpr std::array<std::string_view, run_class_count> run_class_names{"dense", "experts", "adapters",
-                                                                               "other-kernels"};
+                                                                               "other-kernels", "wide-experts"};
 inline constexpr std::array<std::string_view, run_class_count> run_class_texts{
     "dense network, measured kernels", "network with experts", "adapters or packed fine-tuning",
-    "SKU whose kernels nobody measured"};
+    "SKU whose kernels nobody measured", "experts that tokens meet over NICs, between NVLink domains"};
 
 /// Errors of one class, as natural logarithms of predicted/measured or widths made of them.
 struct ClassErrors {
@@ -75,13 +76,17 @@ struct Confidence {
 /// The embedded table, a user's own first; parsed once. ConfigError when it is broken.
 [[nodiscard]] const Confidence& step_confidence();
 
-/// The first that applies: kernels nobody measured, adapters, experts, dense.
+/// The first that applies: kernels nobody measured, adapters, experts, dense. Where the ranks of experts lie is no part
+/// of it (wide_class()).
 [[nodiscard]] RunClass class_of(const Device& device,
                                 const Architecture& architecture,
                                 bool adapters,
                                 const MeasuredGround& measured) noexcept;
 
-/// The class with the widest errors: for what nobody measured.
+/// The class of a question whose experts' ranks lie in several NVLink domains: `own`, unless wide experts erred more.
+[[nodiscard]] RunClass wide_class(const Confidence& confidence, RunClass own) noexcept;
+
+/// The class with the widest errors, for what nobody measured; wide experts apart, which exchange what others do not.
 [[nodiscard]] RunClass widest_class(const Confidence& confidence) noexcept;
 
 /// What measured runs of the user's own say of the step: a term of its own, so that the parts still add up to it.

@@ -200,8 +200,14 @@ void patches_table(const Patches& p, Lines& out) {
 
 void weights_table(const WeightFormat& weights, Lines& out) {
   out.header("weights");
-  out.text("method", weights.method.empty() ? "unknown" : weights.method);
+  if (weights.format) {
+    out.word("format", name_of(*weights.format));
+  }
+  if (!weights.format || !weights.method.empty()) {
+    out.text("method", weights.method.empty() ? "unknown" : weights.method);
+  }
   out.number("bits", weights.bits);
+  out.text_if("source", weights.source);
   out.flag_unless("experts_only", weights.experts_only, false);
   if (!weights.kept.empty()) {
     out.line("kept", list_of(weights.kept));

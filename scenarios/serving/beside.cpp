@@ -81,7 +81,7 @@ class BesideReader {
     spellings_.push_back(spelling);
     BesideServed model;
     model.architecture = find_(table, "model", spelling).value_or(Architecture{});
-    model.weights = serve_.work.weights;
+    model.weights = weights_beside(serve_, model.architecture).weights;
     model.kv = serve_.work.kv;
     if (model.architecture.kind == ArchitectureKind::encoder) {
       table.problem("model", quoted(spelling) + " is an encoder: it keeps no KV cache and writes no tokens");
@@ -100,10 +100,7 @@ class BesideReader {
       }
     };
     const auto name = [](Precision p) { return std::string{name_of(p)}; };
-    std::optional<Precision> weights;
-    if (const auto choice = table.maybe_choice("weights", precision_names)) {
-      weights = static_cast<Precision>(*choice);
-    }
+    const std::optional<Precision> weights = maybe_weights(table, "weights");
     settle("weights", model.weights, weights, name);
     std::optional<Precision> kv;
     if (const auto choice = table.maybe_choice("kv_cache", kv_cache_names)) {
@@ -115,8 +112,10 @@ class BesideReader {
     settle("kv_share", model.kv_share, share ? std::optional{std::optional{*share}} : std::nullopt,
            [](const std::optional<double>& s) { return s ? format_number(*s) : std::string{"none"}; });
     if (first && (!weights || !kv)) {
-      assumptions_.push_back(spellings_.back() + ": weights " + name(model.weights) + ", KV cache " + name(model.kv) +
-                             (weights || kv ? " (what is not stated as [serving])" : " (as [serving])"));
+      const std::string open{weights_beside(serve_, model.architecture).why};
+      assumptions_.push_back(spellings_.back() + ": weights " + name(model.weights) +
+                             (weights ? "" : " (" + open + ")") + ", KV cache " + name(model.kv) +
+                             (kv ? "" : " (as serving.kv_cache)"));
     }
   }
 
@@ -268,13 +267,14 @@ std::string model_names(const ServeScenario& serve) {
   return text;
 }
 
-const ServingErrors& serving_errors(const ServeScenario& serve, ServingQuantity quantity) {
+ServingErrors serving_errors(const ServeScenario& serve, ServingQuantity quantity) {
   const ServingErrors* widest = nullptr;
   for (std::size_t i = 0; i < model_count(serve); ++i) {
     const ServingErrors& e = serving_confidence().of(serve.engine.id, quantity, model_of(serve, i).moe.has_value());
     widest = widest == nullptr || e.high * widest->low > widest->high * e.low ? &e : widest;
   }
-  return *widest;
+  const bool nics = experts_over_nics(serve.device, serve.host ? &*serve.host : nullptr, serve.work.layout);
+  return nics ? over_nics(*widest, wide_expert_errors()) : *widest;
 }
 
 ServeScenario alone(const ServeScenario& serve, std::size_t model) {

@@ -37,7 +37,7 @@ void read_beside(ConfigTable& root, const FindModel& find, ServeScenario& serve,
 /// "Llama 3.1 8B and Qwen3 8B".
 [[nodiscard]] std::string model_names(const ServeScenario& serve);
 /// How far measured runs lay from what the model says; of several models those of the kind that is known worst.
-[[nodiscard]] const ServingErrors& serving_errors(const ServeScenario& serve, ServingQuantity quantity);
+[[nodiscard]] ServingErrors serving_errors(const ServeScenario& serve, ServingQuantity quantity);
 /// The question of one of the models with GPUs of its own: its classes, its formats.
 [[nodiscard]] ServeScenario alone(const ServeScenario& serve, std::size_t model);
 

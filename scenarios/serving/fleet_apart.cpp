@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/serving/fleet_apart.hpp>
 
@@ -24,6 +25,13 @@ void put(ConfigValue& table, const std::string& key, const ConfigValue& value) {
   }
 }
 
+ConfigValue text_value(std::string_view text) {
+  ConfigValue value;
+  value.kind = ConfigValue::Kind::text;
+  value.text = text;
+  return value;
+}
+
 }  // namespace
 
 ConfigValue apart_document(const ConfigValue& root, const ServeScenario& serve, std::size_t model) {
@@ -38,9 +46,13 @@ ConfigValue apart_document(const ConfigValue& root, const ServeScenario& serve, 
     if (const ConfigValue* named = model > 0 ? item.find("model") : nullptr) {
       put(one, "model", *named);
     }
+    const std::optional<Precision> own =
+        model > 0 ? own_weights(serve.beside[model - 1].architecture) : std::optional<Precision>{};
     for (const std::string key : {"weights", "kv_cache"}) {
-      if (const ConfigValue* stated = item.find(key)) {
-        put(*one.find("serving"), key, *stated);
+      const ConfigValue* const stated = item.find(key);
+      const bool checkpoint = stated == nullptr && own && key == "weights";
+      if (stated != nullptr || checkpoint) {
+        put(*one.find("serving"), key, stated != nullptr ? *stated : text_value(name_of(*own)));
         if (ConfigValue* search = one.find("search")) {
           erase(*search, key);  // of the models that follow [serving]
         }

@@ -31,7 +31,7 @@ constexpr std::array axis_rows{
     AxisRow{"node", "hardware.node", "", Takes::node},
     AxisRow{"power_cap", "hardware.power_cap", "", Takes::watts},
     AxisRow{"engine", "serving.engine", "vllm tensorrt-llm sglang", Takes::word, engine_names},
-    AxisRow{"weights", "serving.weights", "bf16 fp8 nvfp4 int4", Takes::word, precision_names},
+    AxisRow{"weights", "serving.weights", "bf16 fp8 nvfp4 int4", Takes::word, served_weight_names},
     AxisRow{"kv_cache", "serving.kv_cache", "bf16 fp8", Takes::word, kv_cache_names},
     AxisRow{"tp", "strategy.tp", "1 2 4 8", Takes::ranks},
     AxisRow{"pp", "strategy.pp", "1 2 4", Takes::ranks},

@@ -4,6 +4,7 @@
 #include <headroom/model/serve/replica.hpp>
 #include <headroom/model/serve/serving_times.hpp>
 #include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/serve_remedy.hpp>
 #include <headroom/scenarios/serve_rules.hpp>
 #include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
@@ -28,6 +29,15 @@ struct Priced {
   std::vector<std::string> sources;
 };
 
+/// Why a replica does not hold a request, and where nothing else shares its GPUs what would let it.
+std::string refusal(const ServeScenario& s, const ServingWorkload& w, const ServingMemory& memory, bool alone) {
+  std::string ways;
+  for (const std::string& way : alone ? ways_out(s, w) : std::vector<std::string>{}) {
+    ways += (ways.empty() ? "; it would with " : ", or ") + way;
+  }
+  return memory_refusal(s, memory) + ways;
+}
+
 /// `pool`: of one GPU, where other models leave no more than that.
 Priced price(const ServeScenario& s,
              const ServingTraffic::Lengths& lengths,
@@ -47,16 +57,17 @@ Priced price(const ServeScenario& s,
   }
   const ServingEstimate& m = priced.memory;
   if (m.verdict != Verdict::feasible) {
-    throw ConfigError{verdict_text(m.verdict, m.broke, m.limit)};
+    throw ConfigError{refusal(s, w, m.memory, !pool)};
   }
   const ReplicaFormats formats{w.weights, activation_precision(s.device, w.weights), w.kv};
   const IterationPhysics& physics = iteration_physics();
-  const EngineKernels kernels{s.engine.time.curves, {Routing::power_law, physics.routing}, s.engine.expert_families()};
+  const EngineKernels kernels = engine_kernels(s.engine, physics, s.engine.release);
   const Node* node = s.host ? &*s.host : nullptr;
   const Replica replica{s.architecture, s.device, node, kernels, layout, formats};
   SimulatedHabits habits;
   habits.chunked_prefill = s.chunked_prefill;
   habits.longest = lengths.longest;
+  habits.prompt = std::llround(lengths.computed);
   habits.clock = w.clock;
   std::optional<Drafting> drafting;
   if (w.draft) {

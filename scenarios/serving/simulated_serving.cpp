@@ -150,7 +150,7 @@ class Simulator {
   }
 
  private:
-  [[nodiscard]] const ServingErrors& errors(ServingQuantity quantity) const { return serving_errors(s_, quantity); }
+  [[nodiscard]] ServingErrors errors(ServingQuantity quantity) const { return serving_errors(s_, quantity); }
 
   void count_replicas() {
     const std::int64_t each = s_.work.layout.gpus();

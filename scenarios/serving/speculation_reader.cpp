@@ -5,6 +5,7 @@
 #include <headroom/model/serve/simulated_time.hpp>
 #include <headroom/scenarios/look_up.hpp>
 #include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/serving/speculation_reader.hpp>
 
 #include <algorithm>
@@ -94,7 +95,7 @@ class SpeculationReader {
 
   void read_model() {
     const std::optional<std::int64_t> tp = table_.maybe_integer("draft_tp", {1, 4096});
-    const std::optional<std::size_t> weights = table_.maybe_choice("draft_weights", precision_names);
+    const std::optional<Precision> weights = maybe_weights(table_, "draft_weights");
     const ConfigValue* named = table_.value("draft_model");
     if (named == nullptr) {
       return;
@@ -107,12 +108,11 @@ class SpeculationReader {
       return;
     }
     draft_.tp = tp.value_or(0);
-    // mxfp4 holds experts alone (OpenAI 2025, gpt-oss).
-    const bool experts = work().weights != Precision::mxfp4 || found->moe.has_value();
-    draft_.weights = weights ? static_cast<Precision>(*weights) : experts ? work().weights : Precision::bf16;
+    const BesideWeights open = weights_beside(serve_, *found);
+    draft_.weights = weights.value_or(open.weights);
     if (!table_.has("draft_weights")) {
-      told_.push_back("serving.speculative.draft_weights = " + std::string{name_of(draft_.weights)} +
-                      (experts ? " (as serving.weights)" : " (mxfp4 holds experts alone)"));
+      told_.push_back("serving.speculative.draft_weights = " + std::string{name_of(draft_.weights)} + " (" +
+                      std::string{open.why} + ")");
     }
     draft_.model = std::make_shared<const Architecture>(*found);
     check_model(*found, tp);

@@ -60,6 +60,22 @@ Architecture without_windows(Architecture arch) {
 
 }  // namespace
 
+RowPool pool_of(const ServingConfiguration& run) {
+  const std::string named = row_option(run, "pool");
+  return named == "prefill"                       ? RowPool::prefill
+         : named == "decode" || run.disaggregated ? RowPool::decode
+                                                  : RowPool::whole;
+}
+
+ServingLayout row_layout(const ServingConfiguration& run) {
+  const std::string groups = row_option(run, "attention_dp");
+  const bool data_parallel = !groups.empty() && groups != "0";
+  const std::int64_t tp = filled(run.tp);
+  const std::int64_t pp = run.pp.value_or(1);
+  return data_parallel && !run.ep ? ServingLayout{1, pp, std::max(tp, run.dp.value_or(1))}
+                                  : ServingLayout{tp, pp, run.ep.value_or(1)};
+}
+
 ServingPlaces::ServingPlaces(const Sources& sources)
     : sources_{sources}, devices_{sources.catalog}, stacks_{serving_stacks()} {}
 
@@ -100,11 +116,10 @@ const ServingPlaces::Kernels& ServingPlaces::kernels(const Architecture& arch,
                                                      std::string_view version,
                                                      const ServingLayout& layout,
                                                      const ReplicaFormats& formats) {
-  EngineKernels curves{
-      stack.time.curves, {Routing::power_law, iteration_physics().routing}, stack.expert_families(version)};
+  const EngineKernels curves = engine_kernels(stack, iteration_physics(), version);
   // The network by its place among those kept: networks of columns have no id.
-  const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" +
-                          stack.time.curves + "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
+  const std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&arch)) + "/" + device.id + "/" + stack.id +
+                          "/" + std::to_string(layout.tp) + "/" + std::to_string(layout.pp) + "/" +
                           std::to_string(layout.ep) + "/" + std::string{name_of(formats.weights)} + "/" +
                           std::string{name_of(formats.activations)} + "/" + std::string{name_of(formats.cache)} + "/" +
                           std::to_string(curves.families.size());
@@ -128,13 +143,10 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   if (!row_option(run, "speculative").empty() && row_option(run, "speculative") != "0") {
     return refuse("speculative decoding without a published acceptance");
   }
-  if (run.disaggregated) {
-    return refuse("disaggregated pools, of which the columns hold the decoding one");
-  }
   const std::string missing = blank_cells({{!run.gpu.empty(), "gpu"},
                                            {run.tp.has_value(), "tp"},
                                            {!run.weight_dtype.empty(), "weight_dtype"},
-                                           {run.osl.has_value(), "osl"}});
+                                           {run.osl.has_value() || pool_of(run) == RowPool::prefill, "osl"}});
   if (!missing.empty()) {
     return refuse("not published: " + missing);
   }
@@ -152,7 +164,7 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
     return refuse("not published: isl");
   }
   p.isl = run.isl ? *run.isl : prompt->second;
-  p.osl = *run.osl;
+  p.osl = run.osl.value_or(1.0);  // none of prompts alone
   const std::optional<Precision> weights = precision_named(run.weight_dtype);
   const std::optional<Precision> cache =
       weights && run.kv_dtype.empty() ? default_kv_cache(p.stack->engine, *weights) : precision_named(run.kv_dtype);
@@ -164,13 +176,14 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
     return refuse(found.why);
   }
   const Device& device = *found.device;
-  const std::string attention_dp = row_option(run, "attention_dp");
-  const bool groups = !attention_dp.empty() && attention_dp != "0";
-  if (groups && !run.ep && (run.gpus.value_or(1) > 1 || run.dp.value_or(1) > 1)) {
-    return refuse("not published: ep of an attention-DP layout");
+  p.pool = pool_of(run);
+  p.layout = row_layout(run);
+  if (run.dp.value_or(1) > 1 && run.ep.value_or(1) == 1 && row_number(run, "decode_moe_tp").value_or(1.0) > 1.0) {
+    return refuse("experts cut over the ranks of attention-DP (decode_moe_tp), which no layout here does");
   }
-  p.layout = {filled(run.tp), run.pp.value_or(1), run.ep.value_or(1)};
-  const std::int64_t gpus = run.gpus.value_or(p.layout.gpus());
+  const double workers = row_number(run, "decode_workers").value_or(1.0);
+  const std::int64_t gpus = p.pool == RowPool::whole ? run.gpus.value_or(p.layout.gpus())
+                                                     : static_cast<std::int64_t>(workers) * p.layout.gpus();
   if (const LayoutProblem broken = check(*p.arch, p.layout, gpus); broken.verdict != Verdict::feasible) {
     return refuse(verdict_text(broken.verdict, real(broken.broke), real(broken.limit)));
   }

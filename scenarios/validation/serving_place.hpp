@@ -27,14 +27,24 @@ namespace headroom {
 /// An option's number; nullopt when it is absent or no positive number.
 [[nodiscard]] std::optional<double> row_number(const ServingConfiguration& run, std::string_view key);
 
+/// Which replicas a row's layout is of: all, or those of a disaggregated deployment that decode or that prefill.
+enum class RowPool : std::uint8_t { whole, decode, prefill };
+/// Of a deployment that names no pool the layout is that of the decoding one (COLUMNS.md).
+[[nodiscard]] RowPool pool_of(const ServingConfiguration& run);
+
+/// The layout of the columns. Attention-DP whose ep is blank runs attention and experts over all its tensor ranks:
+/// TensorRT-LLM's enable_attention_dp, whose published rows state tp alone.
+[[nodiscard]] ServingLayout row_layout(const ServingConfiguration& run);
+
 /// What a row runs on.
 struct PlacedRow {
   std::shared_ptr<const Replica> replica;
   std::shared_ptr<const LeastIteration> least;
   const ServingStack* stack = nullptr;
   const Architecture* arch = nullptr;
+  RowPool pool = RowPool::whole;
   ServingLayout layout;
-  std::int64_t replicas = 1;
+  std::int64_t replicas = 1;    ///< of the pool
   double isl = 1.0, osl = 1.0;  ///< mean tokens
   CompiledServingMemory memory;
   ServingLimits limits;  ///< but for sequence_tokens, which is the load's

@@ -78,13 +78,6 @@ std::string impossible_option(const ServingConfiguration& run) {
   return {};
 }
 
-/// Attention data parallel over ranks that the row does not count: without ep they cannot be told from replicas.
-bool groups_unknown(const ServingConfiguration& run) {
-  const auto attention_dp = run.options.find("attention_dp");
-  const bool asked = attention_dp != run.options.end() && attention_dp->second != "0";
-  return asked && !run.ep && (run.gpus.value_or(1) > 1 || run.dp.value_or(1) > 1);
-}
-
 }  // namespace
 
 std::optional<Engine> engine_of(std::string_view name) {
@@ -161,9 +154,6 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
   if (const std::string missing = missing_cells(run); !missing.empty()) {
     return refuse(unsupported("not published: " + missing));
   }
-  if (groups_unknown(run)) {
-    return refuse(unsupported("not published: ep of an attention-DP layout"));
-  }
   const std::optional<Engine> engine = engine_of(run.engine);
   if (!engine) {
     return refuse(unsupported("engine " + quoted(run.engine) + " is none of vLLM, TensorRT-LLM, SGLang"));
@@ -185,7 +175,7 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
     return refuse(unsupported("not published: isl, osl or max_seq_len"));
   }
   const Architecture arch = architecture_of(run);
-  const ServingLayout layout{filled(run.tp), run.pp.value_or(1), run.ep.value_or(1)};
+  const ServingLayout layout = row_layout(run);
   const std::int64_t gpus = run.gpus.value_or(layout.gpus());
   if (const LayoutProblem p = check(arch, layout, gpus); p.verdict != Verdict::feasible) {
     return refuse(unsupported(verdict_text(p.verdict, static_cast<double>(p.broke), static_cast<double>(p.limit))));

@@ -197,7 +197,8 @@ std::string SimulatedQuestion::engine() const {
   return std::to_string(reinterpret_cast<std::uintptr_t>(placed.replica.get())) + "/" + placed.stack->id + "/" +
          std::to_string(limits.memory_fraction) + "/" + std::to_string(placed.limits.max_num_seqs) + "/" +
          std::to_string(limits.max_num_seqs) + "/" + std::to_string(limits.max_num_tokens) + "/" +
-         std::to_string(limits.sequence_tokens) + "/" + std::to_string(reach_of(load));
+         std::to_string(limits.sequence_tokens) + "/" + std::to_string(reach_of(load)) +
+         (placed.layout.attention_groups() > 1 ? "/" + std::to_string(std::llround(placed.isl)) : "");
 }
 
 SimulatedReplica simulated_engine(const SimulatedQuestion& question,
@@ -207,6 +208,7 @@ SimulatedReplica simulated_engine(const SimulatedQuestion& question,
   SimulatedHabits habits;
   habits.terms = terms;
   habits.longest = reach_of(question.load);
+  habits.prompt = std::llround(question.placed.isl);
   ServingStack with = *question.placed.stack;
   with.time = stack;
   return simulated_replica(*question.placed.replica, with, physics, question.limits, question.memory, habits);

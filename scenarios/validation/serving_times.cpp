@@ -20,6 +20,7 @@ constexpr std::array metric_rows{
     MetricRow{"output_tokens_per_s", ServingMetric::output_rate},
     MetricRow{"total_tokens_per_s", ServingMetric::total_rate},
     MetricRow{"requests_per_s", ServingMetric::request_rate},
+    MetricRow{"input_tokens_per_s", ServingMetric::input_rate},
     MetricRow{"ttft_ms_mean", ServingMetric::ttft},
     MetricRow{"ttft_ms_p50", ServingMetric::ttft},
     MetricRow{"tpot_ms_mean", ServingMetric::tpot},
@@ -38,6 +39,22 @@ constexpr std::array load_rows{
 
 bool is_latency(ServingMetric m) noexcept {
   return m == ServingMetric::ttft || m == ServingMetric::tpot || m == ServingMetric::e2e;
+}
+
+/// Why a metric says nothing of the pool that a row's layout is of; empty where it does. A deployment's rates and first
+/// tokens are those of both pools and of the transfer between them.
+std::string of_no_pool(RowPool pool, bool named, ServingMetric metric, std::string_view name) {
+  const bool prefill = metric == ServingMetric::input_rate;
+  if (pool == RowPool::whole) {
+    return prefill ? "metric " + quoted(name) + " of replicas that decode too" : std::string{};
+  }
+  const bool own = pool == RowPool::prefill
+                       ? prefill
+                       : metric == ServingMetric::tpot || (named && metric == ServingMetric::output_rate);
+  return own ? std::string{}
+             : "metric " + quoted(name) +
+                   " is no one pool's of a disaggregated deployment; the layout is that of the " +
+                   (pool == RowPool::prefill ? "prefilling one" : "decoding one");
 }
 
 /// Why a metric has no closed form under a load; empty where it has.
@@ -65,7 +82,13 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   if (known == metric_rows.end()) {
     return refuse("metric " + quoted(metric) + " in " + quoted(unit) + " is not predicted for serving yet");
   }
-  const std::string scenario = row_option(run, "scenario");
+  const RowPool pool = pool_of(run);
+  const bool named = !row_option(run, "pool").empty();
+  if (const std::string none = of_no_pool(pool, named, known->metric, metric); !none.empty()) {
+    return refuse(none);
+  }
+  // A pool that was measured by itself is full of its own work, whatever the row calls that.
+  const std::string scenario = named ? "closed" : row_option(run, "scenario");
   const auto* load =
       std::find_if(load_rows.begin(), load_rows.end(), [&](const LoadRow& l) { return l.scenario == scenario; });
   if (load == load_rows.end()) {
@@ -86,6 +109,7 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   q.least = placed->least;
   q.stack = placed->stack;
   q.kind = load->load;
+  q.pool = pool;
   q.metric = known->metric;
   q.experts = placed->arch->moe.has_value();
   q.replicas = real(placed->replicas);
@@ -104,7 +128,8 @@ std::optional<ServingTimeQuestion> ServingTimeModel::question(const ServingConfi
   }
   q.load.chunk = real(limits.max_num_tokens);
   const double most = real(m.max_sequences);
-  const bool counted = q.kind == ServingLoad::fixed_batch || q.kind == ServingLoad::closed;
+  const bool counted =
+      pool != RowPool::prefill && (q.kind == ServingLoad::fixed_batch || q.kind == ServingLoad::closed);
   const std::optional<double> asked = run.concurrency             ? run.concurrency
                                       : scenario == "interactive" ? std::optional{1.0}
                                                                   : std::nullopt;
@@ -123,13 +148,16 @@ namespace {
 
 /// The question's load under a cost of iterations, in the row's unit.
 double answer(const ServingTimeQuestion& q, const IterationCost& step, const SteadyHabits& habits) {
-  const SteadyState s = q.kind == ServingLoad::fixed_batch ? static_batch(step, q.load, habits)
-                        : q.kind == ServingLoad::closed    ? closed_loop(step, q.load, habits)
-                                                           : saturated(step, q.load, habits);
+  const SteadyState s = q.pool == RowPool::prefill           ? prefill_pool(step, q.load)
+                        : q.pool == RowPool::decode          ? decode_pool(step, q.load, habits)
+                        : q.kind == ServingLoad::fixed_batch ? static_batch(step, q.load, habits)
+                        : q.kind == ServingLoad::closed      ? closed_loop(step, q.load, habits)
+                                                             : saturated(step, q.load, habits);
   switch (q.metric) {
     case ServingMetric::output_rate: return q.replicas * s.output_tokens_per_s;
     case ServingMetric::total_rate: return q.replicas * s.requests_per_s * (q.load.isl + q.load.osl);
     case ServingMetric::request_rate: return q.replicas * s.requests_per_s;
+    case ServingMetric::input_rate: return q.replicas * s.requests_per_s * q.load.isl;
     case ServingMetric::ttft: return q.to_unit * s.ttft.raw();
     case ServingMetric::tpot: return q.to_unit * s.tpot.raw();
     case ServingMetric::e2e: break;

@@ -22,7 +22,7 @@ namespace headroom {
 
 /// What a row measures, of a load that closed forms answer.
 enum class ServingLoad : std::uint8_t { fixed_batch, saturated, closed };
-enum class ServingMetric : std::uint8_t { output_rate, total_rate, request_rate, ttft, tpot, e2e };
+enum class ServingMetric : std::uint8_t { output_rate, total_rate, request_rate, input_rate, ttft, tpot, e2e };
 
 /// A row made into a question: everything that does not depend on fitted numbers.
 struct ServingTimeQuestion {
@@ -30,6 +30,7 @@ struct ServingTimeQuestion {
   const ServingStack* stack = nullptr;
   SteadyLoad load;
   ServingLoad kind = ServingLoad::saturated;
+  RowPool pool = RowPool::whole;
   ServingMetric metric = ServingMetric::output_rate;
   double replicas = 1.0;
   double to_unit = 1.0;  ///< from seconds, or from a rate, to the row's unit

@@ -2,6 +2,7 @@
 // From a measured training row's configuration to a prediction in the row's own unit.
 #pragma once
 
+#include <headroom/model/cost/rough_stack.hpp>
 #include <headroom/model/train/confidence.hpp>
 #include <headroom/model/train/training.hpp>
 #include <headroom/scenarios/scenario.hpp>

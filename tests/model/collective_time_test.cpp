@@ -252,6 +252,27 @@ TEST_CASE("a group is priced by the set measured on its kind of link") {
   CHECK_THROWS_AS(static_cast<void>(hosts_view(h100, &catalog.node("dgx-h100"), 9)), ConfigError);
 }
 
+TEST_CASE("experts' tokens between hosts go by kernels measured between hosts, of the SKU or of its generation") {
+  const Catalog catalog = Catalog::standard();
+  const auto chosen = [&](const char* gpu, std::int64_t nodes) {
+    const Device& device = catalog.device(gpu);
+    const Node* node = catalog.reference_node(device);
+    const std::int64_t each = node->gpus;
+    return choose_exchange(device, hosts_view(device, node, nodes * each, nodes), "deepep_ll_dispatch");
+  };
+  REQUIRE(chosen("h100-sxm-80gb", 1));
+  CHECK(chosen("h100-sxm-80gb", 1)->why.find("0.5.12 on h100-sxm-80gb") != std::string::npos);
+  CHECK(chosen("h100-sxm-80gb", 4)->why.find("0.5.6.post2 on h100-sxm-80gb") != std::string::npos);
+  CHECK(chosen("h200-sxm-141gb", 1)->why.find("on h200-sxm-141gb") != std::string::npos);
+  CHECK(chosen("h200-sxm-141gb", 4)->why.find("on h100-sxm-80gb") != std::string::npos);
+  CHECK(chosen("h200-sxm-141gb", 4)->measured);
+  CHECK_FALSE(chosen("b200-sxm-180gb", 4)->measured);  // nobody measured Blackwell's between hosts
+  CHECK(chosen("b200-sxm-180gb", 1)->measured);
+  CHECK_FALSE(chosen("a100-sxm-80gb", 1));
+  const Device& h100 = catalog.device("h100-sxm-80gb");
+  CHECK_FALSE(choose_exchange(h100, hosts_view(h100, catalog.reference_node(h100), 8), "carrier_pigeon"));
+}
+
 TEST_CASE("bus bandwidth factors are those of nccl-tests") {
   CHECK(traffic_factor(Collective::all_reduce, 8) == doctest::Approx(1.75));
   for (const Collective c : {Collective::reduce_scatter, Collective::all_gather, Collective::all_to_all}) {

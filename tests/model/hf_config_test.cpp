@@ -350,6 +350,43 @@ TEST_CASE("quantisation formats count their scales") {
   CHECK(oss.weights->kept == std::vector<std::string>{"lm_head"});
 }
 
+TEST_CASE("a quantised checkpoint says as which format it is served, and its preset keeps it") {
+  const std::string llama = R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
+    "num_hidden_layers": 1, "num_attention_heads": 4, "vocab_size": 100, "quantization_config": )";
+  const auto format = [&](const std::string& config) {
+    const Architecture arch = import_text(llama + config + "}");
+    const ConfigValue root = parse_toml(architecture_toml(arch), "model.toml");
+    Diagnostics diagnostics;
+    const Architecture again = read_architecture(ConfigTable{root, "", diagnostics});
+    CHECK_NOTHROW(diagnostics.throw_if_any());
+    CHECK(again.weights->format == arch.weights->format);
+    return arch.weights->format;
+  };
+  const auto compressed = [](const char* weights) {
+    return std::string{R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {"weights": )"} +
+           weights + "}}}";
+  };
+  CHECK(format(R"({"quant_method": "fp8", "weight_block_size": [128, 128]})") == Precision::fp8);
+  CHECK(format(R"({"quant_method": "fbgemm_fp8"})") == Precision::fp8);
+  CHECK(format(R"({"quant_method": "mxfp4"})") == Precision::mxfp4);
+  CHECK(format(R"({"quant_method": "gptq", "bits": 4, "group_size": 128})") == Precision::int4);
+  CHECK(format(R"({"quant_method": "gptq", "bits": 8, "group_size": -1})") == Precision::int8);
+  CHECK(format(R"({"quant_method": "awq", "w_bit": 4, "q_group_size": 64})") == Precision::int4);
+  CHECK(format(R"({"load_in_4bit": true})") == Precision::int4);
+  CHECK(format(R"({"quant_method": "bitsandbytes", "load_in_8bit": true})") == Precision::int8);
+  CHECK(format(compressed(R"({"num_bits": 4, "type": "int", "group_size": 32})")) == Precision::int4);
+  CHECK(format(compressed(R"({"num_bits": 8, "type": "int"})")) == Precision::int8);
+  CHECK(format(compressed(R"({"num_bits": 8, "type": "float"})")) == Precision::fp8);
+  CHECK(format(compressed(R"({"num_bits": 4, "type": "float", "group_size": 16})")) == Precision::nvfp4);
+  CHECK(format(compressed(R"({"num_bits": 4, "type": "float", "group_size": 32})")) == Precision::mxfp4);
+  CHECK(format(R"({"quant_method": "modelopt", "quant_algo": "NVFP4"})") == Precision::nvfp4);
+  CHECK(format(R"({"quant_method": "modelopt", "quant_algo": "MXFP8"})") == Precision::mxfp8);
+  CHECK(format(R"({"quant_method": "modelopt", "quant_algo": "W4A16_AWQ"})") == Precision::int4);
+  // not known, not invented
+  CHECK(format(R"({"quant_method": "aqlm"})") == std::nullopt);
+  CHECK(format(R"({"quant_method": "gptq", "bits": 3, "group_size": 128})") == std::nullopt);
+}
+
 TEST_CASE("windows are read where a family has them") {
   const std::string base = R"("hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 12,
     "num_attention_heads": 4, "vocab_size": 100, "max_position_embeddings": 32768)";

@@ -261,3 +261,18 @@ TEST_CASE("the spellings of measured rows mean presets") {
     CHECK(known == (std::string{spelling} != "Llama2-70B-LoRA"));  // a method is no model
   }
 }
+
+TEST_CASE("models that are published in one narrow format alone are served in it, by a source that says so") {
+  const ModelLibrary models = ModelLibrary::standard();
+  for (const auto& [model, format] :
+       {std::pair{"gpt-oss-120b", Precision::mxfp4}, std::pair{"gpt-oss-20b", Precision::mxfp4},
+        std::pair{"deepseek-v3", Precision::fp8}, std::pair{"deepseek-v3.2", Precision::fp8},
+        std::pair{"kimi-k2", Precision::fp8}, std::pair{"minimax-m2", Precision::fp8}}) {
+    CAPTURE(model);
+    const std::optional<WeightFormat> weights = models.find(model).weights;
+    REQUIRE(weights.has_value());
+    CHECK(weights->format == format);
+    CHECK(weights->source.find("quantization_config") != std::string::npos);
+  }
+  CHECK_FALSE(models.find("llama3.1-70b").weights.has_value());
+}

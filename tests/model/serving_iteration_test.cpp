@@ -7,6 +7,7 @@
 #include <headroom/model/serve/least_iteration.hpp>
 #include <headroom/model/serve/replica.hpp>
 #include <headroom/model/serve/replica_formats.hpp>
+#include <headroom/model/serve/serving_stack.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/model/workload/parameters.hpp>
 
@@ -194,6 +195,90 @@ TEST_CASE("attention-DP: each group attends and multiplies for its own sequences
   CHECK(many > 512 * sent);
   CHECK(many < 2 * 512 * sent);
   CHECK(t[T::experts] < lone.terms(decodes(8 * 16, 1500))[T::experts]);
+}
+
+namespace {
+
+const std::vector<AllToAllRule> deepep_over_nics{{ExchangeOver::hosts,
+                                                  0,
+                                                  false,
+                                                  {"deepep_ll_dispatch", "deepep_ll_combine"},
+                                                  {"deepep_normal_dispatch", "deepep_normal_combine"},
+                                                  20.0,
+                                                  "test"}};
+
+Replica wide(const ServingLayout& layout, const Device& on, std::vector<AllToAllRule> rules = deepep_over_nics) {
+  return {model("deepseek-v3"),
+          on,
+          catalog().reference_node(on),
+          {"vllm", {Routing::power_law, 1.2}, {}, rules},
+          layout,
+          fp8};
+}
+
+bool says(const Replica& replica, std::string_view text) {
+  return std::any_of(replica.sources().begin(), replica.sources().end(),
+                     [&](const std::string& s) { return s.find(text) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("over NICs a rank sends its own tokens to the ranks of their experts, whatever the others have") {
+  const Device& h200 = device("h200-sxm-141gb");
+  const Replica gathers = wide({1, 1, 64}, h200, {});
+  const Replica sends = wide({1, 1, 64}, h200);
+  CHECK(says(gathers, "all-gather"));
+  CHECK(says(sends, "deepep_ll_dispatch"));
+  CHECK(says(sends, "on h100-sxm-80gb"));  // of Hopper's, measured across hosts there alone
+  CHECK_FALSE(gathers.dispatches(false));
+  CHECK(sends.dispatches(false));
+  CHECK(sends.dispatches(true));
+  // 32 tokens of each rank to 8 experts and back in 1 and 2 bytes, 7 of 8 of them over a NIC of 50 GB/s, 58 layers
+  const double bytes = 58 * 32 * 8 * 7168 * 3.0 * 7 / 8;
+  const double sent = sends.terms(decodes(64 * 32, 2000))[T::exchange];
+  CHECK(sent > bytes / 50e9);
+  CHECK(sent < 2.5 * bytes / 50e9);
+  // twice the ranks with as many tokens each: as long, where the gathered tokens are twice as many
+  const double more = wide({1, 1, 128}, h200).terms(decodes(128 * 32, 2000))[T::exchange];
+  CHECK(more < 1.3 * sent);
+  const double gathered = gathers.terms(decodes(64 * 256, 2000))[T::exchange];
+  CHECK(wide({1, 1, 128}, h200, {}).terms(decodes(128 * 256, 2000))[T::exchange] > 1.7 * gathered);
+  CHECK(sends.terms(decodes(64 * 256, 2000))[T::exchange] < 0.5 * gathered);
+}
+
+TEST_CASE("within a host ranks gather all tokens; over NVLink that spans hosts they send beyond top-k ranks") {
+  const Device& h200 = device("h200-sxm-141gb");
+  CHECK(says(wide({1, 1, 8}, h200), "all-gather"));
+  const std::vector<AllToAllRule>& rules = find_serving_stack(Engine::tensorrt_llm).all_to_all;
+  const Device& nvl72 = device("gb200-nvl72");
+  CHECK(says(wide({1, 1, 8}, nvl72, rules), "all-gather"));
+  CHECK(says(wide({1, 1, 32}, nvl72, rules), "alltoall_dispatch_NVLinkTwoSided_fp8"));
+  CHECK(wide({1, 1, 32}, nvl72, rules).dispatches(false));
+  // nobody measured these kernels on GB300: the bytes of a dispatch over its links
+  const Device& ultra = device("gb300-nvl72");
+  const Replica unmeasured = wide({1, 1, 32}, ultra, rules);
+  CHECK(says(unmeasured, "nobody measured alltoall_prepare_NVLinkTwoSided_fp8 on gb300-nvl72"));
+  CHECK_FALSE(unmeasured.dispatches(false));
+  const double gathered = wide({1, 1, 32}, ultra, {}).terms(decodes(32 * 256, 2000))[T::exchange];
+  CHECK(unmeasured.terms(decodes(32 * 256, 2000))[T::exchange] < 0.5 * gathered);
+}
+
+TEST_CASE("under attention-DP each rank's host schedules its own sequences") {
+  IterationStack stack;
+  stack.step = Seconds{1e-3};
+  stack.sequence = Seconds{1e-5};
+  const Architecture lite = model("deepseek-v2-lite");
+  const auto host = [&](const ServingLayout& layout, const IterationMix& mix) {
+    const Replica r = replica(lite, layout);
+    return engine_terms(r, mix, r.terms(mix), stack, IterationPhysics{})[T::host];
+  };
+  CHECK(host({1, 1, 1}, decodes(800, 100)) == near(1e-3 + 800e-5));
+  CHECK(host({1, 1, 8}, decodes(800, 100)) == near(1e-3 + 100e-5));
+  CHECK(host({1, 1, 8}, decodes(3, 100)) == near(1e-3 + 1e-5));  // a rank has one or none
+  IterationMix mixed = decodes(800, 100);
+  mixed.chunks = 1.0;
+  mixed.chunk_tokens = mixed.chunk_keys = 100.0;
+  CHECK(host({1, 1, 8}, mixed) == near(1e-3 + 101e-5));
 }
 
 TEST_CASE("tensor ranks: no all-reduce alone, two a layer together, and more ranks shrink products") {

@@ -34,8 +34,8 @@ struct Priced {
   IterationPhysics physics{};
   IterationTables tables;
 
-  Priced(std::string_view model, const ServingLayout& layout)
-      : replica{made(model, layout)}, tables{make_iteration_tables(replica, stack, physics)} {}
+  Priced(std::string_view model, const ServingLayout& layout, const TableReach& reach = {})
+      : replica{made(model, layout)}, tables{make_iteration_tables(replica, stack, physics, reach)} {}
 
   static Replica made(std::string_view model, const ServingLayout& layout) {
     static const Catalog catalog = Catalog::standard();
@@ -120,6 +120,26 @@ TEST_CASE(
       }
     }
   }
+}
+
+TEST_CASE(
+    "tables: under attention-DP prompts lie in as many groups as there are, and each host has its own sequences") {
+  TableReach reach;
+  reach.tokens = 8 * 8192;
+  reach.chunk = 2000;
+  const Priced p{"qwen3-30b-a3b", {1, 1, 8}, reach};
+  for (const double count : {1.0, 3.0, 8.0}) {
+    CAPTURE(count);
+    IterationMix mix = decodes(240, 1500);
+    mix.chunks = mix.ending = count;
+    mix.chunk_tokens = mix.chunk_keys = 2000.0;
+    CHECK(p.by_tables(mix) == near(p.by_kernels(mix), 0.15));
+  }
+  // all groups' prompts in one iteration take little longer than one group's
+  IterationMix one = with_prompt(IterationMix{}, 2000, 2000);
+  IterationMix eight = one;
+  eight.chunks = eight.ending = 8.0;
+  CHECK(p.by_tables(eight) < 4.0 * p.by_tables(one));
 }
 
 TEST_CASE("tables: a step of decodes is the line that skips over many of them, to the picosecond") {

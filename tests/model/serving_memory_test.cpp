@@ -306,6 +306,14 @@ TEST_CASE("what does not fit says the number: weights, then one sequence, then w
   CHECK(m.verdict == Verdict::kv_cache_too_small);
   CHECK(m.broke == 10.0);
   CHECK(m.limit == doctest::Approx(5.0));
+  c.stages[0].weights = Bytes{75.0};
+  c.engine.uncertainty = Bytes{6.0};  // the pool is 15, a sequence 10: a smaller pool holds none
+  m = serving_memory(c, {0.9, 8, 1, 10});
+  CHECK(m.verdict == Verdict::kv_cache_uncertain);
+  CHECK(m.capacity == 1);
+  CHECK(m.broke == 10.0);
+  CHECK(m.limit == doctest::Approx(15.0));
+  c.engine.uncertainty = Bytes{};
   c.stages[0].weights = Bytes{50.0};
   c.engine.graphs = Bytes{20.0};  // beside vLLM's fraction: 90 + 20 of 100
   m = serving_memory(c, {0.9, 8, 1, 10});

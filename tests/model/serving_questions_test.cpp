@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of the planner's questions on serving memory, with their numbers: M13 S9 S10 P14.
 #include <headroom/hardware/catalog.hpp>
+#include <headroom/model/serve/least_iteration.hpp>
 #include <headroom/model/serve/memory.hpp>
 #include <headroom/model/serve/serving.hpp>
 #include <headroom/model/workload/model_library.hpp>
@@ -63,16 +64,11 @@ TEST_CASE("S10: 70B in INT8 on one 80 GB GPU leaves about 2 GB for the cache: fi
 TEST_CASE("a decode step reads the latent cache of MLA whole on every rank, and key-value heads split over tp") {
   const Catalog catalog = Catalog::standard();
   const ModelLibrary models = ModelLibrary::standard();
+  IterationMix four;
+  four.decodes = 4;
+  four.keys = 1280;
   const auto read = [&](const char* model, std::int64_t tp) {
-    ServingWorkload w;
-    w.gpus = tp;
-    w.layout = {tp, 1, 1};
-    w.isl = 1024;
-    w.osl = 512;
-    w.concurrency = 4;
-    return serve(models.find(model), catalog.device("b200-sxm-180gb"), find_rough_stack("rough-serve"),
-                 find_serving_stack(Engine::tensorrt_llm), w, nullptr)
-        .step_cache.raw();
+    return LeastIteration{models.find(model), catalog.device("b200-sxm-180gb"), {tp, 1, 1}, {}}.cache_read(four).raw();
   };
   // 27 layers of 512 + 64 elements; four sequences of 1024 + 512 / 2 tokens
   CHECK(read("deepseek-v2-lite", 1) == 4 * 1280 * 27 * 576 * 2.0);
@@ -84,15 +80,12 @@ TEST_CASE("a decode step reads the latent cache of MLA whole on every rank, and 
 
 TEST_CASE("a decode step reads the weights as stored: mxfp4 experts that the batch meets, the rest in 16 bit") {
   const Architecture gpt = ModelLibrary::standard().find("gpt-oss-120b");
-  ServingWorkload w;
-  w.weights = Precision::mxfp4;
-  w.concurrency = 1;
-  const ServingEstimate e = serve(gpt, Catalog::standard().device("b200-sxm-180gb"), find_rough_stack("rough-serve"),
-                                  find_serving_stack(Engine::vllm), w, nullptr);
+  const LeastIteration least{gpt, Catalog::standard().device("b200-sxm-180gb"), {}, {Precision::mxfp4}};
   const ParameterCount p = count_parameters(gpt);
-  // one token meets four experts of 128
-  CHECK(e.step_weights.raw() ==
-        doctest::Approx(2.0 * (p.total - p.experts) + stored_bytes(Precision::mxfp4) * p.experts * 4 / 128));
+  // one token meets four experts of 128, and looks up one row of the input table
+  CHECK(least.weights_read(1.0, ExpertsRead::expected).raw() ==
+        doctest::Approx(2.0 * (p.total - p.experts - p.embedding) +
+                        stored_bytes(Precision::mxfp4) * p.experts * 4 / 128));
 }
 
 TEST_CASE("narrow weights multiply in 16 bit where the chip lacks their rate, and in their own where it has it") {
@@ -108,20 +101,6 @@ TEST_CASE("narrow weights multiply in 16 bit where the chip lacks their rate, an
   CHECK(compute("a100-sxm-80gb", Precision::fp8) == Precision::bf16);
   CHECK(compute("v100-sxm2-32gb", Precision::nvfp4) == Precision::fp16);
   CHECK(compute("v100-sxm2-32gb", Precision::bf16) == Precision::bf16);  // not narrow: a missing peak stays an error
-}
-
-TEST_CASE("serving takes the shares of training: one table") {
-  const RoughStack train = find_rough_stack("rough-train");
-  const RoughStack serve = find_rough_stack("rough-serve");
-  REQUIRE(serve.sustained.size() == train.sustained.size());
-  for (const auto& [key, share] : train.sustained) {
-    CAPTURE(key);
-    const auto found = serve.sustained.find(key);
-    REQUIRE(found != serve.sustained.end());
-    CHECK(found->second.value == share.value);
-  }
-  CHECK(serve.interval == train.interval);
-  CHECK(serve.bandwidth_share.value == train.bandwidth_share.value);
 }
 
 TEST_CASE("P14: a 7B in fp16 on 80 GB runs as data-parallel replicas, a 70B takes TP2") {

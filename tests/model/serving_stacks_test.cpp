@@ -211,6 +211,33 @@ TEST_CASE("the numbers of all engines: unknown keys and fitted names that are no
   CHECK(problems[2].at.line == 6);
 }
 
+TEST_CASE("exchanges of experts: rules as the files state them, and what they may not say") {
+  const std::string vllm = text_of("model/stacks/serve/vllm.toml");
+  const ServingStack& stack = standard("vllm");
+  REQUIRE(stack.all_to_all.size() == 2);
+  CHECK(stack.all_to_all[0].over == ExchangeOver::domain);
+  CHECK(stack.all_to_all[0].domain_above == 8);
+  CHECK(stack.all_to_all[0].beyond_top_k);
+  CHECK(stack.all_to_all[1].over == ExchangeOver::hosts);
+  CHECK(stack.all_to_all[1].decodes == std::vector<std::string>{"deepep_ll_dispatch", "deepep_ll_combine"});
+  CHECK(stack.all_to_all[1].sms == 20.0);
+  for (const ServingStack& each : serving_stacks()) {
+    for (const AllToAllRule& rule : each.all_to_all) {
+      CAPTURE(each.id);
+      CHECK_FALSE(rule.source.empty());
+    }
+  }
+  const auto problems = stack_problems(
+      with(with(vllm, "over = \"hosts\"", "over = \"racks\""), "\"deepep_ll_combine\"", "\"deepep_ll_combined\""));
+  CHECK(std::any_of(problems.begin(), problems.end(), [](const Diagnostic& d) { return holds(d.message, "racks"); }));
+  CHECK(std::any_of(problems.begin(), problems.end(), [](const Diagnostic& d) {
+    return holds(d.message, "'deepep_ll_combined' is no measured dispatch or combine of experts");
+  }));
+  CHECK_FALSE(
+      stack_problems(with(vllm, "prompts = [\"deepep_normal_dispatch\", \"deepep_normal_combine\"]", "prompts = []"))
+          .empty());
+}
+
 TEST_CASE("every fitted number of the files that ship is one of its table, and says what it rests on") {
   for (const ServingStack& stack : serving_stacks()) {
     CAPTURE(stack.id);
@@ -263,6 +290,35 @@ TEST_CASE("errors of a class: the stack's own where it has one of that quantity 
         "80 % of 50 measured TPOTs of dense models by vllm lie within -10 to +10 % of what the model says");
   CHECK(confidence.of("sglang", ServingQuantity::rate, true).text() ==
         "80 % of 50 measured rates of models with experts lie within -45 to +100 % of what the model says");
+}
+
+TEST_CASE("experts over NICs: as wide as the few published pools were off, and never narrower than the class") {
+  WideExpertErrors wide;
+  wide.pools = 5;
+  wide.sources = 2;
+  wide.low = 0.5;
+  wide.high = 1.25;
+  ServingErrors rate;
+  rate.stack = "vllm";
+  rate.quantity = ServingQuantity::rate;
+  rate.experts = true;
+  rate.rows = 50;
+  rate.low = 0.8;
+  rate.high = 1.5;
+  const ServingErrors wider = over_nics(rate, wide);
+  CHECK(wider.low == 0.5);
+  CHECK(wider.high == 1.5);
+  CHECK(
+      wider.text() ==
+      "80 % of 50 measured rates of models with experts by vllm lie within -20 to +50 % of what the model says, none "
+      "with experts that tokens meet over NICs; 5 published pools of such, of 2 sources, widen the interval to -50 to "
+      "+50 %");
+  // a rate at half is a time twice as long
+  rate.quantity = ServingQuantity::tpot;
+  CHECK(over_nics(rate, wide).low == 0.8);
+  CHECK(over_nics(rate, wide).high == 2.0);
+  CHECK(wide_expert_errors().low < serving_confidence().of("vllm", ServingQuantity::rate, true).low);
+  CHECK(wide_expert_errors().pools > 0);
 }
 
 TEST_CASE("a file of classes: wrong factors, unknown quantities and keys, and missing classes of any, all at once") {

@@ -57,6 +57,40 @@ TEST_CASE("stages of a pipeline each take their part of a static batch, and wait
   CHECK(s.requests_per_s == near(2 * 2 / ((1 + 0.3 / 2) * (1.2e-3 + 10 * 1.002e-3))));
 }
 
+TEST_CASE("closed: prompts that come in the time of one step share it, each in an attention group of its own") {
+  // 100 of 101 others' prompts of 100 tokens come in 50 steps: two a step
+  SteadyLoad l = load(100, 50, 101, 101);
+  std::vector<double> chunks;
+  const auto of_busiest = [&](const IterationMix& mix) {
+    chunks.push_back(mix.chunks);
+    return 1e-3 + 1e-5 * (mix.chunks > 0.0 ? mix.chunk_tokens : 0.0);  // each group beside the others
+  };
+  const SteadyState one = closed_loop(of_busiest, l, habits);
+  CHECK(one.tpot.raw() == near(1e-3 + 100.0 / 50 * 1e-3));
+  CHECK(chunks[1] == 1.0);
+  chunks.clear();
+  l.groups = 8;
+  const SteadyState eight = closed_loop(of_busiest, l, habits);
+  CHECK(chunks[1] == near(2.0));
+  CHECK(eight.tpot.raw() == near(1e-3 + 100.0 / 50 * 1e-3 / 2));
+  // no more of them than groups
+  chunks.clear();
+  l = load(100, 5, 101, 101);
+  l.groups = 8;
+  static_cast<void>(closed_loop(of_busiest, l, habits));
+  CHECK(chunks[1] == near(8.0));
+}
+
+TEST_CASE("the pools of a disaggregated deployment: prompts alone in full iterations, decodes alone") {
+  SteadyLoad l = load(100, 50, 20, 20);
+  l.chunk = 400;
+  l.groups = 2;
+  CHECK(prefill_pool(by_tokens, l).requests_per_s == near(8 / 1.8e-3));  // 800 tokens an iteration
+  const SteadyState decodes = decode_pool(by_tokens, l, habits);
+  CHECK(decodes.tpot.raw() == near(1.02e-3));
+  CHECK(decodes.output_tokens_per_s == near(20 / 1.02e-3));
+}
+
 TEST_CASE("saturated: each sequence's prompt falls into one step of the cycle in which it decodes its output") {
   // 20 prompts of 100 tokens in 20 of 100 steps, each beside 19 decodes
   const SteadyState s = saturated(by_tokens, load(100, 100, 20, 20), habits);

@@ -187,6 +187,30 @@ TEST_CASE("70B on T4 is listed as infeasible with its numbers; the others are ra
   CHECK(strict.ranking[1].standing == Standing::misses);
 }
 
+TEST_CASE("a plan of bounds alone is held beside others by its memory: no time, no ratio, no rank") {
+  const auto fp8 = [](const char* gpu, const char* tp) {
+    return serve({std::string{"hardware.gpu="} + gpu, "hardware.gpus=8", std::string{"strategy.tp="} + tp,
+                  "serving.weights=fp8", "money.price=3 $/h"});
+  };
+  const Comparison c = compared({fp8("h200-sxm-141gb", "8"), fp8("mi300x", "8")});
+  CHECK(c.reference == 0);
+  CHECK(c.plans[1].plan.feasible());
+  CHECK(c.plans[1].samples_per_second == 0.0);
+  CHECK_FALSE(c.plans[1].difference);
+  CHECK(c.plans[1].untimed().find("mi300x") != std::string::npos);
+  CHECK(c.plans[0].untimed().empty());
+  REQUIRE(c.ranking.size() == 2);
+  CHECK(c.ranking[0].offer == 0);
+  CHECK(c.ranking[1].standing == Standing::untimed);
+  CHECK(c.ranking[1].samples_per_dollar == 0.0);
+  // nor are layouts of one such SKU ordered
+  const Comparison layouts = compared({fp8("mi300x", "1"), fp8("mi300x", "8")});
+  CHECK_FALSE(layouts.plans[0].difference);
+  CHECK_FALSE(layouts.plans[1].difference);
+  CHECK(layouts.ranking[0].standing == Standing::untimed);
+  CHECK(layouts.ranking[1].standing == Standing::untimed);
+}
+
 TEST_CASE("what cannot be compared is refused") {
   CHECK(refusal({train()}).find("two scenario files or more") != std::string::npos);
   CHECK(refusal({train(), serve({"hardware.gpu=h100-sxm-80gb"})}).find("plans of one kind") != std::string::npos);

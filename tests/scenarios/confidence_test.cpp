@@ -55,6 +55,14 @@ width_80 = 0.2
 width_90 = 0.3
 level = 0.1
 shape = 0.1
+[class.wide-experts]
+rows = 10
+sources = 2
+width_50 = 0.1
+width_80 = 0.3
+width_90 = 0.4
+level = 0.1
+shape = 0.1
 [measured]
 skus = ["h100-sxm-80gb"]
 software = ["megatron-core"]
@@ -137,6 +145,35 @@ TEST_CASE("what nobody measured is told and widens nothing") {
   const PlanConfidence far = confidence_of(train(run_scenario({"hardware.gpu=b200-sxm-180gb"})), ground);
   REQUIRE(far.outside.size() == 2);
   CHECK(far.outside[1] == "generation blackwell: no measured row of it");
+}
+
+TEST_CASE("experts whose ranks lie in several NVLink domains widen the interval, within one domain they do not") {
+  const std::vector<std::string> base{"model=mixtral-8x7b", "hardware.gpus=64", "strategy.tp=1", "strategy.pp=1"};
+  const auto planned = [&](const char* ep, const char* gpu) {
+    std::vector<std::string> more = base;
+    more.push_back(std::string{"strategy.ep="} + ep);
+    more.push_back(std::string{"hardware.gpu="} + gpu);
+    more.emplace_back("model=qwen3-235b-a22b");
+    return make_plan(run_scenario(std::move(more)), false);
+  };
+  const Plan inside = planned("8", "h100-sxm-80gb");
+  const Plan across = planned("32", "h100-sxm-80gb");
+  REQUIRE(inside.confidence);
+  REQUIRE(across.confidence);
+  CHECK(inside.confidence->run_class == RunClass::experts);
+  CHECK(across.confidence->run_class == RunClass::wide_experts);
+  CHECK(across.confidence->width > inside.confidence->width);
+  const auto& step = std::get<TrainPlan>(across.answer).step;
+  if (step.mid.raw() > 0.0) {
+    CHECK(step.high / step.mid == doctest::Approx(1.0 + across.confidence->width));
+  }
+  // 32 ranks of an NVL72 are one domain
+  CHECK(planned("32", "gb200-nvl72").confidence->run_class == RunClass::experts);
+  // never narrower than the class it would be, and no part of what nobody measured
+  Confidence narrow = step_confidence();
+  narrow.classes[static_cast<std::size_t>(RunClass::wide_experts)].width_80 = 0.01;
+  CHECK(wide_class(narrow, RunClass::experts) == RunClass::experts);
+  CHECK(widest_class(step_confidence()) != RunClass::wide_experts);
 }
 
 TEST_CASE("a broken table tells every problem at once") {

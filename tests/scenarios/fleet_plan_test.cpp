@@ -44,6 +44,27 @@ const ServeScenario& serving(const FleetOption& option) {
 
 }  // namespace
 
+TEST_CASE("a replica whose pool may hold no request is left out by its parts, with what would let it hold one") {
+  const FleetPlan answer = plan({"model=llama3.1-70b", "strategy.tp=2", "traffic.rate=12 req/s", "slo.ttft_p95=1 s",
+                                 "traffic.prompt={mean=1024}", "traffic.output={mean=256}"});
+  REQUIRE_FALSE(answer.feasible());
+  REQUIRE(answer.dropped.size() == 1);
+  const std::string& why = answer.dropped.front().why;
+  // 0.24 GiB of pool, 0.8 GiB of uncertainty, 0.195 GiB a sequence
+  CHECK(why.find("the KV pool is 250 MiB give or take 819 MiB, one sequence 200 MiB per GPU") != std::string::npos);
+  CHECK(why.find("it would with serving.weights = \"fp8\"") != std::string::npos);
+  CHECK(why.find("serving.memory_fraction = 0.9") != std::string::npos);
+  CHECK(why.find("strategy.tp = 4") != std::string::npos);
+  for (const char* way : {"serving.weights=fp8", "strategy.tp=4"}) {
+    const FleetPlan mended =
+        plan({"model=llama3.1-70b", "strategy.tp=2", way, "traffic.rate=2 req/s", "slo.ttft_p95=1 s",
+              "slo.tpot_p95=60 ms", "traffic.prompt={mean=1024}", "traffic.output={mean=256}", "traffic.requests=200"});
+    CAPTURE(way);
+    CHECK(std::none_of(mended.dropped.begin(), mended.dropped.end(),
+                       [](const DroppedOption& d) { return d.why.find("KV pool") != std::string::npos; }));
+  }
+}
+
 TEST_CASE("a fleet keeps its promises, and with one replica less it does not") {
   const FleetPlan answer = plan({"strategy.tp=1"});
   REQUIRE(answer.feasible());

@@ -98,6 +98,8 @@ TEST_CASE("a pool within its uncertainty of nothing does not fit, and says how m
   const ServePlan& answer = answer_of(plan);
   CHECK(answer.estimate.memory.capacity == 1);
   CHECK(answer.estimate.memory.capacity_low == 0);
+  CHECK(answer.estimate.verdict == Verdict::kv_cache_uncertain);
+  CHECK(answer.estimate.broke == 1280 * 320 * 1024 / 2.0);  // the sequence, without the pool's uncertainty
   CHECK_FALSE(plan.feasible());
   CHECK(answer.verdict.starts_with("may not fit: the KV pool is 250 MiB give or take 819 MiB"));
   CHECK(answer.verdict.find("1 (0 to 5) of the 64 asked sequences run at once") != std::string::npos);
@@ -199,6 +201,126 @@ TEST_CASE("remedies come in the order of harm: slots, the fraction up to the def
   const std::vector<std::string> above = first({"serving.memory_fraction=0.95", "hardware.gpus=1", "strategy.tp=1"});
   CHECK(std::none_of(above.begin(), above.end(),
                      [](const std::string& change) { return change.find("memory_fraction") != std::string::npos; }));
+}
+
+TEST_CASE("beside the smallest change stand narrower weights on the same GPUs, as the SKU multiplies them") {
+  const std::vector<std::string> one{"hardware.gpus=1", "strategy.tp=1", "serving.concurrency=8"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), one.begin(), one.end());
+    return answer_of(memory_of(std::move(more)));
+  };
+  const ServePlan hopper = with({});
+  CHECK(hopper.changes.front() == "hardware.gpus = 2");
+  REQUIRE_FALSE(hopper.changes_of_weights.empty());
+  CHECK(hopper.changes_of_weights.front() == "serving.weights = \"fp8\"");
+  std::vector<std::string> changed = one;
+  for (const std::string& change : hopper.changes_of_weights) {
+    changed.push_back(change);
+  }
+  CHECK(memory_of(changed).feasible());
+  // no fp8 products on Ampere: integers, which are unpacked
+  CHECK(with({"hardware.gpu=a100-sxm-80gb"}).changes_of_weights.front() == "serving.weights = \"int4\"");
+  CHECK(memory_of({}).feasible());
+  CHECK(answer_of(memory_of({})).changes_of_weights.empty());
+}
+
+TEST_CASE("weights that nobody states are the checkpoint's own, and the plan says so") {
+  const auto asked = [](std::vector<std::string> more) {
+    std::vector<std::string> all{"kind=serve",      "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8", "serving.isl=1024",
+                                 "serving.osl=256", "serving.concurrency=8",      "strategy.tp=8"};
+    all.insert(all.end(), more.begin(), more.end());
+    return scenario_from_overrides(all, sources());
+  };
+  const auto weights = [&](std::vector<std::string> more) {
+    return std::get<ServeScenario>(asked(std::move(more)).question).work.weights;
+  };
+  CHECK(weights({"model=gpt-oss-120b"}) == Precision::mxfp4);
+  CHECK(weights({"model=deepseek-v3"}) == Precision::fp8);
+  CHECK(weights({"model=llama3-70b"}) == Precision::bf16);
+  CHECK(weights({"model=gpt-oss-120b", "serving.weights=bf16"}) == Precision::bf16);
+  CHECK(weights({"model=llama3-70b", "serving.weights=awq"}) == Precision::int4);
+  CHECK(weights({"model=llama3-70b", "serving.weights=gptq"}) == Precision::int4);
+  const Plan own = make_plan(asked({"model=gpt-oss-120b"}), false, PlanPart::memory);
+  CHECK(told(own, "serving.weights = mxfp4 (the checkpoint's own format: openai/gpt-oss-120b"));
+  CHECK(told(make_plan(asked({"model=llama3-70b"}), false, PlanPart::memory),
+             "serving.weights = bf16 (not stated; the checkpoint is not quantised)"));
+  CHECK(told(make_plan(asked({"model=llama3-70b", "serving.weights=awq"}), false, PlanPart::memory),
+             "serving.weights = int4 (awq"));
+}
+
+TEST_CASE("wider weights than the checkpoint's own have those as the first remedy") {
+  std::vector<std::string> one{"model=gpt-oss-120b", "hardware.gpus=1", "strategy.tp=1", "serving.concurrency=8"};
+  const ServePlan wide = answer_of(memory_of(one));
+  CHECK(wide.estimate.verdict == Verdict::out_of_memory);
+  REQUIRE_FALSE(wide.changes.empty());
+  CHECK(wide.changes.front() == "serving.weights = \"mxfp4\"");
+  one.insert(one.end(), wide.changes.begin(), wide.changes.end());
+  CHECK(memory_of(one).feasible());
+}
+
+TEST_CASE("a checkpoint's format does not touch its training") {
+  const auto memory = [](std::vector<std::string> more) {
+    std::vector<std::string> all{"kind=train",
+                                 "model.base=gpt-oss-20b",
+                                 "hardware.gpu=h100-sxm-80gb",
+                                 "hardware.gpus=64",
+                                 "training.seq_len=4096",
+                                 "training.global_batch=64",
+                                 "training.precision=bf16",
+                                 "strategy.ep=8"};
+    all.insert(all.end(), more.begin(), more.end());
+    return std::get<TrainPlan>(make_plan(scenario_from_overrides(all, sources()), false, PlanPart::memory).answer)
+        .memory.mid.raw();
+  };
+  CHECK(memory({}) == memory({"model.weights.format=bf16"}));
+}
+
+TEST_CASE("where nobody measured kernels a plan answers its memory and bounds: no interval, price or energy") {
+  const std::vector<std::string> amd{"hardware.gpu=mi300x", "serving.weights=fp8", "money.price=3 $/h"};
+  const Plan plan = make_plan(question(amd), false);
+  CHECK(plan.feasible());
+  const ServePlan& answer = answer_of(plan);
+  CHECK_FALSE(answer.times);
+  REQUIRE(answer.bound);
+  CHECK(answer.untimed.find("mi300x") != std::string::npos);
+  CHECK(answer.tpot.high.raw() == 0.0);
+  CHECK(answer.output_tokens_per_s.mid == 0.0);
+  CHECK(answer.cost_per_million_output_tokens.mid.raw() == 0.0);
+  CHECK_FALSE(answer.energy);
+  // a token takes at least what its weights take to read: 68.7 GB of products in fp8, and 2 GB of head, over 8 GPUs
+  CHECK(answer.bound->tpot.raw() > 70e9 / 8 / 5.3e12);
+  CHECK(answer.bound->output_tokens_per_s * answer.bound->tpot.raw() <= 64.0);
+  // of a SKU whose kernels were measured the answer stays behind the bound
+  const Plan measured = make_plan(question({"serving.weights=fp8"}), false);
+  const ServeScenario& s = std::get<ServeScenario>(measured.scenario.question);
+  const ServingBound bound = serving_bound(s.architecture, s.device, s.work, answer_of(measured).estimate);
+  CHECK(answer_of(measured).tpot.mid > bound.tpot);
+  CHECK(answer_of(measured).output_tokens_per_s.mid < bound.output_tokens_per_s);
+}
+
+TEST_CASE("wide expert parallelism scales: eight times the GPUs give several times the tokens of a large batch") {
+  const auto served = [](const char* ep) {
+    const std::string n{ep};
+    return make_plan(question({"model=deepseek-v3", "hardware.gpu=h200-sxm-141gb", "hardware.gpus=" + n,
+                               "strategy.tp=1", "strategy.ep=" + n, "serving.isl=2000", "serving.osl=1000",
+                               "serving.concurrency=2048", "serving.weights=fp8"}),
+                     false);
+  };
+  const Plan host = served("8");
+  const Plan four = served("32");
+  const Plan eight = served("64");
+  const auto rate = [](const Plan& plan) { return answer_of(plan).output_tokens_per_s.mid; };
+  CHECK(rate(four) > 2.5 * rate(host));
+  CHECK(rate(eight) > 1.2 * rate(four));
+  CHECK(rate(eight) < 8.0 * rate(host));
+  // no measured class holds such layouts: wider than within a host, and said
+  const auto width = [&](const Plan& plan) {
+    const Interval<double>& r = answer_of(plan).output_tokens_per_s;
+    return r.high / r.low;
+  };
+  CHECK(width(eight) > width(host));
+  CHECK(answer_of(eight).times_source.find("experts that tokens meet over NICs") != std::string::npos);
+  CHECK(answer_of(host).times_source.find("NICs") == std::string::npos);
 }
 
 TEST_CASE("an encoder is not served: it has no cache and writes nothing") {

@@ -212,8 +212,73 @@ TEST_CASE("measured rows that nothing answers are unsupported, each with the rea
   c = run();
   c.model = "llama3-70b";
   CHECK(why(c).find("does not fit") != std::string::npos);
-  c = run();
-  c.gpus = 4;
-  c.options["attention_dp"] = "1";
-  CHECK(why(c) == "not published: ep of an attention-DP layout");
+}
+
+namespace {
+
+ServingConfiguration experts() {
+  ServingConfiguration c = run();
+  c.model = "Qwen3-30B-A3B";
+  c.engine = "TensorRT-LLM (PyTorch backend)";
+  c.engine_version = "1.0";
+  c.gpus = c.tp = 4;
+  c.concurrency = 256;
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("attention-DP without a published ep runs attention and experts over all of its tensor ranks") {
+  ServingConfiguration blank = experts();
+  blank.options["attention_dp"] = "1";
+  ServingConfiguration stated = experts();
+  stated.tp = 1;
+  stated.ep = 4;
+  REQUIRE(predicted(blank).status == RowStatus::ok);
+  CHECK(predicted(blank).predicted == predicted(stated).predicted);
+  CHECK(predicted(blank).predicted != predicted(experts()).predicted);
+  // of a network without experts there is no such layout
+  ServingConfiguration dense = run();
+  dense.gpus = dense.tp = 4;
+  dense.options["attention_dp"] = "1";
+  CHECK(predicted(dense).status == RowStatus::unsupported);
+}
+
+TEST_CASE("a disaggregated row's TPOT is its decode pool's: no prompts of others, its clients over its workers") {
+  ServingConfiguration whole = experts();
+  ServingConfiguration apart = experts();
+  apart.disaggregated = true;
+  apart.gpus = 20;
+  apart.options["decode_workers"] = "4";
+  apart.concurrency = 4 * 256;
+  const RowPrediction pool = predicted(apart);
+  REQUIRE(pool.status == RowStatus::ok);
+  CHECK(pool.predicted < predicted(whole).predicted);
+  // what one worker of as many clients takes, however long the prompts that another pool computed
+  ServingConfiguration one = apart;
+  one.options["decode_workers"] = "1";
+  one.concurrency = 256;
+  CHECK(predicted(one).predicted == near(pool.predicted));
+  CHECK(predicted(apart, "ttft_ms_mean").why.find("no one pool's") != std::string::npos);
+  CHECK(predicted(apart, "output_tokens_per_s", "tokens/s").status == RowStatus::unsupported);
+  apart.dp = 4;
+  apart.options["decode_moe_tp"] = "4";
+  CHECK(predicted(apart).why.find("decode_moe_tp") != std::string::npos);
+}
+
+TEST_CASE("a pool measured by itself: the rate of its decodes, or of its prompts") {
+  ServingConfiguration decode = experts();
+  decode.options["pool"] = "decode";
+  decode.options.erase("scenario");
+  const double tpot = predicted(decode).predicted;
+  CHECK(predicted(decode, "output_tokens_per_s", "tokens/s").predicted == near(256 / (1e-3 * tpot)));
+  ServingConfiguration prefill = experts();
+  prefill.options["pool"] = "prefill";
+  prefill.osl.reset();
+  prefill.concurrency.reset();
+  const RowPrediction input = predicted(prefill, "input_tokens_per_s", "tokens/s");
+  REQUIRE(input.status == RowStatus::ok);
+  CHECK(input.predicted < input.fastest);
+  CHECK(predicted(prefill).status == RowStatus::unsupported);
+  CHECK(predicted(experts(), "input_tokens_per_s", "tokens/s").status == RowStatus::unsupported);
 }

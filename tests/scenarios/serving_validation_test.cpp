@@ -103,13 +103,13 @@ TEST_CASE("what cannot be computed is unsupported with the reason") {
   CHECK(predicted(row).status == RowStatus::unsupported);
 }
 
-TEST_CASE("attention-DP rows on more than one GPU without ep are unsupported, not replicas") {
+TEST_CASE("attention-DP rows without ep spread over their tensor ranks, which a network without experts cannot") {
   Row row;
   row.options += ";attention_dp=1";
   CHECK(predicted(row).status == RowStatus::ok);  // one GPU is one group
-  row.gpus = "8";
+  row.gpus = row.tp = "8";
   CHECK(predicted(row).status == RowStatus::unsupported);
-  CHECK(predicted(row).why == "not published: ep of an attention-DP layout");
+  CHECK(predicted(row).why == "ep 8 on a model without experts");
   row.options = Row{}.options + ";attention_dp=0";
   CHECK(predicted(row).status == RowStatus::ok);
 }

@@ -39,7 +39,8 @@ SimulatedReplica simulated_replica(const Replica& replica,
   // More places than blocks are never filled, but tables would have to reach that far.
   e.max_num_seqs = std::min(limits.max_num_seqs * groups, e.blocks);
   const std::int64_t longest = habits.longest > 0 ? habits.longest : limits.sequence_tokens;
-  const TableReach reach{e.max_num_seqs, e.max_num_tokens, std::max<std::int64_t>(2, longest)};
+  const TableReach reach{e.max_num_seqs, e.max_num_tokens, std::max<std::int64_t>(2, longest),
+                         std::min(habits.prompt, limits.max_num_tokens)};
   if (habits.drafting != nullptr) {
     e.speculation = habits.drafting->speculation();
   }

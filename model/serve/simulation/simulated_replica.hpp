@@ -32,6 +32,7 @@ struct SimulatedReplica {
 struct SimulatedHabits {
   std::optional<bool> chunked_prefill;  ///< nullopt: as the scheduler's default
   std::int64_t longest = 0;             ///< tokens that a sequence may grow to, for the tables; 0: the limits' length
+  std::int64_t prompt = 0;              ///< tokens of a usual prompt, for the tables (TableReach::chunk); 0: not known
   double clock = 1.0;                   ///< of what multiplies, under a power cap
   MixTerms terms;                       ///< the replica's kernels where they were priced before; empty: priced here
   const Drafting* drafting = nullptr;   ///< of an engine that speculates
