@@ -300,12 +300,15 @@ std::string ranking_text(const Comparison& c) {
   for (const RankedOffer& r : c.ranking) {
     const bool ranks = r.standing == Standing::meets;
     place += ranks ? 1 : 0;
-    const std::string why = r.standing == Standing::misses       ? "misses the objective"
-                            : r.standing == Standing::unpriced   ? "no price given"
-                            : r.standing == Standing::untimed    ? "no time to rank it by"
-                            : r.standing == Standing::infeasible ? "infeasible: " + verdict_of(c.plans[r.offer])
-                            : c.plans[r.offer].near_best         ? "not surely less than the first"
-                                                                 : "";
+    std::string why = r.standing == Standing::misses       ? "misses the objective"
+                      : r.standing == Standing::unpriced   ? "no price given"
+                      : r.standing == Standing::untimed    ? "no time to rank it by"
+                      : r.standing == Standing::infeasible ? "infeasible: " + verdict_of(c.plans[r.offer])
+                      : c.plans[r.offer].near_best         ? "not surely less than the first"
+                                                           : "";
+    if (c.plans[r.offer].crosses) {
+      why += (why.empty() ? "" : "; ") + std::string{"keeps the objective at the middle, misses it at the slow end"};
+    }
     table.row({(ranks ? std::to_string(place) + ". " : "-  ") + label(r.offer),
                r.samples_per_dollar > 0.0 ? format_number(r.samples_per_dollar) : "", why});
   }
@@ -425,6 +428,7 @@ std::string comparison_json(const Comparison& c) {
     json.member("plan", static_cast<std::int64_t>(r.offer));
     json.member("standing", standing_names[static_cast<std::size_t>(r.standing)]);
     json.member("near_best", c.plans[r.offer].near_best);
+    json.member("crosses_objective", c.plans[r.offer].crosses);
     if (r.samples_per_dollar > 0.0) {
       json.member(c.serving ? "output_tokens_per_usd" : "sequences_per_usd", r.samples_per_dollar);
     }

@@ -15,10 +15,14 @@ namespace headroom::cli {
 
 /// "take 12 GPUs, 3 replicas of ...", or that nothing keeps what is promised.
 [[nodiscard]] std::string fleet_verdict(const FleetPlan& plan);
-/// How many such replicas would keep what is missed; empty where nothing is missed.
+/// Where the stated replicas are too few: how many would keep what is missed.
 [[nodiscard]] std::string fleet_way_out(const FleetPlan& plan);
 
-/// The promise whose limit an option comes nearest to, or misses by most.
+/// "at the middle 8 GPUs would do: ...": with replicas as fast as the model says. Empty where that is the fleet taken,
+/// or none would.
+[[nodiscard]] std::string fleet_at_middle(const FleetPlan& plan);
+
+/// The promise whose limit an option comes nearest to at the slow end, or misses by most there.
 struct TightestPromise {
   std::string service_class, promise;  ///< "all", "ttft_p95"
   double of_limit = 0.0;               ///< reached over the limit

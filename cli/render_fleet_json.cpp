@@ -13,11 +13,16 @@
 namespace headroom::cli {
 namespace {
 
+void size_members(JsonWriter& json, const FleetSize& size) {
+  json.member("replicas", size.replicas);
+  json.member("spare", size.spare);
+  json.member("prefill_replicas", size.prefill_replicas);
+}
+
 void sized_members(JsonWriter& json, const SizedFleet& fleet) {
-  json.member("replicas", fleet.replicas);
-  json.member("spare", fleet.spare);
-  json.member("prefill_replicas", fleet.prefill_replicas);
+  size_members(json, fleet);
   json.member("keeps", fleet.keeps());
+  json.member("keeps_at_middle", fleet.keeps_at_middle());
   const ServingMetrics& m = fleet.metrics;
   summary(json, "ttft_s", m.all.ttft);
   summary(json, "tpot_s", m.all.tpot);
@@ -29,6 +34,8 @@ void sized_members(JsonWriter& json, const SizedFleet& fleet) {
   json.member("input_tokens_per_s", m.all.input_tokens_per_s);
   json.member("overloaded", fleet.overloaded());
   json.member("saturation_req_per_s", fleet.saturation.raw());
+  json.member("load_share", fleet.load());
+  json.member("slow_end_load_share", fleet.load_at_slow_end());
   json.member("knee_req_per_s", fleet.knee.raw());
   json.member("busy", m.pool.busy);
   json.member("kv_mean", m.pool.kv_mean);
@@ -37,6 +44,22 @@ void sized_members(JsonWriter& json, const SizedFleet& fleet) {
   json.member("preemptions", m.pool.preemptions);
   json.member("queue_mean", m.queue_mean);
   json.member("simulated_requests", m.all.requests);
+}
+
+/// What would do if replicas were as fast as the model says.
+void middle_object(JsonWriter& json, const FleetOption& o) {
+  if (!o.sized || !o.sized->middle) {
+    return;
+  }
+  json.key("at_middle");
+  json.compact_next();
+  json.begin_object();
+  json.member("gpus", o.sized->middle->gpus);
+  size_members(json, *o.sized->middle);
+  if (o.per_hour_at_middle.raw() > 0.0) {
+    json.member("usd_per_h", o.per_hour_at_middle.raw());
+  }
+  json.end_object();
 }
 
 void option_object(JsonWriter& json, const FleetOption& o, bool front) {
@@ -55,6 +78,7 @@ void option_object(JsonWriter& json, const FleetOption& o, bool front) {
   json.end_array();
   json.member("gpus", o.gpus);
   json.member("front", front);
+  middle_object(json, o);
   interval(json, "replicas_needed", o.replicas);
   if (o.per_hour.raw() > 0.0) {
     json.member("usd_per_h", o.per_hour.raw());
@@ -141,7 +165,8 @@ void promise_array(JsonWriter& json, const ServingSimulation& simulated) {
     json.member("promise", key_of(p.promise));
     json.member("limit_s", p.promise.limit.raw());
     interval(json, "reached_s", p.interval);
-    json.member("kept", p.kept);
+    json.member("kept", p.kept_at_slow_end);
+    json.member("kept_at_middle", p.kept);
     json.member("unanswered_share", p.unanswered);
     json.end_object();
   }
@@ -182,6 +207,10 @@ std::string fleet_json(const FleetPlan& plan) {
   json.member("verdict_text", fleet_verdict(plan));
   if (const std::string way_out = fleet_way_out(plan); !way_out.empty()) {
     json.member("way_out", way_out);
+  }
+  if (plan.at_middle) {
+    json.member("middle_text", fleet_at_middle(plan));
+    json.member("middle_option", static_cast<std::int64_t>(*plan.at_middle));
   }
   if (plan.question) {
     const auto& asked = std::get<ServeScenario>(plan.question->question);

@@ -23,13 +23,66 @@ std::string layout_text(const ServingLayout& layout) {
   return text + (layout.ep > 1 ? ", ep " + std::to_string(layout.ep) : "");
 }
 
+/// "3 replicas".
+std::string count_text(std::int64_t count, const std::string& of) {
+  return std::to_string(count) + " " + of + (count == 1 ? "" : "s");
+}
+
+/// " (prompts apart on 2 replicas of tp 4)"; empty where replicas do both.
+std::string prefill_text(const FleetOption& option, std::int64_t replicas) {
+  const std::optional<DisaggregatedPrefill>& prefill = option.question().fleet->prefill;
+  return prefill
+             ? " (prompts apart on " + count_text(replicas, "replica") + " of tp " + std::to_string(prefill->tp) + ")"
+             : "";
+}
+
+/// What is searched and shows in no other word of an option: ", prices lambda-2026-08, market spot".
+std::string other_axes(const FleetOption& option) {
+  constexpr std::array keys{"money.prices", "money.market", "money.region", "hardware.node", "hardware.power_cap"};
+  std::string text;
+  for (const std::string& change : option.changes) {
+    const std::size_t equals = change.find('=');
+    const std::string key = change.substr(0, equals);
+    if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+      std::string name = key.substr(key.find('.') + 1);
+      std::replace(name.begin(), name.end(), '_', ' ');
+      text += ", " + name + " " + change.substr(equals + 1);
+    }
+  }
+  return text;
+}
+
 /// "h100-sxm-80gb, tp 4, vLLM, weights fp8, KV cache fp8".
-std::string option_text(const FleetOption& option) {
+std::string option_text(const FleetOption& option, std::int64_t prefill_replicas) {
   const ServeScenario& s = option.question();
-  return s.device.id + ", " + layout_text(s.work.layout) +
-         (s.fleet->prefill ? " (prompts apart, tp " + std::to_string(s.fleet->prefill->tp) + "), " : ", ") +
+  return s.device.id + ", " + layout_text(s.work.layout) + prefill_text(option, prefill_replicas) + ", " +
          std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]} + ", weights " +
-         std::string{name_of(s.work.weights)} + ", KV cache " + std::string{name_of(s.work.kv)};
+         std::string{name_of(s.work.weights)} + ", KV cache " + std::string{name_of(s.work.kv)} + other_axes(option);
+}
+std::string option_text(const FleetOption& option) {
+  return option_text(option, option.prefill_replicas());
+}
+
+/// "12 GPUs, 3 replicas of h100-sxm-80gb, tp 4, ..."; the spare replicas among them.
+std::string fleet_size_text(const FleetOption& option, const FleetSize& size) {
+  return count_text(size.gpus, "GPU") + ", " + count_text(size.replicas + size.spare, "replica") + " of " +
+         option_text(option, size.prefill_replicas);
+}
+
+bool all_kept(const FleetOption& option) {
+  return std::all_of(option.sized->slow_end.begin(), option.sized->slow_end.end(),
+                     [](const KeptPromise& one) { return one.kept; });
+}
+
+/// Whether what would do at the middle is another fleet than the one that is taken.
+bool other_at_middle(const FleetPlan& plan) {
+  if (!plan.at_middle) {
+    return false;
+  }
+  const FleetSize& middle = *plan.options[*plan.at_middle].sized->middle;
+  const FleetSize& taken = *plan.options.front().sized;
+  return *plan.at_middle > 0 || !plan.feasible() || middle.replicas != taken.replicas ||
+         middle.prefill_replicas != taken.prefill_replicas;
 }
 
 std::string heading(const FleetPlan& plan) {
@@ -53,12 +106,20 @@ std::string heading(const FleetPlan& plan) {
   return text + "\n\n";
 }
 
-std::string replicas_text(const Interval<double>& replicas) {
-  const std::string mid = format_count(replicas.mid);
-  return replicas.low < replicas.high
-             ? mid + "  (" + format_count(replicas.low) + " to " + format_count(replicas.high) +
-                   ", for replicas as fast and as slow as measured ones were)"
-             : mid;
+std::string replicas_text(const FleetOption& option) {
+  const Interval<double>& needed = option.replicas;
+  const auto count = [](double replicas) { return std::isfinite(replicas) ? format_count(replicas) : "none enough"; };
+  const std::string taken = std::to_string(option.sized->replicas);
+  if (needed.low == needed.high) {
+    return taken;
+  }
+  return taken + "  (" + count(needed.low) + " as fast as measured replicas were, " + count(needed.mid) +
+         " at the middle, " + count(needed.high) + " as slow)";
+}
+
+/// "0.831 $"; with its interval where there is one.
+std::string dollars_text(const Interval<Dollars>& dollars) {
+  return dollars.low < dollars.high ? interval_text(dollars) : format(dollars.mid);
 }
 
 std::string summary(const TimeSummary& times) {
@@ -72,9 +133,10 @@ std::string answer_table(const FleetPlan& plan) {
   const ServingMetrics& m = fleet.metrics;
   Table table{{"", ""}};
   table.left(1);
-  table.row({"replicas needed", replicas_text(best.replicas)});
+  table.row({"replicas", replicas_text(best)});
   if (fleet.spare > 0) {
-    table.row({"  and spare", std::to_string(fleet.spare) + ", without which the promises are kept"});
+    table.row({"  and spare", std::to_string(fleet.spare) +
+                                  (plan.feasible() ? ", without which the promises are kept" : ", not counted here")});
   }
   if (fleet.prefill_replicas > 0) {
     table.row({"prefill replicas", std::to_string(fleet.prefill_replicas)});
@@ -83,29 +145,31 @@ std::string answer_table(const FleetPlan& plan) {
   for (const JudgedPromise& p : plan.simulated->promises) {
     const std::string of = classes.size() == 1 ? "" : " of " + classes.at(p.service_class);
     table.row({key_of(p.promise) + of, interval_text(p.interval) + " of " + format(p.promise.limit) +
-                                           (!p.kept                             ? " promised: MISSED"
-                                            : p.interval.high > p.promise.limit ? " promised; missed at the slow end"
-                                                                                : " promised")});
+                                           (!p.kept               ? " promised: MISSED"
+                                            : !p.kept_at_slow_end ? " promised; missed at the slow end"
+                                                                  : " promised")});
   }
   table.row({"TTFT p50, p95, p99", summary(m.all.ttft)});
   table.row({"TPOT p50, p95, p99", summary(m.all.tpot)});
   table.row({"whole answer p50, p95, p99", summary(m.all.e2e)});
   table.row({"queue p50, p95, p99", summary(m.all.queue)});
-  const double rate = plan.options.front().sized->saturation.raw();
-  const double asked = best.question().traffic->rate().raw();
-  table.row({"load", percent(rate > 0.0 ? asked / rate : 0.0) + " of the " + rate_text(fleet.saturation) +
-                         " at which these replicas saturate"});
-  table.row({"knee", fleet.knee.raw() > 0.0 ? rate_text(fleet.knee) + ": the most at which the promises are kept"
-                                            : "none: the promises are kept at no rate that was tried"});
+  table.row({"load", percent(fleet.load()) + " of the " + rate_text(fleet.saturation) +
+                         " at which these replicas saturate; " + percent(fleet.load_at_slow_end()) +
+                         " at the slow end"});
+  if (!plan.simulated->promises.empty()) {
+    table.row({"knee", fleet.knee.raw() > 0.0
+                           ? rate_text(fleet.knee) + ": the most at which the promises are kept at the middle"
+                           : "none: the promises are kept at no rate that was tried"});
+  }
   table.row({"replicas busy",
              percent(m.pool.busy) + " of the time, " + format_number(m.pool.batch_mean) + " sequences an iteration"});
   table.row({"KV cache in use", percent(m.pool.kv_mean) + ", at most " + percent(m.pool.kv_peak) + "; " +
                                     std::to_string(m.pool.preemptions) + " preemptions"});
   if (best.per_hour.raw() > 0.0) {
     table.row({"cost per hour", format(best.per_hour)});
-    table.row({"cost per M output tokens", interval_text(best.per_million_output_of_all)});
-    table.row({"  apart: per M input tokens", interval_text(best.per_million_input)});
-    table.row({"  and per M output tokens", interval_text(best.per_million_output)});
+    table.row({"cost per M output tokens", dollars_text(best.per_million_output_of_all)});
+    table.row({"  apart: per M input tokens", dollars_text(best.per_million_input)});
+    table.row({"  and per M output tokens", dollars_text(best.per_million_output)});
   }
   energy_row(table, plan.energy, "output tokens");
   return table.text();
@@ -135,8 +199,9 @@ std::string autoscaling_table(const FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
   const Seconds period = best.question().traffic->day->period;
   const bool priced = best.scenario->money.price.has_value();
-  Table table{priced ? std::vector<std::string>{"over " + format(period), "GPU-hours", "cost", "miss [slo]", "replicas"}
-                     : std::vector<std::string>{"over " + format(period), "GPU-hours", "miss [slo]", "replicas"}};
+  const std::string title = "over " + format(period) + ", at the slow end";
+  Table table{priced ? std::vector<std::string>{title, "GPU-hours", "cost", "miss [slo]", "replicas"}
+                     : std::vector<std::string>{title, "GPU-hours", "miss [slo]", "replicas"}};
   const auto row = [&](const std::string& name, const ScaledFleet& f) {
     std::vector<std::string> cells{name, format_number(f.gpu_hours)};
     if (priced) {
@@ -154,11 +219,11 @@ std::string autoscaling_table(const FleetPlan& plan) {
 
 std::string options_table(const FleetPlan& plan) {
   const bool priced = plan.options.front().per_hour.raw() > 0.0;
-  std::vector<std::string> header{"ways to serve it", "GPUs", "replicas"};
+  std::vector<std::string> header{"ways to serve it", "GPUs", "at the middle", "replicas"};
   if (priced) {
     header.insert(header.end(), {"$/h", "$/M out"});
   }
-  header.insert(header.end(), {"TTFT p95", "TPOT p95", "load"});
+  header.insert(header.end(), {"TTFT p95", "TPOT p95", "slow load"});
   const bool promised = tightest_promise(plan.options.front()).has_value();
   if (promised) {
     header.emplace_back("tightest");
@@ -172,7 +237,8 @@ std::string options_table(const FleetPlan& plan) {
     const bool sized = o.sized.has_value();
     const double saturation = (sized ? o.sized->saturation : o.screened.saturation).raw();
     const bool front = std::find(plan.front.begin(), plan.front.end(), i) != plan.front.end();
-    std::vector<std::string> row{option_text(o), std::to_string(o.gpus),
+    const std::string at_middle = !sized ? "" : o.sized->middle ? std::to_string(o.sized->middle->gpus) : "none";
+    std::vector<std::string> row{option_text(o), std::to_string(o.gpus), at_middle,
                                  std::to_string(sized ? o.sized->replicas : o.screened_replicas)};
     if (priced) {
       row.push_back(format_number(o.per_hour.raw()));
@@ -182,12 +248,15 @@ std::string options_table(const FleetPlan& plan) {
     const Seconds tpot = sized ? o.sized->metrics.all.tpot.p95 : Seconds{o.screened.tpot.quantile(0.95)};
     const double rate = o.question().traffic->rate().raw();
     const auto cell = [](Seconds time) { return std::isnan(time.raw()) ? std::string{"-"} : format(time); };
-    row.insert(row.end(), {cell(ttft), cell(tpot), saturation > 0.0 ? percent(rate / saturation) : "-"});
+    row.insert(row.end(), {cell(ttft), cell(tpot), saturation > 0.0 ? percent(o.slowest * rate / saturation) : "-"});
     if (promised) {
       const std::optional<TightestPromise> tightest = tightest_promise(o);
       row.push_back(tightest ? tightest->promise + " " + percent(tightest->of_limit) : "");
     }
-    row.emplace_back(!sized ? "screened" : !o.sized->keeps() ? "misses" : front ? "front" : "");
+    row.emplace_back(!sized                        ? "screened"
+                     : o.keeps()                   ? front ? "front" : ""
+                     : !o.sized->keeps_at_middle() ? "misses"
+                                                   : "kept at the middle alone");
     table.row(std::move(row));
   }
   std::string text = table.text();
@@ -196,9 +265,13 @@ std::string options_table(const FleetPlan& plan) {
         "  " + std::to_string(plan.options.size() - most) + " more were screened (all of them with --format json)\n";
   }
   return text +
-         (promised ? "tightest: the promise that comes nearest to its limit, and how much of the limit it takes\n"
-                   : "") +
-         "front: no other is cheaper and faster in both; screened: by closed forms, not simulated\n";
+         (promised
+              ? "tightest: the promise that comes nearest to its limit at the slow end, and how much of the limit it "
+                "takes there\n"
+              : "") +
+         "front: no other is cheaper and faster in both; slow load: of the saturation at the slow end; screened: by "
+         "closed "
+         "forms, not simulated\n";
 }
 
 /// The shared pool beside a pool for each of its models.
@@ -294,22 +367,50 @@ std::string fleet_verdict(const FleetPlan& plan) {
     return "no fleet: of " + std::to_string(plan.combinations) + " ways to serve it none keeps what is promised";
   }
   const FleetOption& best = plan.options.front();
-  const std::int64_t replicas = best.sized->replicas + best.sized->spare;
-  return (plan.feasible() ? "take " : "misses what is promised: ") + std::to_string(best.gpus) +
-         (best.gpus == 1 ? " GPU, " : " GPUs, ") + std::to_string(replicas) +
-         (replicas == 1 ? " replica of " : " replicas of ") + option_text(best);
+  if (plan.feasible()) {
+    return "take " + fleet_size_text(best, *best.sized);
+  }
+  const bool promised = !best.sized->slow_end.empty();
+  const bool slow_alone = best.sized->keeps_at_middle();
+  if (!best.question().fleet->replicas && slow_alone) {
+    return "no fleet: at the slow end of measured replicas none keeps what is promised: " + best.why_not_slow;
+  }
+  return (promised && best.sized->overloaded() ? "overloaded, misses what is promised: "
+          : best.sized->overloaded()           ? "overloaded: "
+          : !slow_alone                        ? "misses what is promised: "
+          : promised && !all_kept(best)        ? "misses what is promised at the slow end of measured replicas: "
+                                               : "overloaded at the slow end of measured replicas: ") +
+         fleet_size_text(best, *best.sized);
 }
 
 std::string fleet_way_out(const FleetPlan& plan) {
-  if (plan.options.empty() || plan.feasible()) {
+  if (plan.options.empty() || plan.feasible() || !plan.options.front().question().fleet->replicas) {
     return {};
   }
   const FleetOption& best = plan.options.front();
-  const std::int64_t spare = best.question().fleet->spare_of(best.enough, best.served->simulated.gpus);
-  return best.enough > 0
-             ? std::to_string(best.enough) + " such replicas" +
-                   (spare > 0 ? " and " + std::to_string(spare) + " spare" : std::string{}) + " would keep it"
-             : "no number of such replicas keeps it";
+  const auto such = [&](std::int64_t replicas) {
+    const std::int64_t spare = best.question().fleet->spare_of(replicas, best.served->simulated.gpus);
+    return std::to_string(replicas) + " such " + (replicas == 1 ? "replica" : "replicas") +
+           (spare > 0 ? " and " + std::to_string(spare) + " spare" : std::string{});
+  };
+  if (best.enough > 0) {
+    return such(best.enough) + " would keep it";
+  }
+  return best.enough_at_middle > 0 ? "no number of such replicas keeps it at the slow end; at the middle " +
+                                         such(best.enough_at_middle) + " would"
+                                   : "no number of such replicas keeps it";
+}
+
+std::string fleet_at_middle(const FleetPlan& plan) {
+  if (!other_at_middle(plan)) {
+    return {};
+  }
+  const FleetOption& option = plan.options[*plan.at_middle];
+  const FleetSize& size = *option.sized->middle;
+  return "at the middle " + count_text(size.gpus, "GPU") +
+         " would do: " + count_text(size.replicas + size.spare, "replica") + " of " +
+         option_text(option, size.prefill_replicas) +
+         (option.per_hour_at_middle.raw() > 0.0 ? ", " + format(option.per_hour_at_middle) + " an hour" : "");
 }
 
 std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
@@ -322,19 +423,19 @@ std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
   };
   const std::vector<RequestClass>& classes = option.question().traffic->classes;
   if (option.sized) {
-    for (const KeptPromise& p : option.sized->promises) {
+    for (const KeptPromise& p : option.sized->slow_end) {
       judge(classes.at(p.service_class).name, p.promise, p.reached);
     }
     return tightest;
   }
-  const ServingScreen& screened = option.screened;
+  const ServingScreen& screened = option.screened_slow;
   const std::array<const TimeDistribution*, 3> times{&screened.ttft, &screened.tpot, &screened.e2e};
   for (const RequestClass& c : classes) {
     for (const TailObjective& o : c.objectives) {
       const TimeDistribution& time = *times[static_cast<std::size_t>(o.metric)];
       const bool mean = o.quantile == TailObjective::mean;
       if (!screened.overloaded) {
-        judge(c.name, o, Seconds{mean ? time.mean() : time.quantile(o.quantile)});
+        judge(c.name, o, option.slowest * Seconds{mean ? time.mean() : time.quantile(o.quantile)});
       }
     }
   }
@@ -348,8 +449,8 @@ std::string fleet_text(const FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
   std::string text = heading(plan);
   text += fleet_verdict(plan) + "\n";
-  if (const std::string way_out = fleet_way_out(plan); !way_out.empty()) {
-    text += way_out + "\n";
+  for (const std::string& line : {fleet_way_out(plan), fleet_at_middle(plan)}) {
+    text += line.empty() ? "" : line + "\n";
   }
   text += answer_table(plan);
   if (plan.combinations > 1) {

@@ -12,6 +12,18 @@ namespace {
 constexpr std::array<std::string_view, goal_count> goal_keys{
     "step_time_s", "time_s", "cost_dollars", "energy_j", "gpu_hours_per_million_samples", "gpus", "memory_bytes"};
 
+void limit_object(JsonWriter& json, std::string_view name, std::string_view key, const std::optional<LimitedBy>& by) {
+  if (by) {
+    json.key(name);
+    json.begin_object();
+    json.member("limit_" + std::string{key}, by->limit);
+    interval(json, "reached_" + std::string{key}, by->reached);
+    json.member("kept", by->kept);
+    json.member("kept_at_middle", by->kept_at_middle());
+    json.end_object();
+  }
+}
+
 void listed(JsonWriter& json, const ListedPlan& p) {
   json.begin_object();
   json.member("gpu", std::string_view{p.gpu});
@@ -29,6 +41,8 @@ void listed(JsonWriter& json, const ListedPlan& p) {
     json.member("price_usd_per_gpu_s", p.price.price->raw());
     json.member("price_source", std::string_view{p.price.source});
   }
+  limit_object(json, "deadline", "s", p.deadline);
+  limit_object(json, "budget", "dollars", p.budget);
   json.member("behind", p.behind);
   json.member("indistinguishable", p.indistinguishable);
   json.member("because", std::string_view{p.why});
@@ -103,6 +117,11 @@ std::string search_json(const SearchPlan& s) {
     json.key("taken");
     listed(json, s.recommended);
     json.member("taken_because", std::string_view{s.why_recommended});
+    if (s.at_middle) {
+      json.key("at_middle");
+      listed(json, *s.at_middle);
+      json.member("middle_text", std::string_view{s.middle_text});
+    }
     lists(json, s);
     json.key("plan");
     write_plan(json, *s.plan);

@@ -88,6 +88,33 @@ std::string space_text(const SearchPlan& s) {
   return text;
 }
 
+/// "45.2 d to 77.3 d, missed at the slow end": what a plan takes of a limit.
+template <class Quantity>
+std::string limit_cell(const LimitedBy& by) {
+  return format(Quantity{by.reached.low}) + " to " + format(Quantity{by.reached.high}) +
+         (by.kept               ? ", kept"
+          : by.kept_at_middle() ? ", missed at the slow end"
+                                : ", missed");
+}
+
+/// Columns of the deadline and the budget, where there are any.
+void add_limit_headers(std::vector<std::string>& header, const ListedPlan& p) {
+  if (p.deadline) {
+    header.push_back("of " + format(Seconds{p.deadline->limit}));
+  }
+  if (p.budget) {
+    header.push_back("of " + format(Dollars{p.budget->limit}));
+  }
+}
+void add_limit_cells(std::vector<std::string>& cells, const ListedPlan& p) {
+  if (p.deadline) {
+    cells.push_back(limit_cell<Seconds>(*p.deadline));
+  }
+  if (p.budget) {
+    cells.push_back(limit_cell<Dollars>(*p.budget));
+  }
+}
+
 /// One best plan a layout.
 std::string best_text(const SearchPlan& s) {
   const Differences differ = differences(s);
@@ -96,6 +123,7 @@ std::string best_text(const SearchPlan& s) {
   if (step) {
     header.emplace_back(goal_names[static_cast<std::size_t>(s.minimize)]);
   }
+  add_limit_headers(header, s.recommended);
   for (const char* name : {"step", "memory up to", "behind", "", "strategy", "because"}) {
     header.emplace_back(name);
   }
@@ -109,6 +137,7 @@ std::string best_text(const SearchPlan& s) {
     if (step) {
       cells.push_back(goal_text(s.minimize, p.candidate.goal));
     }
+    add_limit_cells(cells, p);
     cells.push_back(format(p.candidate.step));
     cells.push_back(format(p.candidate.memory));
     cells.push_back(own ? "" : signed_percent(p.behind));
@@ -162,6 +191,7 @@ std::string front_text(const SearchPlan& s) {
     header.emplace_back(name);
   }
   header.front() = "trade-offs: " + header.front();
+  add_limit_headers(header, s.recommended);
   header.emplace_back("");
   Table table{header};
   table.left(header.size() - 1);
@@ -172,6 +202,7 @@ std::string front_text(const SearchPlan& s) {
     for (const Goal goal : s.front_goals) {
       cells.push_back(goal_text(goal, p.goals[static_cast<std::size_t>(goal)]));
     }
+    add_limit_cells(cells, p);
     cells.push_back(plan_name(p, differ));
     table.row(std::move(cells));
   }
@@ -228,7 +259,8 @@ std::string search_text(const SearchPlan& s, const std::string& scenario) {
   if (!s.result.complete) {
     text += "PARTIAL: interrupted; what follows is the best of what was searched until then\n";
   }
-  text += best_text(s) + "taken: " + s.why_recommended + "\n\n" + plan_text(*s.plan);
+  text += best_text(s) + "taken: " + s.why_recommended + "\n" + (s.middle_text.empty() ? "" : s.middle_text + "\n") +
+          "\n" + plan_text(*s.plan);
   return text + neighbours_text(s) + front_text(s) + prices_text(s) + take_text(s, scenario) + "\n" + space_text(s);
 }
 

@@ -230,12 +230,13 @@ void add_differences(Comparison& comparison) {
   }
 }
 
-bool meets(const Plan& plan, const Objectives& o) {
+/// At the middle, or at the high end of the intervals.
+bool meets(const Plan& plan, const Objectives& o, Seconds Interval<Seconds>::*end) {
   if (train_of(plan) != nullptr) {
-    return !o.duration || train_answer(plan).calendar.mid <= *o.duration;
+    return !o.duration || train_answer(plan).calendar.*end <= *o.duration;
   }
   const ServePlan& p = serve_answer(plan);
-  return (!o.ttft || p.ttft.mid <= *o.ttft) && (!o.tpot || p.tpot.mid <= *o.tpot);
+  return (!o.ttft || p.ttft.*end <= *o.ttft) && (!o.tpot || p.tpot.*end <= *o.tpot);
 }
 
 Offer offer_of(const ComparedPlan& p, const Objectives& objectives) {
@@ -246,7 +247,7 @@ Offer offer_of(const ComparedPlan& p, const Objectives& objectives) {
   if (p.plan.scenario.money.price) {
     offer.price = p.gpus_held * *p.plan.scenario.money.price;
   }
-  offer.meets = meets(p.plan, objectives);
+  offer.meets = meets(p.plan, objectives, &Interval<Seconds>::mid);
   return offer;
 }
 
@@ -318,8 +319,9 @@ Comparison compare_plans(std::vector<Scenario> scenarios, const Objectives& obje
   comparison.keys = differing(comparison.plans);
   add_differences(comparison);
   std::vector<Offer> offers;
-  for (const ComparedPlan& p : comparison.plans) {
+  for (ComparedPlan& p : comparison.plans) {
     offers.push_back(offer_of(p, objectives));
+    p.crosses = offers.back().meets && !meets(p.plan, objectives, &Interval<Seconds>::high);
   }
   comparison.ranking = rank_offers(offers);
   mark_near_best(comparison);

@@ -293,6 +293,8 @@ std::string answer_section(const Documents& documents) {
   const Place search = documents.find("search");
   if (search["taken_because"].there()) {
     text += paragraph("note", "Taken of all that was searched: " + escaped(search["taken_because"].text()));
+    const std::string at_middle = search["middle_text"].text();
+    text += at_middle.empty() ? "" : paragraph("note", escaped(at_middle));
   }
   if (search.there() && !search["taken"].there()) {
     text += "<p class=\"verdict no\">" +

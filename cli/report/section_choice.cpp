@@ -50,13 +50,21 @@ std::string plan_words(const Place& listed) {
 std::string listed_table(const std::string& label, const std::vector<Place>& plans) {
   HtmlTable table{label,
                   {"<<plan", "cost", "whole run", "step", "energy", "GPU-hours per M samples", "memory up to",
-                   "behind the plan taken", "<", "<<because"}};
+                   "<deadline", "<budget", "behind the plan taken", "<", "<<because"}};
   table.kind("sortable");
+  const auto limit = [](const Place& of) -> std::string {
+    return !of.there()                      ? ""
+           : of["kept"].is_true()           ? "kept"
+           : of["kept_at_middle"].is_true() ? "missed at the slow end"
+                                            : "missed";
+  };
   for (const Place& listed : plans) {
     std::vector<std::string> cells{plan_words(listed)};
     for (const Column& goal : goals) {
       cells.push_back(figure(listed[goal.member], goal.unit));
     }
+    cells.push_back(limit(listed["deadline"]));
+    cells.push_back(limit(listed["budget"]));
     cells.push_back(figure(listed["behind"], Unit::change));
     cells.emplace_back(listed["indistinguishable"].is_true() ? "~" : "");
     cells.push_back(escaped(listed["because"].text()));

@@ -29,12 +29,13 @@ std::string rows_of(const std::string& title, const Place& object, const std::ar
   return table.html();
 }
 
-/// "front", "misses", "screened".
+/// "front", "misses", "kept at the middle alone", "screened".
 std::string_view standing(const Place& option) {
-  return !option["sized"].there()              ? "screened"
-         : !option["sized"]["keeps"].is_true() ? "misses"
-         : option["front"].is_true()           ? "front"
-                                               : "";
+  const Place sized = option["sized"];
+  return !sized.there()                        ? "screened"
+         : sized["keeps"].is_true()            ? option["front"].is_true() ? "front" : ""
+         : !sized["keeps_at_middle"].is_true() ? "misses"
+                                               : "kept at the middle alone";
 }
 
 std::string tightest(const Place& option) {
@@ -187,7 +188,8 @@ std::string fleet_section(const Documents& documents) {
             "</div>\n" + options_table(fleet) +
             paragraph("key",
                       "front: no other is cheaper and faster in both; tightest promise: the one that comes nearest to "
-                      "its limit, and how much of it is taken; saturates: requests/s at which its queues never empty; "
+                      "its limit at the slow end, and how much of it is taken there; saturates: requests/s at which "
+                      "its queues never empty; "
                       "screened: by closed forms, not simulated.");
   }
   const std::string left_out = left_out_table(fleet);
@@ -276,7 +278,8 @@ std::string day_section(const Documents& documents) {
                figure(fleet["longest_wait_s"], Unit::seconds), figure(fleet["least_replicas"], Unit::count),
                figure(fleet["most_replicas"], Unit::count)});
   }
-  std::string lead = "One period of " + figure(scaling["period_s"], Unit::seconds) + ", by closed forms.";
+  std::string lead = "One period of " + figure(scaling["period_s"], Unit::seconds) +
+                     ", replicas as slow as measured ones were, by closed forms.";
   const Place freed = scaling["freed_gpu_hours"];
   if (freed.is_number() && freed.number() > 0.0) {
     lead += " " + figure(freed, Unit::number) +

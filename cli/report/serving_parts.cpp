@@ -35,8 +35,11 @@ std::vector<NamedFigure> fleet_headlines(const Place& answer) {
   if (sized["spare"].is_number() && sized["spare"].number() > 0.0) {
     more += " with " + figure(sized["spare"], Unit::count) + " spare";
   }
+  if (const Place middle = best["at_middle"]; middle.there()) {
+    more += "; " + figure(middle["replicas"], Unit::count) + " would do at the middle";
+  }
   std::vector<NamedFigure> figures{
-      {"replicas needed", best["replicas_needed"], Unit::number, more},
+      {"replicas", sized["replicas"], Unit::count, more},
       {"cost per million output tokens", best["usd_per_million_output_tokens"], Unit::usd, ""}};
   add_promises(figures, answer);
   figures.push_back({"cost per hour", best["usd_per_h"], Unit::usd, ""});
@@ -108,8 +111,10 @@ std::string serving_verdict(const Documents& documents) {
   const Place answer = serving_answer(documents);
   const bool good = answer["feasible"].is_true() || answer["verdict"].text() == "good";
   const std::string way_out = answer["way_out"].text();
+  const std::string at_middle = answer["middle_text"].text();
   return verdict_line(good ? "fits" : "no", answer["verdict_text"].text()) +
-         (way_out.empty() ? way_out : paragraph("note", escaped(way_out)));
+         (way_out.empty() ? way_out : paragraph("note", escaped(way_out))) +
+         (at_middle.empty() ? at_middle : paragraph("note", escaped(at_middle)));
 }
 
 std::vector<NamedFigure> serving_headlines(const Documents& documents) {
@@ -125,10 +130,20 @@ std::string option_words(const Place& option) {
     }
   }
   if (option["prefill_tp"].is_number()) {
-    text += " (prompts apart, tp " + option["prefill_tp"].text() + ")";
+    const Place replicas = option["sized"]["prefill_replicas"];
+    text += " (prompts apart" + (replicas.is_number() ? " on " + replicas.text() + " of tp " : std::string{", tp "}) +
+            option["prefill_tp"].text() + ")";
   }
-  return escaped(text + ", " + option["engine"].text() + ", weights " + option["weights"].text() + ", KV cache " +
-                 option["kv_cache"].text());
+  text += ", " + option["engine"].text() + ", weights " + option["weights"].text() + ", KV cache " +
+          option["kv_cache"].text();
+  // What is searched and shows in none of these.
+  for (const Place& change : option["changes"].items()) {
+    const std::string words = change.text();
+    if (words.starts_with("money.") || words.starts_with("hardware.node") || words.starts_with("hardware.power_cap")) {
+      text += ", " + words.substr(words.find('.') + 1);
+    }
+  }
+  return escaped(text);
 }
 
 std::string promises_part(const Place& answer) {
@@ -136,7 +151,9 @@ std::string promises_part(const Place& answer) {
   for (const Place& promise : answer["promises"].items()) {
     const Place limit = promise["limit_s"];
     const Place reached = promise["reached_s"];
-    const bool kept = promise["kept"].is_true();
+    // Of a fleet "kept" is said of the slow end.
+    const Place at_middle = promise["kept_at_middle"];
+    const bool kept = (at_middle.there() ? at_middle : promise["kept"]).is_true();
     const Place never = promise["unanswered_share"];
     const auto beyond = [&](std::string_view end) {
       return reached[end].is_number() && reached[end].number() > limit.number();

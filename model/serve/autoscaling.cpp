@@ -230,8 +230,7 @@ Autoscaling autoscale(const ServingFleet& unit,
                       const ScreenTraffic& traffic,
                       std::span<const TailObjective> objectives,
                       const LoadCurve& curve,
-                      const ScalingPolicy& policy,
-                      std::int64_t fixed) {
+                      const ScalingPolicy& policy) {
   Autoscaling out;
   const Steps steps = steps_of(curve, policy);
   out.unit_saturation = screened_saturation(unit, traffic);
@@ -241,6 +240,7 @@ Autoscaling autoscale(const ServingFleet& unit,
   }
   Misses misses{unit, traffic, objectives};
   Period period{steps, unit_rate, misses};
+  std::int64_t fixed = policy.fixed;
   if (fixed == 0) {
     ScreenTraffic peak = traffic;
     peak.rate = curve.peak();

@@ -34,7 +34,9 @@ struct ScalingPolicy {
   Seconds keep{};  ///< that a unit stays after it was last wanted; of a period and more: for ever
   std::int64_t least = 1;
   std::int64_t most = 4096;
-  Seconds step{};  ///< between two looks; 0: a 1,440th of the period
+  std::int64_t fixed = 0;  ///< units of the fleet that does not follow; 0: as many as the screen finds for the peak,
+                            ///< where it finds none `most`
+  Seconds step{};          ///< between two looks; 0: a 1,440th of the period
 };
 
 /// What makes the question meaningless, each with its value and the way out.
@@ -66,15 +68,13 @@ struct Autoscaling {
 /// steady: the share of the requests that miss is the screen's (objectives as if independent of each other). What comes
 /// beyond saturation waits in a backlog of its own (a fluid queue: Newell 1982, chapter 2); who waits there longer than
 /// an objective on first tokens or answers allows misses it. `traffic.rate` is not read; gaps keep their cv.
-/// `gpus` of a unit; `fixed`: units of the fixed fleet, 0: as many as the screen finds for the peak, and where it finds
-/// none the policy's most. Precondition: no problems() of all.
+/// `gpus` of a unit. Precondition: no problems() of all.
 [[nodiscard]] Autoscaling autoscale(const ServingFleet& unit,
                                     std::int64_t gpus,
                                     const ScreenTraffic& traffic,
                                     std::span<const TailObjective> objectives,
                                     const LoadCurve& curve,
-                                    const ScalingPolicy& policy,
-                                    std::int64_t fixed = 0);
+                                    const ScalingPolicy& policy);
 
 /// Units that must be warm before a burst.
 struct BurstNeed {

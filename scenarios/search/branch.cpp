@@ -128,7 +128,7 @@ class LayoutSearch {
     bound.layout.job = job_.index;
     bound.layout.rental = job_.rental;
     bound.layout.strategy = s;
-    bound.step = least.step;
+    bound_run(bound, least.step);
     bound.goal = least.goal;
     bound.front = least_coordinates({least.step, Seconds{}}, Bytes{});
     bound.kinds = kinds_of_parallelism(s);
@@ -263,7 +263,7 @@ class LayoutSearch {
     bound.layout.job = job_.index;
     bound.layout.rental = job_.rental;
     bound.layout.strategy = s;
-    bound.step = least.step;
+    bound_run(bound, least.step);
     bound.goal = job_.least(context_.objective->minimize, least.step, memory, least.computing);
     bound.front = least_coordinates(least, memory);
     bound.kinds = kinds_of_parallelism(s);
@@ -273,6 +273,12 @@ class LayoutSearch {
       return true;
     }
     return false;
+  }
+
+  void bound_run(SubtreeBound& bound, Seconds step) const noexcept {
+    bound.time = job_.least_time(step);
+    bound.spent = job_.spent(bound.time);
+    bound.strain = job_.strain(step);
   }
 
   [[nodiscard]] FrontPoint least_coordinates(const LeastTimes& least, Bytes memory) const noexcept {
@@ -298,6 +304,9 @@ class LayoutSearch {
     candidate.strategy = s;
     candidate.step = e.step;
     candidate.memory = e.device.high;
+    candidate.time = job_.run_time(e.step);
+    candidate.spent = job_.spent(candidate.time);
+    candidate.strain = job_.strain(e.step);
     return candidate;
   }
 

@@ -11,7 +11,7 @@
 namespace headroom {
 namespace {
 
-constexpr std::string_view magic = "headroom search checkpoint 3";
+constexpr std::string_view magic = "headroom search checkpoint 4";
 
 void add(std::uint64_t& sum, std::string_view text) {
   sum = fingerprint(sum, text.data(), text.size());

@@ -37,7 +37,8 @@ void write_strategy(std::ostream& out, const Strategy& s) {
 
 void write_candidate(std::ostream& out, const Candidate& c) {
   out << ' ' << c.job << ' ' << exact_text(c.step.raw()) << ' ' << exact_text(c.memory.raw()) << ' '
-      << exact_text(c.goal);
+      << exact_text(c.goal) << ' ' << exact_text(c.time.raw()) << ' ' << exact_text(c.spent) << ' '
+      << exact_text(c.strain);
   for (const double x : c.front) {
     out << ' ' << exact_text(x);
   }
@@ -98,6 +99,9 @@ Candidate read_candidate(Fields& in) {
   c.step = Seconds{in.real_number()};
   c.memory = Bytes{in.real_number()};
   c.goal = in.real_number();
+  c.time = Seconds{in.real_number()};
+  c.spent = in.real_number();
+  c.strain = in.real_number();
   for (double& x : c.front) {
     x = in.real_number();
   }

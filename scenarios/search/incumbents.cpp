@@ -1,67 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/search/incumbents.hpp>
-#include <headroom/scenarios/search/strategy_space.hpp>
 
 #include <algorithm>
 #include <limits>
-#include <span>
-#include <tuple>
 
 namespace headroom {
-namespace {
-
-/// Of what simplicity may cost, what a lower ZeRO stage may: all of it where the stage is the only thing to choose,
-/// little beside kinds of parallelism, of which it spares none.
-constexpr double stage_share(std::size_t kinds) noexcept {
-  return kinds == 0 ? 1.0 : 0.2;
-}
-
-/// Every field, plain values before rare ones: among equals the plainest strategy stands first.
-auto fields_of(const Strategy& s) noexcept {
-  return std::tuple{kinds_of_parallelism(s),
-                    s.zero,
-                    s.pp,
-                    s.tp,
-                    s.cp,
-                    s.ep,
-                    s.etp,
-                    s.vpp,
-                    s.dp,
-                    s.micro_batch,
-                    s.shard_ranks,
-                    s.recompute,
-                    s.recompute_block,
-                    s.schedule,
-                    s.cp_form,
-                    s.first_stage_layers,
-                    s.last_stage_layers,
-                    s.sequence_parallel,
-                    s.cuda_graphs,
-                    s.overlap_experts,
-                    s.order};
-}
-
-}  // namespace
-
-bool same_plan(const Candidate& a, const Candidate& b) noexcept {
-  return a.job == b.job && a.strategy == b.strategy;
-}
-
-bool better(const Candidate& a, const Candidate& b) noexcept {
-  if (a.goal != b.goal) {
-    return a.goal < b.goal;
-  }
-  if (a.step != b.step) {
-    return a.step < b.step;
-  }
-  if (a.memory != b.memory) {
-    return a.memory < b.memory;
-  }
-  if (a.job != b.job) {
-    return a.job < b.job;
-  }
-  return fields_of(a.strategy) < fields_of(b.strategy);
-}
 
 bool Incumbents::one_entry(const Candidate& a, const Candidate& b) const noexcept {
   if (by_ == ListedBy::rental) {
@@ -122,11 +65,16 @@ void Incumbents::consider(const Candidate& candidate) {
   if (goals_ > 0) {
     enter_front(candidate);
   }
-  const Strategy& s = candidate.strategy;
-  std::optional<Candidate>& simplest = simplest_[simplicity_class(kinds_of_parallelism(s), s.zero)];
-  if (!simplest || better(candidate, *simplest)) {
+  news_ = any_.consider(candidate) || news_;
+  if (!limited_) {
+    return;
+  }
+  if (candidate.strain <= 1.0) {
+    news_ = sure_.consider(candidate) || news_;
+  } else if (!least_sure_ || candidate.strain < least_sure_->strain ||
+             (candidate.strain == least_sure_->strain && better(candidate, *least_sure_))) {
     news_ = true;
-    simplest = candidate;
+    least_sure_ = candidate;
   }
 }
 
@@ -163,7 +111,7 @@ double Incumbents::shortfall(Limit limit) const noexcept {
 /// Behind the best of its own layout or rental, or behind a full list.
 bool Incumbents::too_far_back(const SubtreeBound& b) const noexcept {
   const auto ahead = [&](const Candidate& held) {
-    return b.goal > held.goal || (b.goal == held.goal && b.step > held.step);
+    return b.goal > held.goal || (b.goal == held.goal && b.time > held.time);
   };
   if (best_.size() == plans_ && ahead(best_.back())) {
     return true;
@@ -180,16 +128,15 @@ bool Incumbents::excludes(const SubtreeBound& b) const noexcept {
                                  [&](const Candidate& held) { return dominates(held.front, b.front); })) {
     return false;
   }
-  if (simplicity_ <= 0.0 || b.goal > (1.0 + simplicity_) * best_.front().goal) {
-    return true;
+  return any_.excludes(b) && (!limited_ || excludes_sure(b));
+}
+
+/// Whether nothing of the subtree can be taken for keeping the limits at the slow end, or for coming close to it.
+bool Incumbents::excludes_sure(const SubtreeBound& b) const noexcept {
+  if (sure_.empty()) {
+    return b.strain > 1.0 && least_sure_ && b.strain > least_sure_->strain;
   }
-  // A plan at least as simple and no worse than the bound makes the subtree's candidates superfluous.
-  for (std::size_t i = 0; i <= simplicity_class(b.kinds, b.zero); ++i) {
-    if (simplest_[i] && simplest_[i]->goal < b.goal) {
-      return true;
-    }
-  }
-  return false;
+  return b.strain > 1.0 || sure_.excludes(b);
 }
 
 std::vector<Candidate> Incumbents::front() const {
@@ -201,29 +148,26 @@ std::vector<Candidate> Incumbents::front() const {
 }
 
 const Candidate& Incumbents::recommended() const noexcept {
-  const double far = (1.0 + simplicity_) * best_.front().goal;
-  for (std::size_t kinds = 0; simplicity_ > 0.0 && kinds < simplicity_classes / 4; ++kinds) {
-    const auto stages = std::span{simplest_}.subspan(simplicity_class(static_cast<int>(kinds), 0), 4);
-    double least = far;
-    for (const std::optional<Candidate>& stage : stages) {
-      least = stage ? std::min(least, stage->goal) : least;
-    }
-    for (const std::optional<Candidate>& stage : stages) {
-      if (stage && stage->goal <= far && stage->goal <= (1.0 + stage_share(kinds) * simplicity_) * least) {
-        return *stage;
-      }
-    }
+  if (!limited_) {
+    return any_.taken();
   }
-  return best_.front();
+  return sure_.empty() ? *least_sure_ : sure_.taken();
+}
+
+const Candidate& Incumbents::least() const noexcept {
+  if (!limited_) {
+    return any_.least();
+  }
+  return sure_.empty() ? *least_sure_ : sure_.least();
 }
 
 std::vector<Candidate> Incumbents::all() const {
   std::vector<Candidate> all = best_;
   all.insert(all.end(), front_.begin(), front_.end());
-  for (const std::optional<Candidate>& candidate : simplest_) {
-    if (candidate) {
-      all.push_back(*candidate);
-    }
+  any_.list(all);
+  sure_.list(all);
+  if (least_sure_) {
+    all.push_back(*least_sure_);
   }
   std::sort(all.begin(), all.end(), better);
   all.erase(std::unique(all.begin(), all.end(), same_plan), all.end());

@@ -1,55 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search has found so far: the best plans, the trade-offs between goals, the best of each degree of simplicity,
-// and what came closest where nothing fits. Independent of the order in which strategies come.
+// What a search has found so far: the best plans, the trade-offs between goals, the plan to take, and what came closest
+// where nothing fits. Independent of the order in which strategies come.
 #pragma once
 
-#include <headroom/core/quantity.hpp>
-#include <headroom/model/train/strategy.hpp>
 #include <headroom/scenarios/search/objective.hpp>
+#include <headroom/scenarios/search/plan_choice.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 namespace headroom {
 
-/// Coordinates of the front; those beyond the goals asked for stay zero.
-using FrontPoint = std::array<double, 4>;
-
-/// A strategy of a job with what it costs.
-struct Candidate {
-  std::uint32_t job = 0;
-  std::uint32_t rental = 0;  ///< jobs that rent the same GPUs the same way share it
-  Strategy strategy;
-  Seconds step{};
-  Bytes memory{};     ///< upper end of what the device shows
-  double goal = 0.0;  ///< what is minimised, in its own unit
-  FrontPoint front{};
-};
-[[nodiscard]] bool same_plan(const Candidate& a, const Candidate& b) noexcept;
-/// By goal, step, memory; then by job and strategy, so that no two are equal.
-[[nodiscard]] bool better(const Candidate& a, const Candidate& b) noexcept;
-
 /// What the list of the best holds one plan of: a layout (the tensor, context, expert and pipeline ranks of a job), or,
 /// where GPUs, their number or their price are searched too, a rental.
 enum class ListedBy : std::uint8_t { layout, rental };
-
-/// What no strategy of a subtree can beat; all of it is of one layout.
-struct SubtreeBound {
-  Candidate layout;  ///< its job, rental and ranks
-  double goal = 0.0;
-  Seconds step{};
-  FrontPoint front{};
-  int kinds = 0;  ///< of parallelism, at least
-  int zero = 0;   ///< stage, at least
-};
-
-/// Fewer kinds of parallelism first, then lower ZeRO stages.
-inline constexpr std::size_t simplicity_classes = 5 * 4;
-[[nodiscard]] constexpr std::size_t simplicity_class(int kinds, int zero) noexcept {
-  return static_cast<std::size_t>(4 * kinds + zero);
-}
 
 /// What fell short of a limit by the least.
 struct Closest {
@@ -60,9 +27,11 @@ struct Closest {
 class Incumbents {
  public:
   /// `plans` best ones of different layouts or rentals, `goals` coordinates of the front, and the share that simplicity
-  /// may cost.
-  Incumbents(std::size_t plans, std::size_t goals, double simplicity, ListedBy by = ListedBy::layout)
-      : plans_{plans}, goals_{goals}, simplicity_{simplicity}, by_{by} {}
+  /// may cost. `limited`: by a deadline or a budget, which a plan that is considered keeps at the middle, and at the
+  /// slow end when its strain is 1 at most.
+  Incumbents(
+      std::size_t plans, std::size_t goals, double simplicity, ListedBy by = ListedBy::layout, bool limited = false)
+      : plans_{plans}, goals_{goals}, by_{by}, limited_{limited}, any_{simplicity}, sure_{simplicity} {}
 
   void consider(const Candidate& candidate);
   void fell_short(Limit limit, const Candidate& candidate, double value);
@@ -84,9 +53,13 @@ class Incumbents {
   /// Ascending by the first coordinate.
   [[nodiscard]] std::vector<Candidate> front() const;
   [[nodiscard]] const std::array<Closest, limit_count>& closest() const noexcept { return closest_; }
-  /// The plan to recommend: of those within `simplicity` of the best those of fewest kinds, and of these the one of the
-  /// lowest ZeRO stage, which beside kinds of parallelism may cost a fifth of `simplicity`. Needs found().
+  /// The plan to recommend: what is taken (PlanChoice) of those that keep the limits at the slow end; where none does,
+  /// the one that comes closest to it. Needs found().
   [[nodiscard]] const Candidate& recommended() const noexcept;
+  /// The least of those that recommended() chooses from. Needs found().
+  [[nodiscard]] const Candidate& least() const noexcept;
+  /// What would be taken of all that keep the limits at the middle. Needs found().
+  [[nodiscard]] const Candidate& at_middle() const noexcept { return any_.taken(); }
   /// Every candidate held anywhere, once: what a checkpoint writes and reads back through consider().
   [[nodiscard]] std::vector<Candidate> all() const;
 
@@ -96,13 +69,15 @@ class Incumbents {
   [[nodiscard]] bool one_entry(const Candidate& a, const Candidate& b) const noexcept;
   [[nodiscard]] bool too_far_back(const SubtreeBound& bound) const noexcept;
   [[nodiscard]] bool dominates(const FrontPoint& a, const FrontPoint& b) const noexcept;
+  [[nodiscard]] bool excludes_sure(const SubtreeBound& bound) const noexcept;
 
   std::size_t plans_, goals_;
-  double simplicity_;
   ListedBy by_;
+  bool limited_;
   bool news_ = false;  ///< something entered since without_news()
   std::vector<Candidate> best_, front_;
-  std::array<std::optional<Candidate>, simplicity_classes> simplest_;
+  PlanChoice any_, sure_;                ///< of all; of those that keep the limits at the slow end
+  std::optional<Candidate> least_sure_;  ///< of those that do not the one of the least strain
   std::array<Closest, limit_count> closest_;
 };
 

@@ -35,7 +35,7 @@ std::uint64_t job_of_turn(std::uint64_t turn, std::uint64_t jobs) noexcept {
 
 Incumbents no_incumbents(const SearchSetting& setting) {
   const Objective& objective = setting.question->objective;
-  return Incumbents{objective.plans, setting.front.size(), objective.simplicity, setting.by};
+  return Incumbents{objective.plans, setting.front.size(), objective.simplicity, setting.by, objective.limited()};
 }
 
 LayoutRounds::LayoutRounds(std::vector<LayoutBound> bounds, bool bounded)

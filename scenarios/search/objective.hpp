@@ -31,12 +31,15 @@ struct Objective {
   bool minimize_stated = false;
   std::vector<Goal> pareto;  ///< coordinates of the front; empty: chosen by what is freed
   std::size_t plans = 5;     ///< of the list of the best
-  double simplicity = 0.05;  ///< a plan of fewer kinds of parallelism wins when it is no more than this behind
+  /// A plan of fewer kinds of parallelism wins when it is no more than this behind in goal, time and money each.
+  double simplicity = 0.05;
   double memory_margin = 0.0;
   std::optional<Seconds> deadline;  ///< of the whole run
   std::string deadline_text;        ///< "30 d", "31 d from 2026-12-01 to 2027-01-01"
   std::optional<Dollars> budget;
   std::optional<std::int64_t> gpus_on_hand;
+  /// Whether the run must end in time or within its money.
+  [[nodiscard]] bool limited() const noexcept { return deadline || budget; }
 };
 
 /// Reads [objective] where there is one. Problems: a goal or limit without what it needs (tokens, a price), a deadline

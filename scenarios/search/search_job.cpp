@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/precision.hpp>
+#include <headroom/scenarios/confidence.hpp>
 #include <headroom/scenarios/run_outlook.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/train_reader.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <span>
 
 namespace headroom {
@@ -238,6 +241,7 @@ void set_goals(const SearchQuestion& q, SearchJob& job) {
   job.steps = t.tokens > 0.0 ? t.tokens / step_tokens : 0.0;
   // Of the run, or of a million tokens where no run is stated.
   const double steps = job.steps > 0.0 ? job.steps : 1e6 / step_tokens;
+  job.work_steps = steps;
   const auto line = [&](Goal goal) -> GoalLine& { return job.goals[static_cast<std::size_t>(goal)]; };
   line(Goal::step_time) = {1.0, 0.0};
   line(Goal::time) = {job.steps, 0.0};
@@ -253,6 +257,48 @@ void set_goals(const SearchQuestion& q, SearchJob& job) {
   line(Goal::gpu_hours) = {1e6 / batch * held / hour, 0.0};
   line(Goal::gpus) = {0.0, gpus};
   job.room = (1.0 - q.objective.memory_margin) * job.compiled.capacity;
+}
+
+/// Whether a question speaks of dollars: then a job without a price of its own may cost any.
+bool asks_money(const SearchQuestion& q) {
+  return q.base.find("money") != nullptr ||
+         std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(), [](const JobAxis& axis) { return axis.name == "prices"; });
+}
+
+/// What a second of the run takes, and the longest step that keeps the limits at the slow end: its run ends the later
+/// the longer it is.
+void set_limits(const SearchQuestion& q, SearchJob& job) {
+  const Objective& o = q.objective;
+  const auto infinite = std::numeric_limits<double>::infinity();
+  const std::optional<DollarsPerSecond>& price = job.scenario.money.price;
+  job.spent_each = job.train().gpus_held() * (price ? price->raw() : asks_money(q) ? infinite : 1.0);
+  job.width = confidence_of(job.train(), step_confidence()).width;
+  job.sure_step = Seconds{infinite};
+  if (!o.limited()) {
+    return;
+  }
+  const auto keeps = [&](Seconds step) {
+    try {
+      const Interval<Seconds> run = job.run_interval(step);
+      return (!o.deadline || run.high <= *o.deadline) && (!o.budget || job.cost_interval(run).high <= *o.budget);
+    } catch (const ConfigError&) {
+      return false;  // between two saves no run gets ahead
+    }
+  };
+  // Between steps of a nanosecond and of a year, to the last bit.
+  double few = 1e-9, many = 3e7;
+  if (!keeps(Seconds{few})) {
+    job.sure_step = {};
+    return;
+  }
+  if (keeps(Seconds{many})) {
+    return;
+  }
+  for (double middle = std::sqrt(few * many);
+       middle > few && middle<many; middle = many / few> 1.001 ? std::sqrt(few * many) : few + 0.5 * (many - few)) {
+    (keeps(Seconds{middle}) ? few : many) = middle;
+  }
+  job.sure_step = Seconds{few};
 }
 
 /// Why a job of these limits and goals cannot be judged; empty when it can.
@@ -275,6 +321,19 @@ std::string what_lacks(const SearchQuestion& q, const SearchJob& job) {
 }
 
 }  // namespace
+
+Interval<Seconds> SearchJob::run_interval(Seconds step) const {
+  if (clock) {
+    return outlook_of(train(), {step, width, std::nullopt, false}).calendar;
+  }
+  const Seconds mid = run_time(step);
+  return {mid / (1.0 + width), mid, (1.0 + width) * mid};
+}
+
+Interval<Dollars> SearchJob::cost_interval(const Interval<Seconds>& run) const {
+  const DollarsPerSecond each = train().gpus_held() * *scenario.money.price;
+  return {each * run.low, each * run.mid, each * run.high};
+}
 
 bool asks_for_search(const ConfigValue& root) noexcept {
   return root.find(search_table) != nullptr || root.find(objective_table) != nullptr;
@@ -329,10 +388,7 @@ std::vector<Goal> front_goals(const SearchQuestion& q) {
   if (!searches_rentals(q)) {
     return {time, Goal::memory};  // time, GPU-hours and dollars are one and the same
   }
-  const bool priced =
-      q.base.find("money") != nullptr ||
-      std::any_of(q.axes.jobs.begin(), q.axes.jobs.end(), [](const JobAxis& axis) { return axis.name == "prices"; });
-  return {time, priced ? Goal::cost : Goal::gpu_hours};
+  return {time, asks_money(q) ? Goal::cost : Goal::gpu_hours};
 }
 
 Scenario scenario_of(const SearchQuestion& q, std::uint64_t index) {
@@ -377,6 +433,7 @@ MadeJob make_job(const SearchQuestion& q, std::uint64_t index) {
   set_goals(q, *job);
   made.dropped.why = what_lacks(q, *job);
   if (made.dropped.why.empty()) {
+    set_limits(q, *job);
     job->space = std::make_unique<StrategySpace>(job->scenario, job->train(), q.axes.strategy);
     made.job = std::move(job);
   }

@@ -66,6 +66,10 @@ struct SearchJob {
   Watts computing_more{};                    ///< that products and passes over memory draw, over the least
   Bytes room{};                              ///< what the upper end of the memory may take
   double steps = 0.0;                        ///< of the whole run; 0: not asked
+  double work_steps = 0.0;                   ///< of the run, or of a million tokens where none is stated
+  double spent_each = 0.0;                   ///< dollars of a second of the run; GPUs where nothing is priced
+  double width = 0.0;                        ///< 80 % of the step
+  Seconds sure_step{};                       ///< the longest that keeps deadline and budget at the slow end
   std::optional<goodput::RunClock> clock;    ///< where the scenario says what fails
   std::unique_ptr<StrategySpace> space;      ///< refers to `scenario`
 
@@ -82,12 +86,28 @@ struct SearchJob {
   /// No strategy of at least this step, memory and time of products and passes within the step has less. The time of a
   /// run that mostly saves hardly hangs on its step, and its closed form rounds.
   [[nodiscard]] double least(Goal goal, Seconds step, Bytes memory, Seconds computing = {}) const noexcept {
-    constexpr double rounding = 1e-12;
     const double more = goal == Goal::energy ? energy_steps * (computing_more * computing).raw() : 0.0;
-    return (counts_failures(goal) ? 1.0 - rounding : 1.0) * (line(goal, step, memory) + more);
+    return (counts_failures(goal) ? 1.0 - bound_rounding : 1.0) * (line(goal, step, memory) + more);
   }
 
+  /// Of the run, or of a million tokens: calendar time where that is counted.
+  [[nodiscard]] Seconds run_time(Seconds step) const noexcept {
+    return work_steps * (clock ? clock->held(step) : step);
+  }
+  /// No strategy of at least this step takes less.
+  [[nodiscard]] Seconds least_time(Seconds step) const noexcept {
+    return (clock ? 1.0 - bound_rounding : 1.0) * run_time(step);
+  }
+  [[nodiscard]] double spent(Seconds time) const noexcept { return spent_each * time.raw(); }
+  /// A step over the longest that keeps the limits at the slow end; 0 where there are none.
+  [[nodiscard]] double strain(Seconds step) const noexcept { return step / sure_step; }
+  /// When the run of such a step ends, as a plan says it: wide by the step's errors, failures with them where counted.
+  [[nodiscard]] Interval<Seconds> run_interval(Seconds step) const;
+  /// Its dollars. Precondition: a price.
+  [[nodiscard]] Interval<Dollars> cost_interval(const Interval<Seconds>& run) const;
+
  private:
+  static constexpr double bound_rounding = 1e-12;
   [[nodiscard]] bool counts_failures(Goal goal) const noexcept { return clock && of_calendar(goal); }
   /// Of one GPU with its share of the host and of the spares, in a step: evaluation draws as training does, what it is
   /// held for beside both it waits through, as energy_of has it.

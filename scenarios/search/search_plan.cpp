@@ -37,8 +37,20 @@ class Jobs {
   std::map<std::uint32_t, std::unique_ptr<SearchJob>> jobs_;
 };
 
-ListedPlan listed(const SearchJob& job, const Candidate& candidate) {
+template <class Quantity>
+LimitedBy limited_by(Quantity limit, const Interval<Quantity>& reached, bool sure) {
+  // The candidate's own judgement: the same sum in another order may differ in its last bit.
+  return {limit.raw(), {reached.low.raw(), reached.mid.raw(), reached.high.raw()}, sure || reached.high <= limit};
+}
+
+ListedPlan listed(const SearchJob& job, const Candidate& candidate, const Objective& o) {
   ListedPlan plan;
+  if (o.limited()) {
+    const bool sure = candidate.strain <= 1.0;
+    const Interval<Seconds> run = job.run_interval(candidate.step);
+    plan.deadline = o.deadline ? std::optional{limited_by(*o.deadline, run, sure)} : std::nullopt;
+    plan.budget = o.budget ? std::optional{limited_by(*o.budget, job.cost_interval(run), sure)} : std::nullopt;
+  }
   plan.candidate = candidate;
   plan.assignments = job.assignments;
   const std::vector<std::string> strategy = strategy_assignments(candidate.strategy);
@@ -63,6 +75,22 @@ bool within_errors(const SearchJob& a, const SearchJob& b, double ratio) {
   return std::abs(std::log(ratio)) < std::log1p(width);
 }
 
+/// "gpus = 64, tp 8, ...": what makes the plan of a search's axes.
+std::string words_of(const SearchJob& job, const Strategy& strategy) {
+  std::string text;
+  for (const std::string& assignment : job.assignments) {
+    text += assignment.substr(assignment.find('.') + 1) + ", ";
+  }
+  return text + strategy_text(strategy);
+}
+
+/// "61.2 d (46.8 d to 80.0 d) of 60.0 d, kept at the fast end alone".
+template <class Quantity>
+std::string missed_text(const Interval<Quantity>& reached, Quantity limit) {
+  return format(reached.mid) + " (" + format(reached.low) + " to " + format(reached.high) + ") of " + format(limit) +
+         (reached.low <= limit ? ", kept at the fast end alone" : "");
+}
+
 std::string shortfall_text(const SearchJob& job, const Closest& closest, Limit limit, const Objective& o) {
   const Candidate& c = *closest.candidate;
   std::string value;
@@ -73,16 +101,12 @@ std::string shortfall_text(const SearchJob& job, const Closest& closest, Limit l
     case Limit::host_memory:
       value = format(Bytes{closest.value}) + " of " + format(*job.train().host_memory) + " of host memory per node";
       break;
-    case Limit::deadline: value = format(Seconds{closest.value}) + " of " + format(*o.deadline); break;
-    case Limit::budget: value = format(Dollars{closest.value}) + " of " + format(*o.budget); break;
+    case Limit::deadline: value = missed_text(job.run_interval(c.step), *o.deadline); break;
+    case Limit::budget: value = missed_text(job.cost_interval(job.run_interval(c.step)), *o.budget); break;
     case Limit::gpus_on_hand:
     case Limit::count: break;
   }
-  std::string text = "closest: " + value + " with ";
-  for (const std::string& assignment : job.assignments) {
-    text += assignment.substr(assignment.find('.') + 1) + ", ";
-  }
-  return text + strategy_text(c.strategy);
+  return "closest: " + value + " with " + words_of(job, c.strategy);
 }
 
 /// Which limit took how many, and what came closest to keeping it.
@@ -129,15 +153,54 @@ Scenario scenario_taken(const SearchJob& job, const Strategy& strategy) {
   return scenario;
 }
 
-std::string why_recommended(const SearchPlan& answer, const Objective& o) {
-  const ListedPlan& best = answer.best.front();
+/// "keeps 60.0 d at the middle, misses it at the slow end".
+std::string kept_text(const LimitedBy& by, const std::string& limit) {
+  return by.kept               ? "keeps " + limit + " at the slow end too"
+         : by.kept_at_middle() ? "keeps " + limit + " at the middle, misses it at the slow end"
+                               : "misses " + limit;
+}
+
+template <class Quantity>
+std::string limit_text(const std::optional<LimitedBy>& by, const std::string& verb) {
+  const auto text = [](double value) { return format(Quantity{value}); };
+  return by ? verb + " " + text(by->reached.mid) + " (" + text(by->reached.low) + " to " + text(by->reached.high) +
+                  "): " + kept_text(*by, text(by->limit))
+            : "";
+}
+
+/// "2.1 % slower"; nothing for less than what is shown.
+std::string more_text(double ratio, const std::string& what) {
+  return ratio > 1.0005 ? ", " + percent(ratio - 1.0) + " " + what : "";
+}
+
+/// Beside the least of its goal, a plan that is simpler.
+std::string simpler_text(const Candidate& taken, const Candidate& least, const Objective& o) {
   const std::string goal{goal_names[static_cast<std::size_t>(o.minimize)]};
-  if (same_plan(best.candidate, answer.recommended.candidate)) {
-    return "least " + goal + " of all";
+  const bool by_time = o.minimize == Goal::step_time || o.minimize == Goal::time;
+  const double behind = least.goal > 0.0 ? taken.goal / least.goal - 1.0 : 0.0;
+  return (behind > 5e-5 ? percent(behind) + " behind the least " : "level with the least ") + goal + " (" +
+         strategy_text(least.strategy) + "), which is more complicated" +
+         (by_time ? "" : more_text(taken.time / least.time, "slower")) +
+         (o.minimize == Goal::cost || by_time ? "" : more_text(taken.spent / least.spent, "dearer")) +
+         "; objective.simplicity = \"" + percent(o.simplicity) +
+         "\" prefers fewer kinds of parallelism and lower ZeRO stages, \"0 %\" takes the least";
+}
+
+std::string why_recommended(const SearchPlan& answer, const Incumbents& found, const Objective& o) {
+  const std::string goal{goal_names[static_cast<std::size_t>(o.minimize)]};
+  const Candidate& taken = answer.recommended.candidate;
+  const bool sure = !o.limited() || taken.strain <= 1.0;
+  std::string text;
+  if (!sure) {
+    text = "of those that keep every limit at the middle the closest to keeping it at the slow end, which none does";
+  } else if (!same_plan(taken, found.least())) {
+    text = simpler_text(taken, found.least(), o);
+  } else {
+    const bool least = same_plan(taken, answer.best.front().candidate);
+    text = "least " + goal + (least ? " of all" : " of those that keep every limit at the slow end");
   }
-  return percent(answer.recommended.candidate.goal / best.candidate.goal - 1.0) + " behind the least " + goal + " (" +
-         strategy_text(best.candidate.strategy) + "), which is more complicated; objective.simplicity = \"" +
-         percent(o.simplicity) + "\" prefers fewer kinds of parallelism and lower ZeRO stages, \"0 %\" takes the least";
+  const std::string limits = limits_text(answer.recommended);
+  return text + (limits.empty() ? "" : "; it " + limits);
 }
 
 void compare_with(const SearchJob& own, const SearchJob& job, Goal goal, const ListedPlan& to, ListedPlan& plan) {
@@ -150,6 +213,12 @@ void compare_with(const SearchJob& own, const SearchJob& job, Goal goal, const L
 }
 
 }  // namespace
+
+std::string limits_text(const ListedPlan& plan) {
+  const std::string time = limit_text<Seconds>(plan.deadline, "ends after");
+  const std::string money = limit_text<Dollars>(plan.budget, "costs");
+  return time + (time.empty() || money.empty() ? "" : ", and ") + money;
+}
 
 std::string goal_text(Goal goal, double value) {
   switch (goal) {
@@ -224,17 +293,25 @@ SearchPlan explain_search(const SearchQuestion& q, SearchResult result) {
   }
   const Candidate& chosen = result.found.recommended();
   const SearchJob& own = jobs[chosen.job];
-  answer.recommended = listed(own, chosen);
+  answer.recommended = listed(own, chosen, q.objective);
+  if (const Candidate& middle = result.found.at_middle(); q.objective.limited() && !same_plan(middle, chosen)) {
+    const SearchJob& job = jobs[middle.job];
+    answer.at_middle = listed(job, middle, q.objective);
+    compare_with(own, job, q.objective.minimize, answer.recommended, *answer.at_middle);
+    answer.middle_text = "at the middle " + std::to_string(answer.at_middle->gpus) + " x " + answer.at_middle->gpu +
+                         " would be taken, with " + words_of(job, middle.strategy) + ": " +
+                         goal_text(q.objective.minimize, middle.goal) + "; it " + limits_text(*answer.at_middle);
+  }
   const auto list = [&](const std::vector<Candidate>& candidates, std::vector<ListedPlan>& plans) {
     for (const Candidate& candidate : candidates) {
       const SearchJob& job = jobs[candidate.job];
-      plans.push_back(listed(job, candidate));
+      plans.push_back(listed(job, candidate, q.objective));
       compare_with(own, job, q.objective.minimize, answer.recommended, plans.back());
     }
   };
   list(result.found.best(), answer.best);
   list(result.found.front(), answer.front);
-  answer.why_recommended = why_recommended(answer, q.objective);
+  answer.why_recommended = why_recommended(answer, result.found, q.objective);
   answer.neighbours = find_neighbours(q, own, chosen);
   answer.plan = make_plan(scenario_taken(own, chosen.strategy), false, PlanPart::all, q.without);
   answer.result = std::move(result);

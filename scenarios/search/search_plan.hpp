@@ -13,6 +13,14 @@
 
 namespace headroom {
 
+/// What a plan takes of a deadline or a budget, in SI, over the interval of its times.
+struct LimitedBy {
+  double limit = 0.0;
+  Interval<double> reached;
+  bool kept = false;  ///< at the slow end
+  [[nodiscard]] bool kept_at_middle() const noexcept { return reached.mid <= limit; }
+};
+
 /// One plan of a list.
 struct ListedPlan {
   Candidate candidate;
@@ -23,9 +31,10 @@ struct ListedPlan {
   std::vector<double> goals;  ///< by Goal, in SI; 0 where not asked for or not known
   Breakdown time;
   Interval<Bytes> memory;
-  double behind = 0.0;             ///< goal over the recommended plan's, less one
-  std::string why;                 ///< largest differences by term: "tp_comm +1.2 s, bubble -0.3 s"
-  bool indistinguishable = false;  ///< from the recommended plan, by the widths of past errors
+  std::optional<LimitedBy> deadline, budget;  ///< where there is one
+  double behind = 0.0;                        ///< goal over the recommended plan's, less one
+  std::string why;                            ///< largest differences by term: "tp_comm +1.2 s, bubble -0.3 s"
+  bool indistinguishable = false;             ///< from the recommended plan, by the widths of past errors
 };
 
 struct SearchPlan {
@@ -33,6 +42,9 @@ struct SearchPlan {
   std::optional<Plan> plan;  ///< of what is recommended
   ListedPlan recommended;
   std::string why_recommended;
+  /// With a deadline or a budget, what would be taken if times were as the model says, where that is another plan.
+  std::optional<ListedPlan> at_middle;
+  std::string middle_text;        ///< "at the middle 64 x h100-sxm-80gb with ... would be taken, ..."; empty without it
   std::vector<ListedPlan> best;   ///< one a layout, or a rental, by goal
   std::vector<ListedPlan> front;  ///< ascending by its first goal
   std::vector<Neighbour> neighbours;
@@ -47,6 +59,10 @@ struct SearchPlan {
 
 /// Keys of [strategy] that make a scenario's plan this strategy, those that say more than their defaults.
 [[nodiscard]] std::vector<std::string> strategy_assignments(const Strategy& strategy);
+
+/// "ends after 59.1 d (45.2 d to 77.3 d): keeps 60.0 d at the middle, misses it at the slow end", and of the dollars
+/// likewise; empty without a limit.
+[[nodiscard]] std::string limits_text(const ListedPlan& plan);
 
 /// "12.3 s", "42 days", "1.2 M$": a goal's value in its unit.
 [[nodiscard]] std::string goal_text(Goal goal, double value);

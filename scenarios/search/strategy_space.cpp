@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t fewest_tokens_of_a_context_rank = 1024;
 constexpr std::int64_t largest_micro_batch = 64;
+constexpr std::int64_t gpus_of_an_unknown_host = 8;  // as its step is priced
 
 bool divides(std::int64_t divisor, std::int64_t number) noexcept {
   return divisor > 0 && number % divisor == 0;
@@ -82,7 +83,9 @@ std::vector<std::int32_t> StrategySpace::tensor_ranks() const {
   const std::int64_t heads = train_->architecture.heads;
   const std::int64_t kv = train_->architecture.kv_heads;
   return values_or(axes_[StrategyAxis::tp], base_.tp, [&] {
-    std::vector<std::int32_t> all = divisors(heads, train_->work.shape.gpus);
+    // Beyond the scale-up domain each layer's all-reduces cross the network: for whom lists such ranks.
+    const std::int64_t domain = train_->host ? train_->domain : std::max(train_->domain, gpus_of_an_unknown_host);
+    std::vector<std::int32_t> all = divisors(heads, std::min(domain, train_->work.shape.gpus));
     std::erase_if(all, [&](std::int32_t t) {
       return !divides(t, train_->work.shape.gpus) || (!divides(t, kv) && !divides(kv, t));
     });

@@ -46,17 +46,24 @@ std::int64_t cells_of(const FleetQuestion& fleet, std::int64_t replicas) {
   return cells <= most ? cells : 1;
 }
 
-SizedFleet sized_by_cells(const ServeScenario& s, const ServedReplica& served, std::int64_t start, std::int64_t cells) {
-  SizedFleet sized = size_fleet(cell_of(s, cells), served, (start + cells - 1) / cells);
+SizedFleet sized_by_cells(
+    const ServeScenario& s, const ServedReplica& served, std::int64_t start, std::int64_t cells, SizedFor sized_for) {
+  SizedFleet sized = size_fleet(cell_of(s, cells), served, (start + cells - 1) / cells, sized_for);
+  const auto whole = [&](FleetSize& size) {
+    size.replicas *= cells;
+    size.prefill_replicas *= cells;
+    size.spare = s.fleet->spare_of(size.replicas, served.simulated.gpus);
+    size.gpus = (size.replicas + size.spare) * served.simulated.gpus +
+                (served.prefill ? size.prefill_replicas * served.prefill->gpus : 0);
+  };
+  whole(sized);
+  if (sized.middle) {
+    whole(*sized.middle);
+  }
   const double times = real(cells);
-  sized.replicas *= cells;
-  sized.prefill_replicas *= cells;
   sized.rate = times * sized.rate;
   sized.saturation = times * sized.saturation;
   sized.knee = times * sized.knee;
-  sized.spare = s.fleet->spare_of(sized.replicas, served.simulated.gpus);
-  sized.gpus = (sized.replicas + sized.spare) * served.simulated.gpus +
-               (served.prefill ? sized.prefill_replicas * served.prefill->gpus : 0);
   return sized;
 }
 

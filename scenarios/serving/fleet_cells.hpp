@@ -22,6 +22,7 @@ namespace headroom {
 [[nodiscard]] SizedFleet sized_by_cells(const ServeScenario& s,
                                         const ServedReplica& served,
                                         std::int64_t start,
-                                        std::int64_t cells);
+                                        std::int64_t cells,
+                                        SizedFor sized_for = SizedFor::slow_end);
 
 }  // namespace headroom

@@ -2,13 +2,13 @@
 #include <headroom/core/on_threads.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/serving_confidence.hpp>
-#include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/serving/fleet_apart.hpp>
 #include <headroom/scenarios/serving/fleet_axes.hpp>
 #include <headroom/scenarios/serving/fleet_cells.hpp>
 #include <headroom/scenarios/serving/fleet_plan.hpp>
 #include <headroom/scenarios/serving/fleet_screen.hpp>
+#include <headroom/scenarios/serving/slow_end.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -25,194 +25,6 @@ std::string first_line(const ConfigError& error) {
   return error.diagnostics().empty() ? std::string{error.what()} : error.diagnostics().front().message;
 }
 
-/// Of the replicas that prefill alone, by the screen as many as the others where they are not stated.
-std::int64_t prefill_gpus(const FleetOption& option, std::int64_t replicas) {
-  return option.served->prefill
-             ? option.question().fleet->prefill->replicas.value_or(replicas) * option.served->prefill->gpus
-             : 0;
-}
-
-std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
-  const std::int64_t gpus = option.served->simulated.gpus;
-  return (replicas + option.question().fleet->spare_of(replicas, gpus)) * gpus + prefill_gpus(option, replicas);
-}
-
-/// Requests per second that are answered over the day: those that come, or what the fleet saturates at.
-double answered_rate(const FleetOption& option) {
-  const double asked = option.mean_rate.raw();
-  return option.sized ? std::min(asked, option.sized->saturation.raw()) : asked;
-}
-
-/// Dollars of a machine by the hour and by the tokens that it answers.
-void add_money(FleetOption& option) {
-  const ServeScenario& s = option.question();
-  const Money& money = option.scenario->money;
-  if (!money.price) {
-    return;
-  }
-  // Slower replicas want more of both pools; the spare ones stay.
-  const double spare = real(s.fleet->spare_of(std::llround(option.replicas.mid), option.served->simulated.gpus) *
-                            option.served->simulated.gpus);
-  const auto machine = [&](double replicas) {
-    return (spare + (real(option.gpus) - spare) * replicas / option.replicas.mid) * *money.price;
-  };
-  option.per_hour = machine(option.replicas.mid) * hour;
-  const double rate = answered_rate(option);
-  const ServingTraffic::Lengths lengths = s.traffic->lengths();
-  const auto each = [&](double share, double tokens) {
-    const auto at = [&](double replicas) { return share * cost_per_million(machine(replicas), Hertz{rate * tokens}); };
-    return Interval<Dollars>{at(option.replicas.low), at(option.replicas.mid), at(option.replicas.high)};
-  };
-  option.per_million_output_of_all = each(1.0, lengths.output);
-  option.per_million_input = each(option.prompt_share, lengths.prompt);
-  option.per_million_output = each(1.0 - option.prompt_share, lengths.output);
-}
-
-/// What a combination makes of the question, screened; or why it cannot be.
-class OptionMaker {
- public:
-  OptionMaker(const ConfigValue& root, const std::string& file, const Sources& sources)
-      : root_{root}, file_{file}, sources_{sources} {
-    root_.entries.erase_if([](const ConfigEntry& e) { return e.key == "search" || e.key == "objective"; });
-  }
-
-  [[nodiscard]] Scenario read(const std::vector<std::string>& changes) const {
-    ConfigValue root = root_;
-    Diagnostics diagnostics;
-    for (const std::string& change : changes) {
-      apply_override(root, change, diagnostics);
-    }
-    diagnostics.throw_if_any();
-    return read_scenario(root, file_, sources_);
-  }
-
-  /// Throws ConfigError where it cannot be. `together`: replicas do both phases, whatever the question says.
-  [[nodiscard]] FleetOption make(const std::vector<std::string>& changes, bool together) const {
-    FleetOption option;
-    option.changes = changes;
-    Scenario scenario = read(changes);
-    auto& asked = std::get<ServeScenario>(scenario.question);
-    option.mean_rate = asked.traffic->rate();
-    asked.traffic = std::make_shared<const ServingTraffic>(asked.traffic->at_peak());
-    if (together) {
-      FleetQuestion fleet = *asked.fleet;
-      fleet.prefill.reset();
-      asked.fleet = std::make_shared<const FleetQuestion>(fleet);
-    }
-    option.scenario = std::make_shared<const Scenario>(std::move(scenario));
-    const ServeScenario& s = option.question();
-    if (s.host && s.work.layout.tp > s.host->gpus) {
-      throw ConfigError{"tp " + std::to_string(s.work.layout.tp) + " spans hosts of " + std::to_string(s.host->gpus) +
-                        " GPUs (" + s.host->id + ")"};
-    }
-    option.served = std::make_shared<const ServedReplica>(served_replica(s));
-    if (!s.beside.empty()) {
-      const MixScreen mix = screen_mix(s, *option.served);
-      option.screened_replicas = s.fleet->replicas.value_or(mix.replicas);
-      option.screened.saturation = real(option.screened_replicas) * mix.saturation;
-      const double replicas = real(option.screened_replicas);
-      option.replicas = {replicas, replicas, replicas};
-      option.gpus = gpus_of(option, option.screened_replicas);
-      option.prompt_share = mix.prompt_share;
-      add_money(option);
-      return option;
-    }
-    const ScreenTraffic traffic = screened_traffic(*s.traffic);
-    const std::optional<std::int64_t> found =
-        s.fleet->replicas ? s.fleet->replicas : screened_replicas(s, *option.served, traffic);
-    option.beyond_screen = !found;
-    const std::int64_t replicas = found ? *found : busy_replicas(s, *option.served, traffic);
-    option.screened_replicas = replicas;
-    option.screened = screen(serving_fleet(s, *option.served, replicas, replicas), traffic);
-    option.replicas = replicas_interval(s, *option.served, traffic, replicas);
-    option.gpus = gpus_of(option, replicas);
-    option.prompt_share = option.served->prefill ? real(prefill_gpus(option, replicas)) / real(option.gpus)
-                                                 : prompt_share(s, option.screened);
-    add_money(option);
-    return option;
-  }
-
- private:
-  /// Replicas needed when their rate is at the ends of its interval.
-  static Interval<double> replicas_interval(const ServeScenario& s,
-                                            const ServedReplica& served,
-                                            const ScreenTraffic& traffic,
-                                            std::int64_t replicas) {
-    if (s.fleet->replicas) {
-      return {real(replicas), real(replicas), real(replicas)};
-    }
-    const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
-    const auto needed = [&](double rate) {
-      const std::optional<std::int64_t> found = screened_replicas(s, served, traffic, 1.0 / rate);
-      return found ? real(*found) : std::ceil(real(replicas) / rate);
-    };
-    return {std::min(real(replicas), needed(errors.high)), real(replicas),
-            std::max(real(replicas), needed(errors.low))};
-  }
-
-  ConfigValue root_;
-  std::string file_;
-  const Sources& sources_;
-};
-
-/// Money where there is a price, else GPUs.
-bool cheaper(const FleetOption& a, const FleetOption& b) {
-  const bool priced = a.per_hour.raw() > 0.0 && b.per_hour.raw() > 0.0;
-  if (priced && a.per_hour.raw() != b.per_hour.raw()) {
-    return a.per_hour < b.per_hour;
-  }
-  return a.gpus < b.gpus;
-}
-
-bool keeps(const FleetOption& option) {
-  return option.sized && option.sized->keeps();
-}
-
-/// Replicas that would keep the promises where the stated ones do not; 0: none would.
-std::int64_t enough_replicas(ServeScenario s, const ServedReplica& served) {
-  FleetQuestion open = *s.fleet;
-  open.replicas.reset();
-  s.fleet = std::make_shared<const FleetQuestion>(open);
-  if (!out_of_reach(s, served).empty()) {
-    return 0;
-  }
-  const std::int64_t start = first_size(s, served);
-  const SizedFleet sized = sized_by_cells(s, served, start, cells_of(open, start));
-  return sized.keeps() ? sized.replicas : 0;
-}
-
-/// Simulates an option and corrects what the screen said of it; false: no number of replicas keeps the promises.
-bool confirm(FleetOption& option, std::string& why) {
-  const ServeScenario& s = option.question();
-  if (!s.fleet->replicas) {
-    why = out_of_reach(s, *option.served);
-    if (!why.empty()) {
-      return false;
-    }
-  }
-  option.cells = cells_of(*s.fleet, option.screened_replicas);
-  option.sized = sized_by_cells(s, *option.served, option.screened_replicas, option.cells);
-  if (s.fleet->replicas && !option.sized->keeps()) {
-    option.enough = enough_replicas(s, *option.served);
-  }
-  const double shift = real(option.sized->replicas) / std::max(1.0, option.replicas.mid);
-  option.replicas = {std::max(1.0, std::floor(shift * option.replicas.low)), real(option.sized->replicas),
-                     std::max(real(option.sized->replicas), std::ceil(shift * option.replicas.high))};
-  if (s.traffic->classes.size() > 1 && !s.fleet->replicas) {
-    // The screen knows no classes: as many more as replicas are slower.
-    const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
-    const double mid = option.replicas.mid;
-    option.replicas = {std::max(1.0, std::floor(mid / errors.high)), mid, std::ceil(mid / errors.low)};
-  }
-  option.gpus = option.sized->gpus;
-  if (option.served->prefill) {
-    option.prompt_share = real(option.sized->prefill_replicas * option.served->prefill->gpus) /
-                          real(std::max<std::int64_t>(1, option.gpus));
-  }
-  add_money(option);
-  return true;
-}
-
 /// Of the sized options that keep their promises those that no other beats in cost, first token and token at once.
 std::vector<std::size_t> front_of(const std::vector<FleetOption>& options) {
   const auto beats = [](const FleetOption& a, const FleetOption& b) {
@@ -224,9 +36,9 @@ std::vector<std::size_t> front_of(const std::vector<FleetOption>& options) {
   std::vector<std::size_t> front;
   for (std::size_t i = 0; i < options.size(); ++i) {
     const bool beaten = std::any_of(options.begin(), options.end(), [&](const FleetOption& other) {
-      return keeps(other) && keeps(options[i]) && beats(other, options[i]);
+      return other.keeps() && options[i].keeps() && beats(other, options[i]);
     });
-    if (keeps(options[i]) && !beaten) {
+    if (options[i].keeps() && !beaten) {
       front.push_back(i);
     }
   }
@@ -238,9 +50,12 @@ Hertz room_of(const FleetOption& option) {
   return option.sized ? option.sized->knee : option.screened.saturation;
 }
 
-/// Sized ones that keep everything first, then sized, then screened; each cheapest first, of equals the one with room.
+/// Those that keep everything at the slow end first, then those that do at the middle, then sized, then screened; each
+/// cheapest first, of equals the one with room.
 void rank(std::vector<FleetOption>& options) {
-  const auto class_of = [](const FleetOption& o) { return keeps(o) ? 0 : o.sized ? 1 : 2; };
+  const auto class_of = [](const FleetOption& o) {
+    return o.keeps() ? 0 : o.sized && o.sized->keeps_at_middle() ? 1 : o.sized ? 2 : 3;
+  };
   std::stable_sort(options.begin(), options.end(), [&](const FleetOption& a, const FleetOption& b) {
     if (class_of(a) != class_of(b)) {
       return class_of(a) < class_of(b);
@@ -250,35 +65,56 @@ void rank(std::vector<FleetOption>& options) {
   });
 }
 
-/// Simulates options by what the screen says they cost until `wanted` are sized, or none is left. An option that is out
-/// of reach makes room for the next.
+/// Of the sized ones the cheapest that is enough at the middle.
+std::optional<std::size_t> best_at_middle(const std::vector<FleetOption>& options) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const bool enough = options[i].sized && options[i].sized->middle;
+    if (enough && (!best || cheaper_at_middle(options[i], options[*best]))) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+/// Simulates options by what the screen says they cost until `wanted` of them keep their promises, or none is left. An
+/// option that is out of reach makes room for the next; so does one that does not keep them at the slow end, of which
+/// `wanted` are sized beside those that do. Once they are, stated replicas that are too few by the screen are not.
 void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted) {
-  std::size_t done = 0;
+  std::size_t kept = 0;
+  std::size_t others = 0;
   std::size_t next = 0;
-  while (done < wanted && next < plan.options.size()) {
-    const std::size_t count = std::min(wanted - done, plan.options.size() - next);
-    std::vector<std::string> why(count);
-    std::vector<char> sized(count);
-    on_threads(threads, count, [&](std::size_t i) {
+  while (kept < wanted && (kept == 0 || others < wanted) && next < plan.options.size()) {
+    const bool middle_too = others < wanted;
+    std::vector<FleetOption*> batch;
+    for (; next < plan.options.size() && batch.size() < wanted - kept; ++next) {
+      FleetOption& option = plan.options[next];
+      if (middle_too || !option.beyond_screen || !option.question().fleet->replicas) {
+        batch.push_back(&option);
+      }
+    }
+    std::vector<std::string> why(batch.size());
+    std::vector<char> sized(batch.size());
+    on_threads(threads, batch.size(), [&](std::size_t i) {
       try {
-        sized[i] = confirm(plan.options[next + i], why[i]) ? 1 : 0;
+        sized[i] = size_option(*batch[i], middle_too, why[i]) ? 1 : 0;
       } catch (const ConfigError& error) {
         why[i] = first_line(error);
       }
     });
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
       if (sized[i] == 0) {
-        plan.dropped.push_back({plan.options[next + i].changes, why[i], true});
-        plan.options[next + i].gpus = 0;  // leaves the list below
+        plan.dropped.push_back({batch[i]->changes, why[i], true});
+        batch[i]->gpus = 0;  // leaves the list below
       } else {
-        ++done;
+        ++(batch[i]->keeps() ? kept : others);
       }
     }
-    next += count;
   }
   std::erase_if(plan.options, [](const FleetOption& o) { return o.gpus == 0; });
   rank(plan.options);
   plan.front = front_of(plan.options);
+  plan.at_middle = best_at_middle(plan.options);
 }
 
 PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
@@ -294,9 +130,10 @@ PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
   work.shares[static_cast<std::size_t>(Draw::matrix)] = multiplies;
   work.shares[static_cast<std::size_t>(Draw::memory)] = busy - multiplies;
   work.shares[static_cast<std::size_t>(Draw::waiting)] = 1.0 - busy;
-  work.rate = Hertz{answered_rate(option) * s.traffic->lengths().output};
-  const Interval<double>& r = option.replicas;
-  work.width = r.mid > 0.0 ? std::sqrt(r.high / std::max(1.0, r.low)) - 1.0 : 0.0;
+  work.rate = s.traffic->lengths().output * answered_rate(option);
+  // Slower replicas are busy for longer.
+  const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
+  work.width = std::sqrt(errors.high / errors.low) - 1.0;
   return energy_of(power, s.work.clock, option.scenario->energy, work);
 }
 
@@ -312,24 +149,42 @@ ServeScenario as_sized(const FleetOption& option) {
   return cell_of(s, option.cells);
 }
 
-/// Replicas that follow the day's rate against those of its peak; empty where nothing is asked.
+/// Replicas that follow the day's rate against those of its peak, at the slow end; empty where nothing is asked. A day
+/// of slower replicas is a shorter day of replicas as the model has them: in which all that takes time but iterations
+/// is as much shorter, and requests come the faster.
 std::optional<Autoscaling> follow_load(const FleetOption& best) {
   const ServeScenario& s = best.question();
   const std::optional<AutoscaleQuestion>& asked = s.fleet->autoscaling;
   if (!asked) {
     return std::nullopt;
   }
+  const double slower = best.slowest;
+  LoadCurve day = *s.traffic->day;
+  day.period = day.period / slower;
+  for (RateCurve::Point& point : day.points) {
+    point.at = point.at / slower;
+    point.rate *= slower;
+  }
+  std::vector<TailObjective> objectives = all_objectives(*s.traffic);
+  for (TailObjective& one : objectives) {
+    one.limit = one.limit / slower;
+  }
   ScalingPolicy policy;
   policy.target = asked->target;
-  policy.cold_start = asked->cold_start;
-  policy.keep = asked->cold_start;
+  policy.cold_start = asked->cold_start / slower;
+  policy.keep = policy.cold_start;
   policy.least = asked->least;
   policy.most = most_replicas;
+  policy.fixed = best.served->prefill || !best.sized ? 0 : best.sized->replicas;
   const std::int64_t gpus = best.served->simulated.gpus + (best.served->prefill ? best.served->prefill->gpus : 0);
-  // Of prompts apart a unit is one replica of each pool, which the sized fleet need not be.
-  const std::int64_t fixed = best.sized && !best.served->prefill ? best.sized->replicas : 0;
-  return autoscale(unit_of(s, *best.served), gpus, screened_traffic(*s.traffic), all_objectives(*s.traffic),
-                   *s.traffic->day, policy, fixed);
+  Autoscaling over_day =
+      autoscale(unit_of(s, *best.served), gpus, screened_traffic(*s.traffic), objectives, day, policy);
+  for (ScaledFleet* fleet : {&over_day.fixed, &over_day.scaled}) {
+    fleet->gpu_hours *= slower;
+    fleet->longest_wait = slower * fleet->longest_wait;
+  }
+  over_day.unit_saturation = over_day.unit_saturation / slower;
+  return over_day;
 }
 
 /// "a replica is up 99.2 % of the time; 12 needed are up 99.95 % of it with 2 spare, 90.8 % without".
@@ -417,10 +272,8 @@ void settle(FleetPlan& plan) {
                            ": a fleet that is hardly full looks better than it is; raise traffic.requests");
     }
   }
-  if (best.sized && best.sized->keeps() && s.traffic->rate() > 0.95 * best.sized->saturation) {
-    plan.notes.push_back(
-        "above 95 % of its saturation a fleet's tail grows for hours: longer than was simulated; take "
-        "the replicas of the interval's upper end");
+  if (best.sized && !best.sized->overloaded() && best.sized->load() > 0.95) {
+    plan.notes.emplace_back("above 95 % of its saturation a fleet's tail grows for hours: longer than was simulated");
   }
   const bool several = std::any_of(plan.options.begin(), plan.options.end(),
                                    [&](const FleetOption& o) { return o.question().device.id != s.device.id; });
@@ -450,8 +303,8 @@ void settle(FleetPlan& plan) {
   }
   const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
   plan.interval_source = errors.text() +
-                         "; a fleet whose replicas are slower by as much needs the replicas of the "
-                         "interval's end";
+                         "; a fleet is taken that keeps its promises with replicas as slow as that, loaded below " +
+                         format_number(100.0 * most_load) + " % of what they then answer";
   for (const RequestClass& c : s.traffic->classes) {
     if (c.objectives.empty()) {
       plan.notes.push_back("[slo]: nothing is promised to " + (c.name == "all" ? std::string{"requests"} : c.name) +
@@ -494,18 +347,10 @@ void add_problems_beside(const OptionMaker& maker, const std::vector<FleetAxis>&
   }
 }
 
-std::string why_out_of_reach(const FleetOption& option) {
-  try {
-    return out_of_reach(option.question(), *option.served);
-  } catch (const ConfigError& error) {
-    return first_line(error);
-  }
-}
-
 }  // namespace
 
 bool FleetPlan::feasible() const noexcept {
-  return !options.empty() && keeps(options.front());
+  return !options.empty() && options.front().keeps();
 }
 
 FleetPlan plan_fleet(const ConfigValue& root,
@@ -543,9 +388,8 @@ FleetPlan plan_fleet(const ConfigValue& root,
   for (std::size_t i = 0; i < all; ++i) {
     if (!made[i]) {
       plan.dropped.push_back({combination(axes, i % each), why[i], false});
-    } else if (const std::string reason = made[i]->beyond_screen ? why_out_of_reach(*made[i]) : std::string{};
-               !reason.empty()) {
-      plan.dropped.push_back({made[i]->changes, reason, true});
+    } else if (made[i]->reach && !made[i]->reach->at_middle.empty()) {
+      plan.dropped.push_back({made[i]->changes, made[i]->reach->at_middle, true});
     } else {
       plan.options.push_back(std::move(*made[i]));
     }
@@ -557,6 +401,7 @@ FleetPlan plan_fleet(const ConfigValue& root,
     return plan;
   }
   plan.question = plan.options.front().scenario;
+  add_enough(plan.options.front());
   settle(plan);
   plan_apart(plan, root, file, sources, options);
   return plan;

@@ -5,6 +5,7 @@
 #include <headroom/model/serve/simulation/saturation.hpp>
 #include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
+#include <headroom/scenarios/serving/slow_end.hpp>
 
 #include <algorithm>
 #include <array>
@@ -171,33 +172,15 @@ class Simulator {
     out_.gpus = out_.replicas * each + for_prompts;
   }
 
-  /// The same question to a fleet whose every iteration takes `slower` times as long: time itself stretched by that, so
-  /// that requests come the faster and answers count the longer.
-  void hold_slower(ServingFleet fleet, double slower) {
-    const auto shorter = [&](Picoseconds time) { return truncated(std::round(real(time.count()) / slower)); };
+  /// What the fleet does when its every iteration takes `slower` times as long; the intervals hold its times.
+  ServingMetrics hold_slower(ServingFleet fleet, double slower) {
     RequestLoad load = out_.load;
-    for (Request& request : load.requests) {
-      request.arrival = shorter(request.arrival);
-    }
-    fleet.front_end = shorter(fleet.front_end);
-    fleet.transfer.rate = slower * fleet.transfer.rate;
-    fleet.transfer.latency = fleet.transfer.latency / slower;
-    for (OffloadTier& tier : fleet.tiers) {
-      tier.per_block = shorter(tier.per_block);
-      tier.latency = shorter(tier.latency);
-    }
-    const ServingMetrics metrics = serving_metrics(load, simulate(fleet, load), objectives_, out_.warm_up);
+    slow_down(fleet, load, slower);
+    ServingMetrics metrics = serving_metrics(load, simulate(fleet, load), objectives_, out_.warm_up);
     hold(out_.ttft, times(slower, metrics.all.ttft));
     hold(out_.tpot, times(slower, metrics.all.tpot));
     hold(out_.e2e, times(slower, metrics.all.e2e));
-    if (metrics.overloaded && !out_.overloaded()) {
-      out_.notes.emplace_back(
-          "at the slow end of the intervals the fleet is overloaded: times there grow with the length "
-          "of the simulation");
-    }
-    for (std::size_t i = 0; i < out_.classes.size(); ++i) {
-      slower_[i].push_back({slower, metrics.classes.at(i)});
-    }
+    return metrics;
   }
 
   void add_intervals(const ServingFleet& fleet) {
@@ -208,10 +191,14 @@ class Simulator {
     out_.ttft = spread(all.ttft, errors(ServingQuantity::ttft));
     out_.tpot = spread(all.tpot, errors(ServingQuantity::tpot));
     out_.e2e = {all.e2e, all.e2e, all.e2e};
-    slower_.assign(out_.classes.size(), {});
     const ServingErrors& rate = errors(ServingQuantity::rate);
-    hold_slower(fleet, 1.0 / rate.low);
-    hold_slower(fleet, 1.0 / rate.high);
+    slow_ = hold_slower(fleet, slowest_iteration(s_));
+    fast_ = hold_slower(fleet, 1.0 / rate.high);
+    if (slow_.overloaded && !out_.overloaded()) {
+      out_.notes.emplace_back(
+          "at the slow end of the intervals the fleet is overloaded: times there grow with the length "
+          "of the simulation");
+    }
     out_.times_source = errors(ServingQuantity::ttft).text() + "; " + errors(ServingQuantity::tpot).text() + "; " +
                         rate.text() + ", and queues are those of a fleet as much slower or faster";
   }
@@ -251,25 +238,21 @@ class Simulator {
   }
 
   void add_promises() {
+    const std::vector<KeptPromise> at_slow_end = judge_slow_end(s_, out_.metrics, slow_);
+    const double fastest = 1.0 / errors(ServingQuantity::rate).high;
     for (const KeptPromise& one : judge(*s_.traffic, out_.metrics)) {
-      out_.promises.push_back({one, reached(one.service_class, one.promise)});
+      const KeptPromise& slow = at_slow_end[out_.promises.size()];
+      const Seconds fast = fastest * reached_time(fast_.classes.at(one.service_class), one.promise);
+      const Seconds low = least_over_model(one.promise.metric) * one.reached;
+      out_.promises.push_back({one, {fast < low ? fast : low, one.reached, slow.reached}, slow.kept});
     }
   }
 
-  [[nodiscard]] Interval<Seconds> reached(std::size_t of, const TailObjective& promise) const {
-    const Seconds mid = reached_time(out_.metrics.classes.at(of), promise);
-    Interval<Seconds> interval{mid, mid, mid};
-    if (promise.metric != LatencyMetric::e2e) {
-      const ServingErrors& e =
-          errors(promise.metric == LatencyMetric::ttft ? ServingQuantity::ttft : ServingQuantity::tpot);
-      interval = {e.low * mid, mid, e.high * mid};
-    }
-    for (const auto& [slower, metrics] : slower_[of]) {
-      const Seconds other = slower * reached_time(metrics, promise);
-      interval.low = other < interval.low ? other : interval.low;
-      interval.high = other > interval.high ? other : interval.high;
-    }
-    return interval;
+  /// Of a measured time, how much shorter than the model says.
+  [[nodiscard]] double least_over_model(LatencyMetric metric) const {
+    return metric == LatencyMetric::e2e
+               ? 1.0
+               : errors(metric == LatencyMetric::ttft ? ServingQuantity::ttft : ServingQuantity::tpot).low;
   }
 
   void add_costs() {
@@ -371,14 +354,10 @@ class Simulator {
                          " req/s without the draft, " + format_number(out_.saturation.mid.raw()) + " with it");
   }
 
-  struct Slower {
-    double factor;
-    RequestMetrics metrics;
-  };
   const ServeScenario& s_;
   const Money& money_;
   std::vector<ServiceObjective> objectives_;
-  std::vector<std::vector<Slower>> slower_;  ///< by class: what fleets of other speed make of it
+  ServingMetrics slow_, fast_;  ///< of fleets at the ends of measured rates, in their own time
   ServingSimulation out_;
 };
 

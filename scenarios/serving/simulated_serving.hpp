@@ -25,7 +25,8 @@ namespace headroom {
 
 /// A promise, judged by the middle of its interval.
 struct JudgedPromise : KeptPromise {
-  Interval<Seconds> interval;  ///< of what is reached
+  Interval<Seconds> interval;     ///< of what is reached
+  bool kept_at_slow_end = false;  ///< as judge_slow_end() says
   /// What was reached over the limit, less 1: 0.2 is 20 % too slow.
   [[nodiscard]] double over() const noexcept { return reached / promise.limit - 1.0; }
 };

@@ -7,6 +7,7 @@
 #include "../near.hpp"
 #include "run_headroom.hpp"
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -40,14 +41,14 @@ const std::string fleet = "plan scenarios/serve/llama3-70b-fleet.toml --set traf
 
 }  // namespace
 
-TEST_CASE("the tightest promise is the one that takes most of its limit") {
+TEST_CASE("the tightest promise is the one that takes most of its limit at the slow end") {
   const Run run = run_headroom(fleet + " --format json");
   REQUIRE_MESSAGE(run.code == 0, run.err);
   const ConfigValue json = parse_json(run.out, "fleet");
   double most = 0.0;
   std::string name;
   for (const ConfigValue& promise : at(json, "promises").items) {
-    const double share = number(at(promise, "reached_s"), "mid") / number(promise, "limit_s");
+    const double share = number(at(promise, "reached_s"), "high") / number(promise, "limit_s");
     name = share > most ? at(promise, "promise").text : name;
     most = std::max(most, share);
   }
@@ -57,6 +58,52 @@ TEST_CASE("the tightest promise is the one that takes most of its limit") {
   CHECK(number(tightest, "of_limit_share") == near(most));
   CHECK(most > 0.0);
   CHECK(most <= 1.0);  // it keeps them
+}
+
+TEST_CASE("a promise is kept when it is kept at the slow end, and the middle is said apart") {
+  const Run taken = run_headroom(fleet + " --format json");
+  REQUIRE_MESSAGE(taken.code == 0, taken.err);
+  const ConfigValue json = parse_json(taken.out, "fleet");
+  CHECK(at(json, "feasible").boolean);
+  const ConfigValue& best = at(json, "options").items.front();
+  const double middle = number(at(best, "at_middle"), "replicas");
+  CHECK(middle < number(at(best, "sized"), "replicas"));
+  CHECK(at(json, "middle_text").text.starts_with("at the middle "));
+  const auto judged = [](const ConfigValue& answer, const char* member) {
+    bool all = true;
+    for (const ConfigValue& promise : at(answer, "promises").items) {
+      const bool high = number(at(promise, "reached_s"), "high") <= number(promise, "limit_s");
+      const bool mid = number(at(promise, "reached_s"), "mid") <= number(promise, "limit_s");
+      CHECK(at(promise, "kept").boolean == high);
+      CHECK(at(promise, "kept_at_middle").boolean == mid);
+      all = all && at(promise, member).boolean;
+    }
+    return all;
+  };
+  CHECK(judged(json, "kept"));
+  // As many as the middle takes, and no more, are kept at the middle alone: no recommendation, and what would be.
+  const Run few = run_headroom(fleet + " --format json --set fleet.replicas=" + std::to_string(std::lround(middle)));
+  CHECK(few.code == 1);
+  const ConfigValue missed = parse_json(few.out, "fleet");
+  CHECK_FALSE(at(missed, "feasible").boolean);
+  CHECK_FALSE(judged(missed, "kept"));
+  CHECK(judged(missed, "kept_at_middle"));
+  CHECK(at(missed, "verdict_text").text.find("at the slow end") != std::string::npos);
+  CHECK(at(missed, "way_out").text.find("such replicas") != std::string::npos);
+}
+
+TEST_CASE("ways that differ in their price list or in who prefills say so") {
+  const Run prices = run_headroom(
+      "plan --model llama3-8b --gpu h100-sxm-80gb --tp 1 --isl 512 --osl 128 --rate '10 req/s' --set "
+      "traffic.requests=200 --search 'prices=[\"lambda-2026-08\", \"nebius-2026-08\"]'");
+  CHECK_MESSAGE(prices.code == 0, prices.err);
+  for (const char* list : {", prices lambda-2026-08", ", prices nebius-2026-08"}) {
+    CHECK_MESSAGE(prices.out.find(list) != std::string::npos, list);
+  }
+  const Run apart = run_headroom(fleet + " --set fleet.prefill.tp=4 --set 'fleet.prefill.link=50 GB/s'");
+  CHECK_MESSAGE((apart.code == 0 || apart.code == 1), apart.err);
+  CHECK(apart.out.find("(prompts apart on ") != std::string::npos);
+  CHECK(apart.out.find(" of tp 4)") != std::string::npos);
 }
 
 TEST_CASE("the day of a fleet that follows its load: its mean, its peak, its dollars, the hours that are free") {

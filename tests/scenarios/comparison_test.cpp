@@ -156,6 +156,19 @@ TEST_CASE("a run that misses its deadline is ranked behind") {
   CHECK(c.ranking[1].standing == Standing::misses);
 }
 
+TEST_CASE("a run whose interval crosses the deadline is ranked, and says so") {
+  const Interval<Seconds> run = std::get<TrainPlan>(compared({train(), train()}).plans[0].plan.answer).calendar;
+  const auto crosses = [&](Seconds deadline) {
+    Objectives objectives;
+    objectives.duration = deadline;
+    const Comparison c = compared({train({"money.price=1 $/h"}), train({"money.price=2 $/h"})}, objectives);
+    return std::pair{c.ranking[0].standing, c.plans[c.ranking[0].offer].crosses};
+  };
+  CHECK(crosses(0.5 * (run.mid + run.high)) == std::pair{Standing::meets, true});
+  CHECK(crosses(1.01 * run.high) == std::pair{Standing::meets, false});
+  CHECK(crosses(0.99 * run.mid) == std::pair{Standing::misses, false});
+}
+
 TEST_CASE("70B on T4 is listed as infeasible with its numbers; the others are ranked by dollar within the objective") {
   const auto tpot_on = [](const char* gpu) {
     const std::string hardware = std::string{"hardware.gpu="} + gpu;

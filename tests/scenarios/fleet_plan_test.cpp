@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cheapest fleet that keeps its promises.
+// The cheapest fleet that keeps its promises with replicas as slow as measured ones were.
 #include <headroom/scenarios/serving/fleet_axes.hpp>
 #include <headroom/scenarios/serving/fleet_plan.hpp>
+#include <headroom/scenarios/serving/slow_end.hpp>
 
 #include <doctest/doctest.h>
 
@@ -42,6 +43,35 @@ const ServeScenario& serving(const FleetOption& option) {
   return std::get<ServeScenario>(option.scenario->question);
 }
 
+/// The same without [slo].
+FleetPlan plan_without_promises(const std::vector<std::string>& more) {
+  ConfigValue root = document(more);
+  std::erase_if(root.entries, [](const ConfigEntry& entry) { return entry.key == "slo"; });
+  return plan_fleet(root, "command line", sources(), {2});
+}
+
+bool all_kept(const std::vector<KeptPromise>& judged) {
+  return std::all_of(judged.begin(), judged.end(), [](const KeptPromise& one) { return one.kept; });
+}
+
+/// Whether so many replicas keep the promises at the middle, and load below saturation.
+bool keeps_at_middle(const FleetOption& option, std::int64_t replicas) {
+  const double of_one = option.sized->saturation.raw() / static_cast<double>(option.sized->replicas);
+  const ServingMetrics metrics = simulate_fleet(serving(option), *option.served, replicas, 0);
+  return option.sized->rate.raw() < static_cast<double>(replicas) * of_one &&
+         all_kept(judge(*serving(option).traffic, metrics));
+}
+
+/// The same at the slow end, below 90 % of what they then answer.
+bool keeps_at_slow_end(const FleetOption& option, std::int64_t replicas) {
+  const double of_one = option.sized->saturation.raw() / static_cast<double>(option.sized->replicas);
+  const ServeScenario& s = serving(option);
+  const ServingMetrics middle = simulate_fleet(s, *option.served, replicas, 0);
+  const ServingMetrics slow = simulate_slow_fleet(s, *option.served, replicas, 0);
+  return option.sized->rate.raw() * slowest_iteration(s) < 0.9 * static_cast<double>(replicas) * of_one &&
+         all_kept(judge_slow_end(s, middle, slow));
+}
+
 }  // namespace
 
 TEST_CASE("a replica whose pool may hold no request is left out by its parts, with what would let it hold one") {
@@ -65,18 +95,20 @@ TEST_CASE("a replica whose pool may hold no request is left out by its parts, wi
   }
 }
 
-TEST_CASE("a fleet keeps its promises, and with one replica less it does not") {
+TEST_CASE("a fleet keeps its promises at the slow end, and with one replica less it does not") {
   const FleetPlan answer = plan({"strategy.tp=1"});
   REQUIRE(answer.feasible());
   const FleetOption& best = answer.options.front();
   REQUIRE(best.sized);
   REQUIRE(best.sized->replicas > 1);
-  const ServingMetrics fewer = simulate_fleet(serving(best), *best.served, best.sized->replicas - 1, 0);
-  const std::vector<KeptPromise> judged = judge(*serving(best).traffic, fewer);
-  const double fewer_saturation =
-      best.sized->saturation.raw() * (1.0 - 1.0 / static_cast<double>(best.sized->replicas));
-  CHECK((fewer_saturation <= 40.0 ||
-         std::any_of(judged.begin(), judged.end(), [](const KeptPromise& one) { return !one.kept; })));
+  CHECK(keeps_at_slow_end(best, best.sized->replicas));
+  CHECK_FALSE(keeps_at_slow_end(best, best.sized->replicas - 1));
+  // What is printed of it says the same.
+  REQUIRE(answer.simulated);
+  for (const JudgedPromise& promise : answer.simulated->promises) {
+    CHECK(promise.kept_at_slow_end);
+    CHECK(promise.interval.high <= promise.promise.limit);
+  }
   CHECK(best.gpus == best.sized->replicas);
   // 2 $ an hour and GPU; everything over the output tokens of the load.
   CHECK(best.per_hour.raw() == doctest::Approx(2.0 * static_cast<double>(best.gpus)));
@@ -89,17 +121,113 @@ TEST_CASE("a fleet keeps its promises, and with one replica less it does not") {
         doctest::Approx(best.per_million_output_of_all.mid.raw()).epsilon(1e-9));
 }
 
+TEST_CASE("what would do at the middle stands beside the fleet taken: fewer, and one less would not") {
+  const FleetPlan answer = plan({"strategy.tp=1"});
+  REQUIRE(answer.feasible());
+  REQUIRE(answer.at_middle == std::optional<std::size_t>{0});
+  const FleetOption& best = answer.options.front();
+  REQUIRE(best.sized->middle);
+  const std::int64_t middle = best.sized->middle->replicas;
+  CHECK(middle < best.sized->replicas);
+  CHECK(keeps_at_middle(best, middle));
+  CHECK_FALSE(keeps_at_middle(best, middle - 1));
+  CHECK(best.replicas.mid == static_cast<double>(middle));
+  CHECK(best.replicas.high == static_cast<double>(best.sized->replicas));
+  CHECK(best.per_hour_at_middle.raw() / best.per_hour.raw() ==
+        doctest::Approx(static_cast<double>(middle) / static_cast<double>(best.sized->replicas)));
+}
+
+TEST_CASE(
+    "without promises the load alone decides: below 90 % of what slow replicas answer, below saturation at least") {
+  for (const char* rate : {"40 req/s", "100 req/s", "4000 req/s"}) {
+    CAPTURE(rate);
+    const FleetPlan answer =
+        plan_without_promises({"strategy.tp=1", "traffic.requests=1000", std::string{"traffic.rate="} + rate});
+    REQUIRE(answer.feasible());
+    const SizedFleet& sized = *answer.options.front().sized;
+    CHECK(sized.load_at_slow_end() < 0.9);
+    CHECK(sized.load_at_slow_end() == doctest::Approx(sized.slowest * sized.load()));
+    CHECK(sized.slowest > 1.0);
+    REQUIRE(sized.middle);
+    CHECK(sized.middle->replicas < sized.replicas);
+    const double of_one = sized.saturation.raw() / static_cast<double>(sized.replicas);
+    CHECK(static_cast<double>(sized.middle->replicas) * of_one > sized.rate.raw());
+  }
+}
+
+TEST_CASE("replicas that saturate below their load are overloaded, however few requests are simulated") {
+  const double of_one = plan_without_promises({"strategy.tp=1", "traffic.requests=1000", "fleet.replicas=1"})
+                            .options.front()
+                            .sized->saturation.raw();
+  const auto asked = [&](double load) {
+    return plan_without_promises({"strategy.tp=1", "traffic.requests=1000", "fleet.replicas=4",
+                                  "traffic.rate=" + std::to_string(4.0 * load * of_one) + " req/s"});
+  };
+  for (const double load : {1.001, 1.02, 1.2}) {
+    const FleetPlan over = asked(load);
+    CHECK_FALSE(over.feasible());
+    CHECK(over.options.front().sized->overloaded());
+    CHECK_FALSE(over.at_middle);
+    CHECK(over.options.front().enough > 4);
+  }
+  const FleetPlan full = asked(0.95);  // at the middle it does, at the slow end the queue grows
+  CHECK_FALSE(full.feasible());
+  CHECK_FALSE(full.options.front().sized->overloaded());
+  CHECK(full.at_middle);
+  CHECK(asked(0.5).feasible());
+}
+
+TEST_CASE("a promise that a lone sequence misses at the slow end alone: nothing is recommended, the middle is told") {
+  // What an idle replica takes stands in the refusal of a promise below it.
+  const std::string why = plan({"strategy.tp=1", "slo.tpot_p95=5.5 ms", "traffic.requests=1000"}).dropped.front().why;
+  const double idle = std::stod(why.substr(why.find("it takes ") + 9));
+  const FleetPlan answer = plan({"strategy.tp=1", "traffic.requests=1000", "traffic.rate=2 req/s",
+                                 "slo.tpot_p95=" + std::to_string(1.1 * idle) + " ms"});
+  CHECK_FALSE(answer.feasible());
+  REQUIRE(answer.options.size() == 1);
+  const FleetOption& only = answer.options.front();
+  CHECK(only.sized->keeps_at_middle());
+  CHECK_FALSE(only.sized->keeps());
+  CHECK(only.why_not_slow.find("not even an idle replica keeps tpot_p95") != std::string::npos);
+  CHECK(only.why_not_slow.find("at the slow end") != std::string::npos);
+  CHECK(answer.at_middle == std::optional<std::size_t>{0});
+  CHECK(keeps_at_middle(only, only.sized->middle->replicas));
+  // Where another layout keeps it, that is taken, and the middle's may still be the cheaper one.
+  const FleetPlan wider = plan({"search.tp=[1, 8]", "traffic.requests=1000", "traffic.rate=2 req/s",
+                                "slo.tpot_p95=" + std::to_string(1.1 * idle) + " ms"});
+  REQUIRE(wider.feasible());
+  CHECK(serving(wider.options.front()).work.layout.tp == 8);
+  REQUIRE(wider.at_middle);
+  CHECK(serving(wider.options.at(*wider.at_middle)).work.layout.tp == 1);
+}
+
+TEST_CASE("the fleet that does not follow a day's load is the one that is taken") {
+  const FleetPlan answer =
+      plan({"strategy.tp=1", "traffic.requests=2000", "traffic.over_time.shape=diurnal",
+            "traffic.over_time.peak_over_mean=1.5", "fleet.autoscale.cold_start=5 min", "fleet.autoscale.target=0.6"});
+  REQUIRE(answer.feasible());
+  REQUIRE(answer.autoscaling);
+  const FleetOption& best = answer.options.front();
+  CHECK(answer.autoscaling->fixed.most == best.sized->replicas);
+  CHECK(answer.autoscaling->fixed.gpu_hours == doctest::Approx(24.0 * static_cast<double>(best.gpus)));
+  CHECK(answer.autoscaling->scaled.gpu_hours < answer.autoscaling->fixed.gpu_hours);
+  // Held at a share of what slow replicas answer, more of them follow than the model's speed would take.
+  const double fewest = 1.5 * 40.0 / (0.6 * best.sized->saturation.raw() / static_cast<double>(best.sized->replicas));
+  CHECK(static_cast<double>(answer.autoscaling->scaled.most) > fewest);
+}
+
 TEST_CASE("saturation lies above the knee, the knee at the asked rate or above it") {
   const SizedFleet sized = *plan({"strategy.tp=1"}).options.front().sized;
   CHECK(sized.knee.raw() >= 40.0);
   CHECK(sized.saturation > sized.knee);
 }
 
-TEST_CASE("spare replicas are on top, and the answer's interval holds the middle") {
+TEST_CASE("spare replicas are on top, at the middle too, and the answer's interval holds the middle") {
   const FleetPlan bare = plan({"strategy.tp=1"});
   const FleetPlan spare = plan({"strategy.tp=1", "fleet.spare=2"});
   CHECK(spare.options.front().gpus == bare.options.front().gpus + 2);
   CHECK(spare.options.front().sized->replicas == bare.options.front().sized->replicas);
+  CHECK(spare.options.front().sized->middle->gpus == bare.options.front().sized->middle->gpus + 2);
   const Interval<double>& r = bare.options.front().replicas;
   CHECK(r.low <= r.mid);
   CHECK(r.mid <= r.high);
@@ -169,6 +297,9 @@ TEST_CASE("a large fleet is simulated as equal cells, and what they are is what 
   CHECK(large.gpus == large.sized->replicas);
   CHECK(large.sized->rate.raw() == doctest::Approx(4000.0).epsilon(1e-9));
   CHECK(large.sized->keeps());
+  REQUIRE(large.sized->middle);
+  CHECK(large.sized->middle->replicas % large.cells == 0);
+  CHECK(large.sized->middle->replicas < large.sized->replicas);
   // Ten times the load takes ten times the replicas, or a little less: larger cells share better.
   const FleetOption tenth = plan({"strategy.tp=1", "traffic.rate=400 req/s", "traffic.requests=30000"}).options.front();
   CHECK(static_cast<double>(large.sized->replicas) ==

@@ -335,6 +335,8 @@ void compare(const SearchResult& found, const OracleAnswer& truth, std::size_t g
   }
   if (truth.chosen) {
     CHECK(same(found.found.recommended(), *truth.chosen));
+    CHECK((found.found.recommended().strain <= 1.0) == truth.sure);
+    CHECK(same(found.found.at_middle(), *truth.middle));
   }
 }
 
@@ -347,6 +349,7 @@ void same_lists(const Incumbents& a, const Incumbents& b) {
   CHECK(same_plans(a.front(), b.front()));
   if (a.found() && b.found()) {
     CHECK(same_plan(a.recommended(), b.recommended()));
+    CHECK(same_plan(a.at_middle(), b.at_middle()));
     return;
   }
   for (std::size_t i = 0; i < limit_count; ++i) {
@@ -360,8 +363,8 @@ void same_lists(const Incumbents& a, const Incumbents& b) {
 
 /// What the spaces of a run had in them: a property that holds of nothing holds of no one.
 struct Census {
-  std::uint64_t strategies = 0, priced = 0, no_room = 0, broken = 0, left_out = 0, simpler = 0, limited = 0, empty = 0,
-                failing = 0;
+  std::uint64_t strategies = 0, priced = 0, no_room = 0, broken = 0, left_out = 0, simpler = 0, limited = 0, safer = 0,
+                unsure = 0, empty = 0, failing = 0;
 };
 
 void check_space(std::uint64_t seed, Census& census) {
@@ -403,6 +406,8 @@ void check_space(std::uint64_t seed, Census& census) {
   census.left_out += bounded.counts.pruned();
   census.empty += truth.chosen ? 0 : 1;
   census.limited += truth.chosen && (space.question.deadline || space.question.budget) ? 1 : 0;
+  census.safer += truth.chosen && truth.sure && !(*truth.chosen == *truth.middle) ? 1 : 0;
+  census.unsure += truth.sure ? 0 : 1;
   const bool fails = std::any_of(space.search.begin(), space.search.end(),
                                  [](const std::string& key) { return key.starts_with("goodput."); });
   census.failing += fails && truth.chosen ? 1 : 0;
@@ -423,7 +428,8 @@ TEST_CASE("a search finds what the evaluation of every strategy finds, on 1,000 
   }
   INFO("strategies " << census.strategies << ", priced " << census.priced << ", no room " << census.no_room
                      << ", broken " << census.broken << ", left out " << census.left_out << ", simpler "
-                     << census.simpler << ", limited " << census.limited << ", empty " << census.empty);
+                     << census.simpler << ", limited " << census.limited << ", safer " << census.safer << ", unsure "
+                     << census.unsure << ", empty " << census.empty);
   // Every kind of end was met often enough to mean something.
   CHECK(census.priced > 50'000);
   CHECK(census.no_room > 10'000);
@@ -431,6 +437,8 @@ TEST_CASE("a search finds what the evaluation of every strategy finds, on 1,000 
   CHECK(census.left_out > 20'000);
   CHECK(census.simpler > 20);
   CHECK(census.limited > 100);
+  CHECK(census.safer > 20);   // another plan than at the middle, for the slow end
+  CHECK(census.unsure > 20);  // none keeps the limits at the slow end
   CHECK(census.empty > 20);
   CHECK(census.failing > 100);
 }

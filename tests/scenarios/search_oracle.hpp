@@ -5,6 +5,8 @@
 
 #include <headroom/core/real.hpp>
 #include <headroom/model/cost/power.hpp>
+#include <headroom/model/train/confidence.hpp>
+#include <headroom/scenarios/confidence.hpp>
 #include <headroom/scenarios/goodput/failures.hpp>
 #include <headroom/scenarios/goodput/interval.hpp>
 #include <headroom/scenarios/offload.hpp>
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -39,6 +42,7 @@ struct Priced {
   Seconds step{};
   Bytes memory{};
   double goal = 0.0, time = 0.0, dollars = 0.0;
+  double slow_time = 0.0, slow_dollars = 0.0;  ///< at the slow end
   std::array<double, 4> front{};
   bool operator==(const Priced& o) const { return job == o.job && strategy == o.strategy; }
 };
@@ -63,6 +67,8 @@ struct OracleAnswer {
   std::vector<Priced> fits;  ///< whatever deadline and budget say
   std::vector<Priced> best, front;
   std::optional<Priced> chosen;
+  std::optional<Priced> middle;  ///< chosen of what keeps the limits at the middle
+  bool sure = true;              ///< chosen keeps them at the slow end
 };
 
 class Oracle {
@@ -84,10 +90,9 @@ class Oracle {
     for (std::size_t job = 0; job < q_.jobs.size(); ++job) {
       try {
         const Scenario scenario = scenario_from_overrides(q_.jobs[job], sources_);
-        train_ = &std::get<TrainScenario>(scenario.question);
+        at(scenario);
         const TrainQuestion compiled = compile_question(*train_, PlanPart::all);
         compiled_ = &compiled.compiled;
-        price_ = scenario.money.price ? scenario.money.price->raw() : 0.0;
         job_ = job;
         walk_ranks();
       } catch (const ConfigError&) {
@@ -98,7 +103,7 @@ class Oracle {
   }
 
   /// The lists over what keeps the limits.
-  void list(OracleAnswer& answer) const {
+  void list(OracleAnswer& answer) {
     answer.best.clear();
     answer.front.clear();
     answer.chosen.reset();
@@ -109,16 +114,34 @@ class Oracle {
       }
     }
     const auto before = [](const Priced& a, const Priced& b) {
-      return std::tuple{a.goal, a.step, a.memory, a.job} < std::tuple{b.goal, b.step, b.memory, b.job};
+      return std::tuple{a.goal, a.time, a.dollars, a.step, a.memory, a.job} <
+             std::tuple{b.goal, b.time, b.dollars, b.step, b.memory, b.job};
     };
     std::stable_sort(kept.begin(), kept.end(), before);
     list_best(kept, answer);
     list_front(kept, answer);
-    choose(kept, answer);
+    answer.middle = choose(kept);
+    std::vector<Priced> sure;
+    for (const Priced& p : kept) {
+      if ((!q_.deadline || p.slow_time <= *q_.deadline) && (!q_.budget || p.slow_dollars <= *q_.budget)) {
+        sure.push_back(p);
+      }
+    }
+    answer.sure = !sure.empty() || kept.empty();
+    answer.chosen = choose(sure);
+    if (!answer.sure) {
+      answer.chosen = closest(kept);
+    }
   }
 
  private:
   using Ints = std::vector<int>;
+
+  void at(const Scenario& scenario) {
+    train_ = &std::get<TrainScenario>(scenario.question);
+    width_ = confidence_of(*train_, step_confidence()).width;
+    price_ = scenario.money.price ? scenario.money.price->raw() : 0.0;
+  }
 
   static bool into(std::int64_t divisor, std::int64_t number) { return number % divisor == 0; }
 
@@ -151,7 +174,8 @@ class Oracle {
     const std::int64_t gpus = train_->work.shape.gpus;
     const std::int64_t seq = train_->work.shape.seq_len;
     const auto tps = of("tp", 1, [&] {
-      return upto(gpus, [&](int t) {
+      // Inside a host, or the links that join hosts to one domain.
+      return upto(std::min(gpus, train_->domain), [&](int t) {
         return into(t, gpus) && into(t, a.heads) && (into(t, a.kv_heads) || into(a.kv_heads, t));
       });
     });
@@ -392,6 +416,8 @@ class Oracle {
     p.goal = value(q_.minimize, e);
     p.time = value(Goal::time, e);
     p.dollars = value(Goal::cost, e);
+    p.slow_time = slow_time(e.step);
+    p.slow_dollars = p.slow_time * paid() * price_;
     for (std::size_t i = 0; i < q_.pareto.size(); ++i) {
       p.front[i] = value(q_.pareto[i], e);
     }
@@ -412,6 +438,48 @@ class Oracle {
     run.interval = q.interval_steps > 0 ? real(q.interval_steps) / steps * run.work
                                         : q.interval.value_or(goodput::best_interval(run.save, run.mtbf));
     return goodput::goodput(run).completion.mid / steps;
+  }
+
+  [[nodiscard]] double paid() const {
+    const double spares = train_->long_run ? real(train_->long_run->recovery.spares) : 0.0;
+    return real(train_->work.shape.gpus) + spares * real(train_->gpus_per_node);
+  }
+
+  /// The run at the slow end: a step as much longer as steps were; where failures are counted with chance and their
+  /// rate, errors that do not know of each other.
+  [[nodiscard]] double slow_time(Seconds step) const {
+    const TrainingShape& shape = train_->work.shape;
+    const double steps = train_->tokens / (real(shape.global_batch) * real(shape.seq_len));
+    if (!train_->long_run) {
+      return (1.0 + width_) * steps * step.raw();
+    }
+    const goodput::Question& q = *train_->long_run;
+    goodput::Run run;
+    run.mtbf = goodput::job_mtbf(q.per_gpu.mid, real(shape.gpus), q.per_job);
+    run.save = goodput::checkpoint_time(q.checkpoint, q.store);
+    run.recovery = q.recovery;
+    run.work = steps * step + (q.evaluation_every > 0 ? steps / real(q.evaluation_every) : 0.0) * q.evaluation;
+    run.interval = q.interval_steps > 0 ? real(q.interval_steps) / steps * run.work
+                                        : q.interval.value_or(goodput::best_interval(run.save, run.mtbf));
+    const goodput::GoodputRange range = goodput::goodput_over(run, q.per_gpu, real(shape.gpus), q.per_job);
+    const goodput::Goodput& middle = range.middle;
+    const double chance = std::log(middle.completion.high / middle.completion.mid);
+    const double rate = std::log(range.many.completion.mid / middle.completion.mid);
+    return middle.completion.mid.raw() * std::exp(std::hypot(std::log1p(width_), chance, rate));
+  }
+
+  /// Of a job the longest step that keeps the limits at the slow end, by halving.
+  double most_step(std::size_t job) {
+    const Scenario scenario = scenario_from_overrides(q_.jobs[job], sources_);
+    at(scenario);
+    double few = 0.0, many = 1e6;
+    for (int i = 0; i < 200; ++i) {
+      const double step = 0.5 * (few + many);
+      const double time = slow_time(Seconds{step});
+      const bool keeps = (!q_.deadline || time <= *q_.deadline) && (!q_.budget || time * paid() * price_ <= *q_.budget);
+      (keeps ? few : many) = step;
+    }
+    return few;
   }
 
   /// Of a GPU with its share of the host and the spares, in a step, its part of the evaluation and what it is held for
@@ -496,34 +564,55 @@ class Oracle {
     return (s.tp > 1) + (s.pp > 1) + (s.cp > 1) + (s.ep > 1);
   }
 
-  /// Of those near the best the fewest kinds; of these, near the best of them, the lowest stage; then the first.
-  void choose(const std::vector<Priced>& sorted, OracleAnswer& answer) const {
-    if (sorted.empty()) {
-      return;
-    }
-    const double far = (1.0 + q_.simplicity) * sorted.front().goal;
-    std::vector<Priced> near;
+  /// Whose step is the least over what its job may take; of equals the first.
+  std::optional<Priced> closest(const std::vector<Priced>& sorted) {
+    std::map<std::size_t, double> most;
+    std::optional<Priced> least;
+    double strain = 0.0;
     for (const Priced& p : sorted) {
-      if (p.goal <= far) {
-        near.push_back(p);
+      const auto of_job = most.contains(p.job) ? most.find(p.job) : most.emplace(p.job, most_step(p.job)).first;
+      const double own = p.step.raw() / of_job->second;
+      if (!least || own < strain) {
+        least = p;
+        strain = own;
       }
     }
-    answer.chosen = near.front();
+    return least;
+  }
+
+  static bool within(double share, const Priced& from, const Priced& p) {
+    return p.goal <= (1.0 + share) * from.goal && p.time <= (1.0 + share) * from.time &&
+           p.dollars <= (1.0 + share) * from.dollars;
+  }
+
+  /// Of those near the best, in goal, time and money, the fewest kinds; of these, near the best of them, the lowest
+  /// stage; then the first.
+  [[nodiscard]] std::optional<Priced> choose(const std::vector<Priced>& sorted) const {
+    if (sorted.empty()) {
+      return std::nullopt;
+    }
     if (q_.simplicity <= 0.0) {
-      return;
+      return sorted.front();
+    }
+    std::vector<Priced> near;
+    for (const Priced& p : sorted) {
+      if (within(q_.simplicity, sorted.front(), p)) {
+        near.push_back(p);
+      }
     }
     int fewest = 9;
     for (const Priced& p : near) {
       fewest = std::min(fewest, kinds(p));
     }
     std::erase_if(near, [&](const Priced& p) { return kinds(p) != fewest; });
-    const double close = (1.0 + (fewest == 0 ? 1.0 : 0.2) * q_.simplicity) * near.front().goal;
-    answer.chosen = near.front();
+    const Priced first = near.front();
+    Priced chosen = first;
     for (const Priced& p : near) {
-      if (p.goal <= close && p.strategy.zero < answer.chosen->strategy.zero) {
-        answer.chosen = p;
+      if (within((fewest == 0 ? 1.0 : 0.2) * q_.simplicity, first, p) && p.strategy.zero < chosen.strategy.zero) {
+        chosen = p;
       }
     }
+    return chosen;
   }
 
   const OracleQuestion& q_;
@@ -531,7 +620,7 @@ class Oracle {
   bool several_rentals_ = false;
   const TrainScenario* train_ = nullptr;
   const CompiledTraining* compiled_ = nullptr;
-  double price_ = 0.0;
+  double price_ = 0.0, width_ = 0.0;
   std::size_t job_ = 0;
   OracleAnswer answer_;
 };

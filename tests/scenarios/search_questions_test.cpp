@@ -142,6 +142,175 @@ TEST_CASE("of candidates within the share the fewest kinds win, then the lowest 
   CHECK(recommended(0.10) == 1.08);
 }
 
+TEST_CASE("of equal goals the fastest is the least, and simplicity gives away its share of time and money at most") {
+  const auto of = [](double goal, double time, double spent, std::uint16_t tp, std::uint16_t pp) {
+    Candidate c = candidate(1.0, tp, pp, 1);
+    c.goal = goal;
+    c.time = Seconds{time};
+    c.spent = spent;
+    return c;
+  };
+  const auto recommended = [](const std::vector<Candidate>& plans) {
+    Incumbents found{5, 0, 0.05};
+    Incumbents backwards{5, 0, 0.05};
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      found.consider(plans[i]);
+      backwards.consider(plans[plans.size() - 1 - i]);
+    }
+    CHECK(same_plan(found.recommended(), backwards.recommended()));
+    return found.recommended();
+  };
+  // As many GPUs: 30 % slower is no price for one kind less, 4 % is.
+  const Candidate fast = of(64.0, 100.0, 100.0, 8, 4);
+  CHECK(same_plan(recommended({of(64.0, 130.0, 130.0, 16, 1), fast}), fast));
+  const Candidate near = of(64.0, 104.0, 104.0, 4, 1);
+  CHECK(same_plan(recommended({of(64.0, 130.0, 130.0, 1, 1), near, fast}), near));
+  // As fast, and dearer for it; as cheap, and slower for it.
+  CHECK(same_plan(recommended({of(100.0, 100.0, 200.0, 1, 1), of(100.0, 100.0, 100.0, 8, 4)}),
+                  of(100.0, 100.0, 100.0, 8, 4)));
+  CHECK(same_plan(recommended({of(101.0, 150.0, 101.0, 1, 1), of(100.0, 100.0, 100.0, 8, 4)}),
+                  of(100.0, 100.0, 100.0, 8, 4)));
+  // Of a class the least of the goal may give too much away of the others, and another of it not.
+  const Candidate level = of(102.0, 102.0, 102.0, 2, 1);
+  CHECK(same_plan(recommended({of(101.0, 150.0, 101.0, 4, 1), level, of(100.0, 100.0, 100.0, 8, 4)}), level));
+}
+
+TEST_CASE("the least GPUs are taken with the fastest plan of so many, but for the share of simplicity") {
+  const auto answer = [](const std::string& simplicity) {
+    return search({"model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=8192",
+                   "training.global_batch=512", "training.tokens=1e11", "money.price=\"2 $/h\"",
+                   "training.software=megatron-core-te", "search.gpus=[64, 128]", "search.tp=any", "search.pp=any",
+                   "objective.minimize=gpus", "objective.simplicity=\"" + simplicity + "\""});
+  };
+  const SearchPlan least = answer("0 %");
+  const SearchPlan simple = answer("5 %");
+  REQUIRE(least.plan);
+  REQUIRE(simple.plan);
+  CHECK(least.recommended.gpus == 64);
+  CHECK(simple.recommended.gpus == 64);
+  const auto time = static_cast<std::size_t>(Goal::time);
+  const auto cost = static_cast<std::size_t>(Goal::cost);
+  CHECK(simple.recommended.goals[time] <= 1.05 * least.recommended.goals[time]);
+  CHECK(simple.recommended.goals[cost] <= 1.05 * least.recommended.goals[cost]);
+  // No plan of so many GPUs is faster than the least.
+  for (const ListedPlan& plan : least.front) {
+    CHECK((plan.gpus != 64 || plan.goals[time] >= least.recommended.goals[time]));
+  }
+}
+
+TEST_CASE("any tp stays inside the scale-up domain, listed ones are the user's word") {
+  const auto most_tp = [](const Texts& keys) {
+    Texts all{"schema=1", "kind=\"train\"", "training.precision=\"bf16\""};
+    all.insert(all.end(), keys.begin(), keys.end());
+    const SearchQuestion question = read_search(scenario_tree(all), "test", sources());
+    const MadeJob made = make_job(question, 0);
+    REQUIRE_MESSAGE(made.job, made.dropped.why);
+    int most = 0;
+    for (const LayerRanks& layout : made.job->space->layouts()) {
+      most = std::max<int>(most, layout.tp);
+    }
+    return most;
+  };
+  CHECK(most_tp(whole("llama3-70b", "h100-sxm-80gb", 64, 4096, 256)) == 8);
+  CHECK(most_tp(whole("llama3-70b", "h100-sxm-80gb", 64, 4096, 256, {"search.tp=any"})) == 8);
+  CHECK(most_tp(whole("llama3-70b", "h100-sxm-80gb", 64, 4096, 256, {"search.tp=[8, 16]"})) == 16);
+  // 72 GPUs that NVLink joins, four of a host.
+  CHECK(most_tp(whole("llama3-70b", "gb200", 64, 4096, 256, {"search.tp=any"})) > 8);
+}
+
+/// An 8B on 32 to 512 GPUs for the least dollars within a deadline; the list holds every number of GPUs.
+SearchPlan within(const std::string& deadline) {
+  Texts keys{"model=llama3-8b",
+             "hardware.gpu=h100-sxm-80gb",
+             "training.seq_len=8192",
+             "training.global_batch=512",
+             "training.tokens=1e11",
+             "money.price=\"2 $/h\"",
+             "training.software=megatron-core-te",
+             "search.gpus=\"32..512 x2\"",
+             "search.tp=any",
+             "objective.minimize=cost",
+             "objective.plans=10"};
+  if (!deadline.empty()) {
+    keys.push_back("objective.deadline=\"" + deadline + "\"");
+  }
+  return search(keys);
+}
+
+std::string seconds_text(double seconds) {
+  return std::to_string(seconds) + " s";
+}
+
+TEST_CASE("a deadline is kept at the slow end where a plan does, and what the middle would take stands beside") {
+  const SearchPlan open = within("");
+  const auto time = static_cast<std::size_t>(Goal::time);
+  REQUIRE(open.plan);
+  REQUIRE_FALSE(open.at_middle);
+  REQUIRE_FALSE(open.recommended.deadline);
+  // A deadline that the cheapest plan keeps by a tenth: at the slow end, some 30 % later, it does not.
+  const double deadline = 1.1 * open.recommended.goals[time];
+  const SearchPlan plan = within(seconds_text(deadline));
+  REQUIRE(plan.plan);
+  REQUIRE(plan.recommended.deadline);
+  CHECK(plan.recommended.deadline->kept);
+  CHECK(plan.recommended.deadline->reached.high <= deadline * (1.0 + 1e-6));
+  CHECK(std::get<TrainPlan>(plan.plan->answer).calendar.high.raw() <= deadline * (1.0 + 1e-6));
+  REQUIRE(plan.at_middle);
+  REQUIRE(plan.at_middle->deadline);
+  CHECK(plan.at_middle->deadline->kept_at_middle());
+  CHECK_FALSE(plan.at_middle->deadline->kept);
+  CHECK(same_plan(plan.at_middle->candidate, open.recommended.candidate));
+  CHECK(plan.recommended.candidate.goal >= plan.at_middle->candidate.goal);
+  CHECK(plan.why_recommended.find("at the slow end too") != std::string::npos);
+  // Every row says of itself what it keeps; a deadline far away parts nothing.
+  CHECK(std::any_of(plan.best.begin(), plan.best.end(), [](const ListedPlan& p) { return !p.deadline->kept; }));
+  const SearchPlan far = within(seconds_text(10.0 * deadline));
+  CHECK_FALSE(far.at_middle);
+  CHECK(same_plan(far.recommended.candidate, open.recommended.candidate));
+}
+
+TEST_CASE("where no plan keeps a deadline at the slow end the closest is taken, and it says so") {
+  const SearchPlan open = within("");
+  const auto time = static_cast<std::size_t>(Goal::time);
+  const ListedPlan* fastest = &open.front.front();
+  for (const ListedPlan& p : open.front) {
+    fastest = p.goals[time] < fastest->goals[time] ? &p : fastest;
+  }
+  const SearchPlan plan = within(seconds_text(1.05 * fastest->goals[time]));
+  REQUIRE(plan.plan);
+  CHECK(same_plan(plan.recommended.candidate, fastest->candidate));
+  CHECK(plan.recommended.deadline->kept_at_middle());
+  CHECK_FALSE(plan.recommended.deadline->kept);
+  CHECK(plan.why_recommended.find("which none does") != std::string::npos);
+  CHECK(plan.why_recommended.find("at the middle, misses it at the slow end") != std::string::npos);
+  // And what falls short at the middle says where its interval lies.
+  const SearchPlan none = within(seconds_text(0.9 * fastest->goals[time]));
+  CHECK_FALSE(none.plan);
+  CHECK(any_has(none.emptied, "kept at the fast end alone"));
+}
+
+TEST_CASE("a budget is kept at the slow end alike") {
+  const SearchPlan open = within("");
+  const auto cost = static_cast<std::size_t>(Goal::cost);
+  const double dollars = open.recommended.goals[cost];
+  const auto of_budget = [](double budget) {
+    return search({"model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=8192",
+                   "training.global_batch=512", "training.tokens=1e11", "money.price=\"2 $/h\"",
+                   "training.software=megatron-core-te", "search.gpus=\"32..512 x2\"", "search.tp=any",
+                   "objective.simplicity=\"0 %\"", "objective.budget=\"" + std::to_string(budget) + " $\""});
+  };
+  const SearchPlan rich = of_budget(1.5 * dollars);
+  REQUIRE(rich.plan);
+  CHECK(rich.recommended.budget->kept);
+  REQUIRE(rich.at_middle);  // more GPUs, faster and dearer
+  CHECK(rich.at_middle->gpus >= rich.recommended.gpus);
+  CHECK_FALSE(rich.at_middle->budget->kept);
+  const SearchPlan poor = of_budget(1.1 * dollars);
+  REQUIRE(poor.plan);
+  CHECK_FALSE(poor.recommended.budget->kept);
+  CHECK(poor.recommended.budget->kept_at_middle());
+}
+
 TEST_CASE("a budget decides how many GPUs a run takes") {
   const auto gpus = [](const std::string& budget) {
     const SearchPlan plan = search({"model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=8192",
@@ -156,8 +325,8 @@ TEST_CASE("a budget decides how many GPUs a run takes") {
   };
   // More GPUs are faster and waste more: each budget has its number.
   const std::int64_t rich = gpus("100 k$");
-  const std::int64_t middle = gpus("6500 $");
-  const std::int64_t poor = gpus("6150 $");
+  const std::int64_t middle = gpus("8500 $");
+  const std::int64_t poor = gpus("8040 $");
   CHECK(rich == 512);
   CHECK(middle < rich);
   CHECK(poor < middle);
