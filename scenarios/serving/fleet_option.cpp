@@ -148,7 +148,7 @@ Hertz answered_rate(const FleetOption& option, double speed) {
 
 OptionMaker::OptionMaker(const ConfigValue& root, const std::string& file, const Sources& sources)
     : root_{root}, file_{file}, sources_{sources} {
-  std::erase_if(root_.entries, [](const ConfigEntry& e) { return e.key == "search" || e.key == "objective"; });
+  root_.entries.erase_if([](const ConfigEntry& e) { return e.key == "search" || e.key == "objective"; });
 }
 
 Scenario OptionMaker::read(const std::vector<std::string>& changes) const {

@@ -27,7 +27,7 @@ double slowest_iteration(const ServeScenario& s) {
 }
 
 void slow_down(ServingFleet& fleet, RequestLoad& load, double slower) {
-  const auto shorten = [&](Picoseconds& time) { time = Picoseconds{std::llround(real(time.count()) / slower)}; };
+  const auto shorten = [&](Picoseconds& time) { time = truncated(std::round(real(time.count()) / slower)); };
   for (Request& request : load.requests) {
     shorten(request.arrival);
   }

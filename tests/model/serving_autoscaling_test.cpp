@@ -175,18 +175,20 @@ TEST_CASE(
   ScalingPolicy policy;
   policy.target = 0.8;
   policy.step = Seconds{10.0};
-  const Autoscaling at_once = autoscale(ten.unit, 4, ten.traffic, within, burst(16.0), policy, 20);
+  policy.fixed = 20;
+  const Autoscaling at_once = autoscale(ten.unit, 4, ten.traffic, within, burst(16.0), policy);
   CHECK(at_once.fixed.most == 20);
   CHECK(at_once.saves());
   CHECK(at_once.freed_gpu_hours() == near(at_once.fixed.gpu_hours - at_once.scaled.gpu_hours));
   // A unit that starts is paid for: not free, though it does not serve.
   policy.cold_start = policy.keep = Seconds{900.0};
-  const Autoscaling late = autoscale(ten.unit, 4, ten.traffic, within, burst(16.0), policy, 20);
+  const Autoscaling late = autoscale(ten.unit, 4, ten.traffic, within, burst(16.0), policy);
   CHECK(late.freed_gpu_hours() < at_once.freed_gpu_hours());
   CHECK(late.freed_gpu_hours() == near(late.fixed.gpu_hours - late.scaled.gpu_hours));
   // More than it has at the peak free nothing, and cost more than it.
   policy.cold_start = policy.keep = Seconds{3600.0};
-  const Autoscaling too_late = autoscale(ten.unit, 4, ten.traffic, within, burst(16.0), policy, 16);
+  policy.fixed = 16;
+  const Autoscaling too_late = autoscale(ten.unit, 4, ten.traffic, within, burst(16.0), policy);
   CHECK_FALSE(too_late.saves());
   CHECK(too_late.scaled.gpu_hours > too_late.fixed.gpu_hours);
   CHECK(too_late.freed_gpu_hours() == 0.0);
