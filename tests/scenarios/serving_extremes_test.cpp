@@ -87,7 +87,7 @@ void check_times(const TimeSummary& times, bool reached) {
   CHECK_FALSE(times.p90 > times.p95);
   CHECK_FALSE(times.p95 > times.p99);
   CHECK_FALSE(times.p99 > times.max);
-  CHECK_FALSE(times.mean > times.max);
+  CHECK_FALSE(times.mean > (1.0 + 1e-12) * times.max);
 }
 
 template <class Q>
@@ -194,7 +194,7 @@ const std::vector<Key>& keys() {
        {"0.001 req/s", "1 req/s", "1e9 req/s"},
        {"1 req/d"}},
       {"traffic.retries.backoff", retries, {"0 s", "1e-300 s", "1 s", "30 d"}, {"31 d", "1e300 s"}},
-      {"traffic.over_time.period", bursty, {"61 s", "1 d", "366 d"}, {"1e-300 s", "1 min", "367 d", "1e300 s"}},
+      {"traffic.over_time.period", bursty, {"61 s", "1 d", "366 d"}, {"1e-300 s", "367 d", "1e300 s"}},
       {"traffic.over_time.length", bursty, {"1 ns", "1 s", "59 min"}, {"1e-300 s", "1 h", "2 h", "1e300 s"}},
       {"slo.ttft_p95", {}, {"1 ns", "1 s", "30 d"}, {"1e-300 s", "31 d", "1e300 s"}},
       {"slo.e2e_p99", {}, {"1 ns", "30 d"}, {"1e-300 s", "1e300 s"}},
