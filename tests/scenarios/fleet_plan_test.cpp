@@ -46,7 +46,7 @@ const ServeScenario& serving(const FleetOption& option) {
 /// The same without [slo].
 FleetPlan plan_without_promises(const std::vector<std::string>& more) {
   ConfigValue root = document(more);
-  std::erase_if(root.entries, [](const ConfigEntry& entry) { return entry.key == "slo"; });
+  root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "slo"; });
   return plan_fleet(root, "command line", sources(), {2});
 }
 
