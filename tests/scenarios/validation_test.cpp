@@ -249,7 +249,7 @@ TEST_CASE("rows that are handed on one by one are scored as those that are kept"
   const std::string text = std::string{header} + row({}) + row({.recompute = "full", .value = "12"}) +
                            row({.micro_batch = "2"}) + row({.micro_batch = "4"}) + row({.micro_batch = "8"}) +
                            row({.gpu = "nobody's"}) + row({.metric = "tokens_per_s_per_gpu", .value = "3000"}) +
-                           row({.notes = "CHECK"}) + row({.layers = "16", .value = "6"});
+                           row({.notes = "CHECK"}) + row({.value = "6", .layers = "16"});
   ValidationScope scope;
   scope.weight_by = {"micro_batch", "layers"};
   scope.groups.push_back(parse_group(std::vector<std::string>{"layers<=16"}));
