@@ -13,6 +13,15 @@ inline constexpr std::array<std::string_view, 13> data_kinds{
     "gpus",         "nodes",       "clusters",     "prices", "models",      "networks",  "stacks/train",
     "stacks/serve", "stacks/step", "stacks/rough", "curves", "collectives", "transports"};
 
+/// "gpus, nodes, ...".
+[[nodiscard]] inline std::string data_kinds_text() {
+  std::string kinds;
+  for (const std::string_view kind : data_kinds) {
+    kinds += (kinds.empty() ? "" : ", ") + std::string{kind};
+  }
+  return kinds;
+}
+
 /// "{gpus,nodes,...}/ID.toml".
 [[nodiscard]] inline std::string data_folder_layout() {
   std::string kinds;

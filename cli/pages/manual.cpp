@@ -155,8 +155,10 @@ std::string front_manual(std::span<const Verb* const> verbs, std::string_view da
     text += ".TP\n.BR headroom\\-" + literal(verb->name) + " (1)\n" + paragraph(verb->summary);
   }
   text += exit_status() + section("ENVIRONMENT");
-  text += item(bold("HEADROOM_DATA_DIR"), "folders of your own data, separated by colons, each laid out " +
-                                              data_folder_layout() + "; they add to what is built in and override it");
+  text += item(bold("HEADROOM_DATA_DIR"),
+               "folders of your own data, separated by colons; of each the files ID.toml of its subfolders add to what "
+               "is built in and override it: " +
+                   data_kinds_text());
   for (const Told& variable : variables) {
     text += item(bold(variable.what), variable.text);
   }
