@@ -9,10 +9,11 @@
 namespace headroom {
 namespace {
 
-/// Splits a weight at a place between two grid points, so that the mean is kept; all beyond the last is put there.
+/// Splits a weight at a place between two grid points, so that the mean is kept; all beyond the last is put there, and
+/// what has no place at all. Precondition: place >= 0 or NaN.
 template <std::size_t n>
 void spread(std::array<double, n>& row, double place, double weight) noexcept {
-  if (place >= static_cast<double>(n - 1)) {
+  if (!(place < static_cast<double>(n - 1))) {
     row[n - 1] += weight;
     return;
   }

@@ -71,13 +71,14 @@ QueueLength queue_length(const ServingSimulation& s) {
   std::sort(changes.begin(), changes.end());
   const Picoseconds first = s.load.requests[static_cast<std::size_t>(s.warm_up)].arrival;
   const Picoseconds last = s.load.requests.back().arrival;
-  std::vector<double> at;  // seconds by the number that wait
-  std::int64_t waiting = 0;
+  std::vector<double> at;    // seconds by the number that wait
+  std::int64_t waiting = 0;  // below 0 for no time: who is admitted at once leaves before it comes
   Picoseconds since = first;
   const auto until = [&](Picoseconds time) {
     if (time > since) {
-      at.resize(std::max(at.size(), static_cast<std::size_t>(waiting) + 1), 0.0);
-      at[static_cast<std::size_t>(waiting)] += seconds_of(time - since);
+      const auto n = static_cast<std::size_t>(std::max<std::int64_t>(waiting, 0));
+      at.resize(std::max(at.size(), n + 1), 0.0);
+      at[n] += seconds_of(time - since);
       since = time;
     }
   };

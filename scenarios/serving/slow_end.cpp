@@ -59,7 +59,8 @@ std::vector<KeptPromise> judge_slow_end(const ServeScenario& s,
     one.reached = longest_over_model(s, one.promise.metric) * one.reached;
     one.reached = queued > one.reached ? queued : one.reached;  // NaN of answers without such a time stays
     one.refused = std::max(one.refused, of_slow[i].refused);
-    one.kept = one.kept && !(one.reached > one.promise.limit) && !one.refuses();
+    one.unanswered = std::max(one.unanswered, of_slow[i].unanswered);
+    one.kept = one.kept && !(one.reached > one.promise.limit) && !one.refuses() && one.unanswered == 0.0;
   }
   return judged;
 }
