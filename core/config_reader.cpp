@@ -456,9 +456,8 @@ void ConfigTable::finish() {
   std::stable_partition(known.begin(), known.end(), [&](std::string_view key) { return !has(key); });
   for (const ConfigEntry& entry : table_->entries) {
     if (!asked_.contains(entry.key)) {
-      diagnostics_->add(entry.value.file ? *entry.value.file : file(), entry.value.key_at, [&] {
-        return "unknown key " + quoted(entry.key) + where() + suggestion(entry.key, known);
-      });
+      diagnostics_->add(entry.value.file ? *entry.value.file : file(), entry.value.key_at,
+                        [&] { return "unknown key " + quoted(entry.key) + where() + suggestion(entry.key, known); });
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <set>
+#include <streambuf>
 
 namespace headroom {
 namespace {
@@ -31,8 +32,9 @@ class RecordReader {
     std::string message;
   };
 
-  /// `first` is the record's first character, already taken from the stream, on `line`.
-  RecordReader(std::istream& stream, int first, int line) : stream_{&stream}, c_{first}, line_{line} {}
+  /// `first` is the record's first character, already taken from the stream, on `line`. Of the stream its buffer, which
+  /// gives a character in a fraction of the time that the stream itself takes.
+  RecordReader(std::streambuf& bytes, int first, int line) : bytes_{&bytes}, c_{first}, line_{line} {}
 
   /// To the end of the record: its line break or that of the file.
   void read(std::vector<std::string>& fields, std::vector<Position>& places) {
@@ -65,7 +67,7 @@ class RecordReader {
   enum class State : std::uint8_t { plain, quoted, closed };
 
   [[nodiscard]] bool field_ends() const {
-    return c_ == end_of_file || c_ == ',' || c_ == '\n' || (c_ == '\r' && stream_->peek() == '\n');
+    return c_ == end_of_file || c_ == ',' || c_ == '\n' || (c_ == '\r' && bytes_->sgetc() == '\n');
   }
 
   /// Behind a separator: false where the record ends with it.
@@ -73,7 +75,7 @@ class RecordReader {
     field_.clear();
     state_ = State::plain;
     if (c_ == '\r') {
-      c_ = stream_->get();
+      c_ = bytes_->sbumpc();
     }
     if (c_ != ',') {
       line_ += c_ == '\n' ? 1 : 0;
@@ -132,7 +134,7 @@ class RecordReader {
     if (++taken_ == longest_record + 1) {
       report(start_, "a row of more than 1 MiB; close the quote or end the line before");
     }
-    c_ = stream_->get();
+    c_ = bytes_->sbumpc();
   }
 
   void report(Position at, std::string message) {
@@ -141,7 +143,7 @@ class RecordReader {
     }
   }
 
-  std::istream* stream_;
+  std::streambuf* bytes_;
   int c_;
   int line_;
   int column_ = 1;
@@ -197,16 +199,17 @@ bool CsvReader::next() {
 bool CsvReader::read_record() {
   fields_.clear();
   places_.clear();
-  int c = stream_->get();
+  std::streambuf& bytes = *stream_->rdbuf();
+  int c = bytes.sbumpc();
   while (c == '\n' || c == '\r') {
     line_ += c == '\n' ? 1 : 0;
-    c = stream_->get();
+    c = bytes.sbumpc();
   }
   if (c == end_of_file) {
     return false;
   }
   row_line_ = line_;
-  RecordReader record{*stream_, c, line_};
+  RecordReader record{bytes, c, line_};
   record.read(fields_, places_);
   line_ = record.line();
   if (const auto& trouble = record.trouble()) {

@@ -76,8 +76,7 @@ void Diagnostics::pass_over(std::size_t problems) noexcept {
 
 /// Sorts, and drops what lies behind the last that is told.
 void Diagnostics::keep_first() {
-  std::stable_sort(items_.begin(), items_.end(),
-                   [](const Item& a, const Item& b) { return before(a.place, b.place); });
+  std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) { return before(a.place, b.place); });
   const auto same = [](const Item& a, const Item& b) {
     return !before(a.place, b.place) && !before(b.place, a.place) && a.message == b.message;
   };

@@ -38,14 +38,14 @@ inline constexpr std::size_t most_problems_told = 100;
 
 class ConfigError;
 
-/// Collects the problems of an input before anything is thrown: the first `most_problems_told` in the order of the text with
-/// their words, of the others their number, so that a million bad rows take no more memory than a hundred.
+/// Collects the problems of an input before anything is thrown: the first `most_problems_told` in the order of the text
+/// with their words, of the others their number, so that a million bad rows take no more memory than a hundred.
 class Diagnostics {
  public:
   void add(std::string_view file, Position at, std::string message);
   /// The same with words that are made only where they may be told: for messages that cost something to word.
   template <class Make>
-    requires std::is_invocable_r_v<std::string, Make>
+  requires std::is_invocable_r_v<std::string, Make>
   void add(std::string_view file, Position at, Make make) {
     if (is_told(file, at)) {
       add(file, at, std::string{make()});

@@ -24,8 +24,8 @@ namespace {
 }
 
 [[noreturn]] void refuse_reading(const std::string& path, int error) {
-  const std::string_view way_out = error == EACCES || error == EPERM ? "let it be read, or name another file"
-                                                                     : "name a file that can be read";
+  const std::string_view way_out =
+      error == EACCES || error == EPERM ? "let it be read, or name another file" : "name a file that can be read";
   refuse(path, "cannot be read: " + std::string{std::strerror(error)} + "; " + std::string{way_out});
 }
 
@@ -210,8 +210,8 @@ bool read_line(std::istream& stream, std::string& line, const std::string& file,
   }
   for (; c != '\n' && c != end_of_file; c = bytes.sbumpc()) {
     if (line.size() == most) {
-      throw ConfigError{{Diagnostic{file, {number, 1},
-                                    "a line of more than " + size_text(most) + "; break it into several"}}};
+      throw ConfigError{
+          {Diagnostic{file, {number, 1}, "a line of more than " + size_text(most) + "; break it into several"}}};
     }
     line += static_cast<char>(c);
   }

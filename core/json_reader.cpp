@@ -219,7 +219,7 @@ ConfigValue parse_json(std::string_view text, const std::string& file) {
       rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
   const rapidjson::ParseResult result = reader.Parse<flags>(stream, builder);
   if (result.IsError()) {
-    std::string message = builder.too_deep  ? "nested deeper than 256 levels"
+    std::string message = builder.too_deep   ? "nested deeper than 256 levels"
                           : builder.too_many ? too_many_values()
                           : result.Code() == rapidjson::kParseErrorDocumentEmpty
                               ? "the document is empty; it must hold one object, {...}"

@@ -66,8 +66,8 @@ class Fabric {
   }
   [[nodiscard]] std::int64_t local(std::int64_t rank) const noexcept { return rank % per_domain_ % gpus_per_node_; }
 
-  /// The rate of each GPU while all of a host send and receive over its NICs, and what limits it; 0 where the job is one
-  /// domain.
+  /// The rate of each GPU while all of a host send and receive over its NICs, and what limits it; 0 where the job is
+  /// one domain.
   [[nodiscard]] BytesPerSecond host_out() const noexcept { return host_out_; }
   [[nodiscard]] LinkKind host_binds() const noexcept { return host_binds_; }
 

@@ -181,7 +181,8 @@ struct FabricGraph::Builder {
       add(ElementKind::nic, node, nics);
     }
     first_plane = static_cast<std::int32_t>(graph.elements_.size());
-    for (std::int64_t domain = 0; planes > 0 && domain < blocks(graph.laid_out_ * wiring.gpus, graph.domain_); ++domain) {
+    for (std::int64_t domain = 0; planes > 0 && domain < blocks(graph.laid_out_ * wiring.gpus, graph.domain_);
+         ++domain) {
       add(ElementKind::nvswitch, domain, planes);
     }
     for (std::size_t tier = 0; networked() && tier < graph.network_.tiers.size(); ++tier) {
@@ -291,7 +292,8 @@ struct FabricGraph::Builder {
   void build() {
     count_families();
     add_elements();
-    graph.links_.reserve(static_cast<std::size_t>(graph.laid_out_) * static_cast<std::size_t>(graph.family_.size) + 1024);
+    graph.links_.reserve(static_cast<std::size_t>(graph.laid_out_) * static_cast<std::size_t>(graph.family_.size) +
+                         1024);
     for (std::int64_t node = 0; node < graph.laid_out_; ++node) {
       const auto host = static_cast<std::int32_t>(node) * per_host;
       add_scale_up_links(node, host);

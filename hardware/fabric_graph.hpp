@@ -57,9 +57,9 @@ enum class FabricPart : std::uint8_t { whole, two_domains };
 
 class FabricGraph {
  public:
-  /// `nodes` hosts wired alike under `network`, of which `part` is laid out. ConfigError naming every problem: no GPU, a link without rate or to
-  /// nothing, several hosts without NICs or tiers, more hosts than the tiers hold, tiers that do not nest, a GPU that
-  /// nothing reaches.
+  /// `nodes` hosts wired alike under `network`, of which `part` is laid out. ConfigError naming every problem: no GPU,
+  /// a link without rate or to nothing, several hosts without NICs or tiers, more hosts than the tiers hold, tiers that
+  /// do not nest, a GPU that nothing reaches.
   FabricGraph(NodeWiring wiring, std::int64_t nodes, NetworkTiers network, FabricPart part = FabricPart::whole);
 
   [[nodiscard]] const NodeWiring& wiring() const noexcept { return wiring_; }

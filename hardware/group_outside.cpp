@@ -199,8 +199,7 @@ class OutsideSight {
 
   /// The GPU through whose NICs a flow leaves: over NVLink to that of the other's rail, where there is such a way.
   [[nodiscard]] std::int64_t leaves(const Sends& flow) const {
-    const bool relayed =
-        graph_.rails() > 1 && rail(flow.from) != rail(flow.to) && !rails_part(flow.from, flow.to);
+    const bool relayed = graph_.rails() > 1 && rail(flow.from) != rail(flow.to) && !rails_part(flow.from, flow.to);
     return fabric_.local(relayed ? flow.to : flow.from);
   }
 
@@ -246,8 +245,7 @@ class OutsideSight {
 
   /// The first rank on a host or behind it.
   [[nodiscard]] std::int64_t first_rank(std::int64_t host) const {
-    return std::min(fabric_.ranks(),
-                    host / hosts_ * domain_ + std::min(host % hosts_ * graph_.wiring().gpus, domain_));
+    return std::min(fabric_.ranks(), host / hosts_ * domain_ + std::min(host % hosts_ * graph_.wiring().gpus, domain_));
   }
 
   void load_uplinks(std::size_t tier) {

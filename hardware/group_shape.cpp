@@ -15,8 +15,8 @@ std::int64_t period(std::int64_t unit, std::int64_t step) {
 /// Groups send to members in the next domain and the one before, which lie in the next unit at most.
 constexpr std::int64_t reach = 2;
 
-/// Of `count` things that follow each other `step` apart: those near either end, for what happens there, and a period of
-/// those between.
+/// Of `count` things that follow each other `step` apart: those near either end, for what happens there, and a period
+/// of those between.
 std::vector<std::int64_t> picks(std::int64_t count, std::int64_t unit, std::int64_t step) {
   const std::int64_t edge = (reach + 1) * unit / step + 2;
   const std::int64_t first = std::min(count, edge + period(unit, step));

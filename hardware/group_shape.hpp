@@ -9,8 +9,8 @@
 
 namespace headroom {
 
-/// A rank is k span + a apart + b run + c stride + d: the groups of a span are told apart by b and d, the members of one
-/// by a (its runs) and c (within a run). stride divides run, run divides apart, apart divides span.
+/// A rank is k span + a apart + b run + c stride + d: the groups of a span are told apart by b and d, the members of
+/// one by a (its runs) and c (within a run). stride divides run, run divides apart, apart divides span.
 struct GroupShape {
   explicit constexpr GroupShape(const GroupForm& form) noexcept
       : members{form.ranks},
@@ -39,11 +39,11 @@ struct GroupShape {
   }
 };
 
-/// A job's ranks cut into units of `unit` each, the last perhaps shorter: numbers of units, ascending, that between them
-/// show every way in which groups lie in a unit and the ones beside it. Groups repeat with their span, units with their
-/// own length, so that how the two meet repeats with the least common multiple; within a span only its ends and the ends
-/// of its runs differ from what lies between. Some hundred at most where lengths divide one another, whatever the job;
-/// all units where that is fewer.
+/// A job's ranks cut into units of `unit` each, the last perhaps shorter: numbers of units, ascending, that between
+/// them show every way in which groups lie in a unit and the ones beside it. Groups repeat with their span, units with
+/// their own length, so that how the two meet repeats with the least common multiple; within a span only its ends and
+/// the ends of its runs differ from what lies between. Some hundred at most where lengths divide one another, whatever
+/// the job; all units where that is fewer.
 [[nodiscard]] std::vector<std::int64_t> typical_units(const GroupShape& shape, std::int64_t unit, std::int64_t job);
 
 /// First members of groups, ascending, one at least of every place that groups begin at within a unit.

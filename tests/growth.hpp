@@ -9,8 +9,8 @@
 
 namespace headroom::test {
 
-/// The processor time of work(4 n) over that of work(n): about 4 where work is linear, 16 where it is quadratic. Of three
-/// tries the least, for noise adds to either.
+/// The processor time of work(4 n) over that of work(n): about 4 where work is linear, 16 where it is quadratic. Of
+/// three tries the least, for noise adds to either.
 template <class Work>
 double growth(std::size_t n, Work work) {
   const auto time = [&](std::size_t size) {

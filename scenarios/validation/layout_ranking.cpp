@@ -82,8 +82,8 @@ std::vector<LayoutScore> LayoutBook::scores() const {
     if (question.layouts.size() < least_layouts || !std::isfinite(tau)) {
       continue;
     }
-    for (const std::string& group : {std::string{"all"}, "metric=" + question.metric, "engine=" + question.engine,
-                                     "source=" + question.source}) {
+    for (const std::string& group :
+         {std::string{"all"}, "metric=" + question.metric, "engine=" + question.engine, "source=" + question.source}) {
       groups[group].taus.push_back(tau);
       groups[group].layouts += question.layouts.size();
     }

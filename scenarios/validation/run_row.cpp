@@ -131,7 +131,6 @@ class RunRowReader::Rows {
   [[nodiscard]] const Diagnostics& broken_cells() const noexcept { return broken_cells_; }
 
  private:
-
   void check_columns() {
     for (const std::string_view name : {"id", "metric", "value"}) {
       if (!csv_.column(name)) {

@@ -62,7 +62,10 @@ std::vector<std::string> groups_of(const RunFile& file, const RunRow& row, std::
 class RowModels {
  public:
   RowModels(const Sources& sources, TermSet without)
-      : sources_{sources}, without_{without}, training_{std::in_place, sources, without}, serving_{std::in_place, sources} {}
+      : sources_{sources},
+        without_{without},
+        training_{std::in_place, sources, without},
+        serving_{std::in_place, sources} {}
 
   RowPrediction predict(const RunFile& file, const RunRow& row) {
     // What rows share is kept; rows that share nothing must not fill the memory with it.

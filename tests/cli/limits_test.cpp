@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What large and endless inputs cost, and how they are refused: memory and time follow what is asked, not what is named.
+// What large and endless inputs cost, and how they are refused: memory and time follow what is asked, not what is
+// named.
 #include <doctest/doctest.h>
-
-#include "run_headroom.hpp"
 #include <sys/stat.h>
 
+#include "run_headroom.hpp"
 #include <algorithm>
 #include <string>
 #include <thread>
@@ -103,9 +103,10 @@ TEST_CASE("of many bad rows the first hundred are told in their order, of the ot
 TEST_CASE("a device is no input, whatever reads it") {
   for (const std::string arguments :
        {"plan /dev/zero", "explain /dev/zero", "plan scenarios/train/llama3-70b-search.toml --checkpoint /dev/zero",
-        "catalog import /dev/zero", "validate /dev/zero", "validate --budget /dev/zero", "replay /dev/zero",
-        "import /dev/zero --gpu h100-sxm-80gb", "fit /dev/zero", "op /dev/zero --gpu h100-sxm-80gb",
-        "collective /dev/zero --gpu h100-sxm-80gb", "fabric show --topo /dev/zero --gpu h100-sxm-80gb",
+        "catalog import /dev/zero", "validate /dev/zero", "validate --budget /dev/zero",
+        "replay /dev/zero --gpu h100-sxm-80gb", "import /dev/zero --gpu h100-sxm-80gb", "fit /dev/zero",
+        "op /dev/zero --gpu h100-sxm-80gb", "collective /dev/zero --gpu h100-sxm-80gb",
+        "fabric show --topo /dev/zero --gpu h100-sxm-80gb",
         "plan scenarios/train/llama3-70b-512xh100.toml --runs /dev/zero",
         "plan scenarios/train/llama3-70b-512xh100.toml --set model=/dev/zero",
         "plan scenarios/serve/llama3-70b.toml --engine-log /dev/zero",
@@ -116,9 +117,9 @@ TEST_CASE("a device is no input, whatever reads it") {
     CHECK(run.code == 2);
     CHECK(run.out.empty());
     CHECK_MESSAGE(run.err.find("/dev/zero") != std::string::npos, run.err);
-    CHECK_MESSAGE(run.err.find("is a device, not a file; name a file, or pipe its text in as /dev/stdin") !=
-                      std::string::npos,
-                  run.err);
+    CHECK_MESSAGE(
+        run.err.find("is a device, not a file; name a file, or pipe its text in as /dev/stdin") != std::string::npos,
+        run.err);
   }
 }
 

@@ -77,7 +77,9 @@ inline Run run_headroom(const std::string& arguments, const std::filesystem::pat
   if (child < 0 || wait4(child, &status, 0, &used) != child) {
     throw std::runtime_error{"no shell to run " + command};
   }
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(out), read_text(err),
           seconds(used.ru_utime) + seconds(used.ru_stime), static_cast<std::size_t>(used.ru_maxrss) * 1024};
 }

@@ -248,7 +248,8 @@ TEST_CASE("a key of many parts is refused, and nesting by keys and tables togeth
     return text;
   };
   CHECK(parse_problem(key(32) + " = 1\n[b." + key(31) + "]\n").empty());
-  CHECK(parse_problem("x = 1\n" + key(100'000) + " = 1\n").find("f.toml:2:64: error: a key of more than 32 parts") == 0);
+  CHECK(parse_problem("x = 1\n" + key(100'000) + " = 1\n").find("f.toml:2:64: error: a key of more than 32 parts") ==
+        0);
   CHECK(parse_problem("[" + key(33) + "]\n").find("a key of more than 32 parts") != std::string::npos);
   CHECK(parse_problem("x = {" + key(33) + " = 1}\n").find("a key of more than 32 parts") != std::string::npos);
   std::string deep = "x = 1";

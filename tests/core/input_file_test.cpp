@@ -3,7 +3,6 @@
 #include <headroom/core/input_file.hpp>
 
 #include <doctest/doctest.h>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -117,7 +117,7 @@ Cluster any_large_cluster() {
   const std::int64_t spine = leaf * *rc::gen::inRange<std::int64_t>(1, 7);
   c.network.tiers[0].nodes = leaf;
   c.network.tiers[1].nodes = spine;
-  c.network.tiers[2].nodes = spine * 1000;
+  c.network.tiers[2].nodes = spine * 10'000;
   if (*rc::gen::arbitrary<bool>()) {
     c.network.tiers.erase(c.network.tiers.begin() + 1);
   }

@@ -188,14 +188,11 @@ class WalkedGroups {
            rail(a) != rail(b);
   }
 
-  [[nodiscard]] std::int32_t rail(std::int64_t rank) const {
-    return graph_.rail_of(fabric_.local(rank));
-  }
+  [[nodiscard]] std::int32_t rail(std::int64_t rank) const { return graph_.rail_of(fabric_.local(rank)); }
 
   void add_nic(std::vector<double>& load, std::int64_t rank, std::int64_t local) const {
     const std::span<const std::int32_t> nics = graph_.nics_of(local);
-    const auto first =
-        static_cast<std::size_t>(fabric_.node(rank)) * graph_.wiring().nics.size();
+    const auto first = static_cast<std::size_t>(fabric_.node(rank)) * graph_.wiring().nics.size();
     for (const std::int32_t nic : nics) {
       load[first + static_cast<std::size_t>(nic)] += 1.0 / static_cast<double>(nics.size());
     }
@@ -337,8 +334,7 @@ class WalkedGroups {
     std::int64_t hosts = 1;
     bool one_rail = graph_.rails() > 1;
     for (std::size_t i = 1; i < members.size(); ++i) {
-      const bool next = fabric_.node(members[i]) !=
-                        fabric_.node(members[i - 1]);
+      const bool next = fabric_.node(members[i]) != fabric_.node(members[i - 1]);
       hosts += next ? 1 : 0;
       one_rail = one_rail && rail(members[i]) == rail(members[0]);
     }

@@ -137,7 +137,8 @@ TEST_CASE("every problem of a trace is told, with its place and the way out") {
                         "t:2:58: error: 0 tokens; they must be from 1 to 2^30\n"
                         "t:3:17: error: "));
   CHECK(problems_of("").find("empty file") != std::string::npos);
-  CHECK(problems_of("arrival_s,prompt_tokens,output_tokens\n") == "t: error: the trace has no requests; write one a line, below the header of a CSV\n");
+  CHECK(problems_of("arrival_s,prompt_tokens,output_tokens\n") ==
+        "t: error: the trace has no requests; write one a line, below the header of a CSV\n");
   CHECK_THROWS_WITH_AS(load_request_trace("/nowhere/x.csv"), "error: /nowhere/x.csv: no such file", ConfigError);
 }
 
