@@ -106,15 +106,17 @@ std::string heading(const FleetPlan& plan) {
   return text + "\n\n";
 }
 
+/// "3  (at the slow end of measured ones; 2 at the middle, 2 at the fast end)".
 std::string replicas_text(const FleetOption& option) {
   const Interval<double>& needed = option.replicas;
-  const auto count = [](double replicas) { return std::isfinite(replicas) ? format_count(replicas) : "none enough"; };
   const std::string taken = std::to_string(option.sized->replicas);
   if (needed.low == needed.high) {
     return taken;
   }
-  return taken + "  (" + count(needed.low) + " as fast as measured replicas were, " + count(needed.mid) +
-         " at the middle, " + count(needed.high) + " as slow)";
+  const auto count = [](double replicas) { return std::isfinite(replicas) ? format_count(replicas) : "no number"; };
+  return taken + "  (" + (std::isfinite(needed.high) ? "" : count(needed.high) + " ") +
+         "at the slow end of measured ones; " + count(needed.mid) + " at the middle, " + count(needed.low) +
+         " at the fast end)";
 }
 
 /// "0.831 $"; with its interval where there is one.

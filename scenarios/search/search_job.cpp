@@ -278,12 +278,8 @@ void set_limits(const SearchQuestion& q, SearchJob& job) {
     return;
   }
   const auto keeps = [&](Seconds step) {
-    try {
-      const Interval<Seconds> run = job.run_interval(step);
-      return (!o.deadline || run.high <= *o.deadline) && (!o.budget || job.cost_interval(run).high <= *o.budget);
-    } catch (const ConfigError&) {
-      return false;  // between two saves no run gets ahead
-    }
+    const Interval<Seconds> run = job.run_interval(step);
+    return (!o.deadline || run.high <= *o.deadline) && (!o.budget || job.cost_interval(run).high <= *o.budget);
   };
   // Between steps of a nanosecond and of a year, to the last bit.
   double few = 1e-9, many = 3e7;
@@ -323,11 +319,15 @@ std::string what_lacks(const SearchQuestion& q, const SearchJob& job) {
 }  // namespace
 
 Interval<Seconds> SearchJob::run_interval(Seconds step) const {
-  if (clock) {
-    return outlook_of(train(), {step, width, std::nullopt, false}).calendar;
-  }
   const Seconds mid = run_time(step);
-  return {mid / (1.0 + width), mid, (1.0 + width) * mid};
+  if (!clock) {
+    return {mid / (1.0 + width), mid, (1.0 + width) * mid};
+  }
+  try {
+    return outlook_of(train(), {step, width, std::nullopt, false}).calendar;
+  } catch (const ConfigError&) {  // where failures come as often as they may, no run gets ahead between two saves
+    return {mid / (1.0 + width), mid, Seconds{std::numeric_limits<double>::infinity()}};
+  }
 }
 
 Interval<Dollars> SearchJob::cost_interval(const Interval<Seconds>& run) const {

@@ -101,7 +101,8 @@ struct SearchJob {
   [[nodiscard]] double spent(Seconds time) const noexcept { return spent_each * time.raw(); }
   /// A step over the longest that keeps the limits at the slow end; 0 where there are none.
   [[nodiscard]] double strain(Seconds step) const noexcept { return step / sure_step; }
-  /// When the run of such a step ends, as a plan says it: wide by the step's errors, failures with them where counted.
+  /// When the run of such a step ends, as a plan says it: wide by the step's errors, failures with them where counted;
+  /// for ever where at their highest rate it never gets ahead.
   [[nodiscard]] Interval<Seconds> run_interval(Seconds step) const;
   /// Its dollars. Precondition: a price.
   [[nodiscard]] Interval<Dollars> cost_interval(const Interval<Seconds>& run) const;

@@ -372,7 +372,9 @@ Strategy StrategySpace::strategy(const LayerRanks& l,
   s.cp = l.cp;
   s.ep = l.ep;
   s.etp = l.etp;
-  s.etp_open = !etp_stated_ && (!axes_[StrategyAxis::etp].free || !train_->architecture.moe);
+  // Without ranks to divide there is nothing to state.
+  const bool undivided = l.tp == 1 && l.ep == 1 && l.etp == 1;
+  s.etp_open = !etp_stated_ && (!axes_[StrategyAxis::etp].free || !train_->architecture.moe || undivided);
   s.pp = stages.pp;
   s.dp = stages.dp;
   s.micro_batch = micro_batch;

@@ -7,6 +7,7 @@
 #include <headroom/scenarios/serving/fleet_plan.hpp>
 #include <headroom/scenarios/serving/fleet_screen.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
+#include <headroom/scenarios/serving/slow_end.hpp>
 
 #include <doctest/doctest.h>
 
@@ -188,18 +189,22 @@ TEST_CASE("a plan of several models takes one pool or a pool for each, and says 
   CHECK(a.pool.iterations == b.pool.iterations);
 }
 
-TEST_CASE("the fewest shared replicas are found: one less misses a promise or is overloaded") {
+TEST_CASE(
+    "the fewest shared replicas are found: at the slow end one less misses a promise or has no room for the load") {
   const std::string classes = of_class("chat", 60.0) + ", " + of_class("code", 40.0, R"(, model="qwen3-8b")");
   const FleetPlan plan = plan_fleet(document(classes, {"slo.tpot_p95=30 ms"}), "command line", sources(), {2});
   REQUIRE(plan.feasible());
   const FleetOption& best = plan.options.front();
   REQUIRE(best.sized->replicas > 1);
-  CHECK(best.screened_replicas <= best.sized->replicas);  // a lower bound
+  CHECK(best.screened_at_middle <= best.sized->middle->replicas);  // a lower bound
+  CHECK(best.screened_replicas <= best.sized->replicas);
   const ServeScenario& s = best.question();
-  const ServingMetrics fewer = simulate_fleet(s, *best.served, best.sized->replicas - 1, 0);
-  const std::vector<KeptPromise> judged = judge(*s.traffic, fewer);
-  const double less = best.sized->saturation.raw() * (1.0 - 1.0 / static_cast<double>(best.sized->replicas));
-  CHECK((less <= 100.0 || std::any_of(judged.begin(), judged.end(), [](const KeptPromise& one) { return !one.kept; })));
+  const std::int64_t fewer = best.sized->replicas - 1;
+  const std::vector<KeptPromise> judged =
+      judge_slow_end(s, simulate_fleet(s, *best.served, fewer, 0), simulate_slow_fleet(s, *best.served, fewer, 0));
+  const double saturation = best.sized->saturation.raw() * (1.0 - 1.0 / static_cast<double>(best.sized->replicas));
+  CHECK((slowest_iteration(s) * 100.0 >= 0.9 * saturation ||
+         std::any_of(judged.begin(), judged.end(), [](const KeptPromise& one) { return !one.kept; })));
 }
 
 TEST_CASE(

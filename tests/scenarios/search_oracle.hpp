@@ -18,6 +18,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -461,11 +462,15 @@ class Oracle {
     run.work = steps * step + (q.evaluation_every > 0 ? steps / real(q.evaluation_every) : 0.0) * q.evaluation;
     run.interval = q.interval_steps > 0 ? real(q.interval_steps) / steps * run.work
                                         : q.interval.value_or(goodput::best_interval(run.save, run.mtbf));
-    const goodput::GoodputRange range = goodput::goodput_over(run, q.per_gpu, real(shape.gpus), q.per_job);
-    const goodput::Goodput& middle = range.middle;
-    const double chance = std::log(middle.completion.high / middle.completion.mid);
-    const double rate = std::log(range.many.completion.mid / middle.completion.mid);
-    return middle.completion.mid.raw() * std::exp(std::hypot(std::log1p(width_), chance, rate));
+    try {
+      const goodput::GoodputRange range = goodput::goodput_over(run, q.per_gpu, real(shape.gpus), q.per_job);
+      const goodput::Goodput& middle = range.middle;
+      const double chance = std::log(middle.completion.high / middle.completion.mid);
+      const double rate = std::log(range.many.completion.mid / middle.completion.mid);
+      return middle.completion.mid.raw() * std::exp(std::hypot(std::log1p(width_), chance, rate));
+    } catch (const ConfigError&) {
+      return std::numeric_limits<double>::infinity();  // never gets ahead
+    }
   }
 
   /// Of a job the longest step that keeps the limits at the slow end, by halving.

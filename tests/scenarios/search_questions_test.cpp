@@ -290,22 +290,21 @@ TEST_CASE("where no plan keeps a deadline at the slow end the closest is taken, 
 }
 
 TEST_CASE("a budget is kept at the slow end alike") {
-  const SearchPlan open = within("");
-  const auto cost = static_cast<std::size_t>(Goal::cost);
-  const double dollars = open.recommended.goals[cost];
+  // The cheapest plan of all, and what it costs at the slow end.
+  const Interval<Dollars> least = std::get<TrainPlan>(within("").plan->answer).cost;
   const auto of_budget = [](double budget) {
     return search({"model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=8192",
                    "training.global_batch=512", "training.tokens=1e11", "money.price=\"2 $/h\"",
                    "training.software=megatron-core-te", "search.gpus=\"32..512 x2\"", "search.tp=any",
                    "objective.simplicity=\"0 %\"", "objective.budget=\"" + std::to_string(budget) + " $\""});
   };
-  const SearchPlan rich = of_budget(1.5 * dollars);
+  const SearchPlan rich = of_budget(1.02 * least.high.raw());
   REQUIRE(rich.plan);
   CHECK(rich.recommended.budget->kept);
   REQUIRE(rich.at_middle);  // more GPUs, faster and dearer
-  CHECK(rich.at_middle->gpus >= rich.recommended.gpus);
+  CHECK(rich.at_middle->gpus > rich.recommended.gpus);
   CHECK_FALSE(rich.at_middle->budget->kept);
-  const SearchPlan poor = of_budget(1.1 * dollars);
+  const SearchPlan poor = of_budget(1.1 * least.mid.raw());
   REQUIRE(poor.plan);
   CHECK_FALSE(poor.recommended.budget->kept);
   CHECK(poor.recommended.budget->kept_at_middle());
