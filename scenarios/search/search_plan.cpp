@@ -168,9 +168,12 @@ std::string limit_text(const std::optional<LimitedBy>& by, const std::string& ve
             : "";
 }
 
-/// "2.1 % slower"; nothing for less than what is shown.
-std::string more_text(double ratio, const std::string& what) {
-  return ratio > 1.0005 ? ", " + percent(ratio - 1.0) + " " + what : "";
+/// " and 2.1 % slower than it"; nothing for less than what is shown.
+std::string gives_away(double slower, double dearer) {
+  constexpr double visible = 1.0005;
+  std::string text = slower > visible ? percent(slower - 1.0) + " slower" : "";
+  text += dearer > visible ? (text.empty() ? "" : " and ") + percent(dearer - 1.0) + " dearer" : "";
+  return text.empty() ? text : ", " + text + " than it";
 }
 
 /// Beside the least of its goal, a plan that is simpler.
@@ -178,12 +181,11 @@ std::string simpler_text(const Candidate& taken, const Candidate& least, const O
   const std::string goal{goal_names[static_cast<std::size_t>(o.minimize)]};
   const bool by_time = o.minimize == Goal::step_time || o.minimize == Goal::time;
   const double behind = least.goal > 0.0 ? taken.goal / least.goal - 1.0 : 0.0;
-  return (behind > 5e-5 ? percent(behind) + " behind the least " : "level with the least ") + goal + " (" +
-         strategy_text(least.strategy) + "), which is more complicated" +
-         (by_time ? "" : more_text(taken.time / least.time, "slower")) +
-         (o.minimize == Goal::cost || by_time ? "" : more_text(taken.spent / least.spent, "dearer")) +
-         "; objective.simplicity = \"" + percent(o.simplicity) +
-         "\" prefers fewer kinds of parallelism and lower ZeRO stages, \"0 %\" takes the least";
+  return (behind > 5e-5 ? percent(behind) + " behind the least " : "level with the least ") + goal +
+         gives_away(by_time ? 1.0 : taken.time / least.time,
+                    by_time || o.minimize == Goal::cost ? 1.0 : taken.spent / least.spent) +
+         " (" + strategy_text(least.strategy) + "), which is more complicated; objective.simplicity = \"" +
+         percent(o.simplicity) + "\" prefers fewer kinds of parallelism and lower ZeRO stages, \"0 %\" takes the least";
 }
 
 std::string why_recommended(const SearchPlan& answer, const Incumbents& found, const Objective& o) {
