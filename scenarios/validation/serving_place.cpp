@@ -143,10 +143,13 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
   if (!row_option(run, "speculative").empty() && row_option(run, "speculative") != "0") {
     return refuse("speculative decoding without a published acceptance");
   }
+  const RowPool pool = pool_of(run);
+  const std::optional<double> workers = row_number(run, "decode_workers");  // all requests are shared out over them
   const std::string missing = blank_cells({{!run.gpu.empty(), "gpu"},
                                            {run.tp.has_value(), "tp"},
                                            {!run.weight_dtype.empty(), "weight_dtype"},
-                                           {run.osl.has_value() || pool_of(run) == RowPool::prefill, "osl"}});
+                                           {run.osl.has_value() || pool == RowPool::prefill, "osl"},
+                                           {pool != RowPool::decode || workers, "decode_workers"}});
   if (!missing.empty()) {
     return refuse("not published: " + missing);
   }
@@ -176,14 +179,14 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
     return refuse(found.why);
   }
   const Device& device = *found.device;
-  p.pool = pool_of(run);
+  p.pool = pool;
   p.layout = row_layout(run);
   if (run.dp.value_or(1) > 1 && run.ep.value_or(1) == 1 && row_number(run, "decode_moe_tp").value_or(1.0) > 1.0) {
     return refuse("experts cut over the ranks of attention-DP (decode_moe_tp), which no layout here does");
   }
-  const double workers = row_number(run, "decode_workers").value_or(1.0);
-  const std::int64_t gpus = p.pool == RowPool::whole ? run.gpus.value_or(p.layout.gpus())
-                                                     : static_cast<std::int64_t>(workers) * p.layout.gpus();
+  const std::int64_t gpus = p.pool == RowPool::whole
+                                ? run.gpus.value_or(p.layout.gpus())
+                                : static_cast<std::int64_t>(workers.value_or(1.0)) * p.layout.gpus();
   if (const LayoutProblem broken = check(*p.arch, p.layout, gpus); broken.verdict != Verdict::feasible) {
     return refuse(verdict_text(broken.verdict, real(broken.broke), real(broken.limit)));
   }

@@ -65,9 +65,14 @@ TEST_CASE("a comparison says of how many requests its time to the first token is
 
 TEST_CASE("an SKU whose kernels nobody measured is compared in neither time nor price, and not ranked") {
   const ScratchFolder folder;
-  std::ofstream{folder.path() / "mi300x.toml"} << "schema = 1\nbase = \"" HEADROOM_SOURCE_DIR "/" << plain
-                                               << "\"\n[hardware]\ngpu = \"mi300x\"\n";
-  const std::string files = "compare " + plain + " '" + (folder.path() / "mi300x.toml").string() + "'";
+  std::string files = "compare";
+  for (const std::string gpu : {"h100-sxm-80gb", "mi300x"}) {
+    const std::string file = (folder.path() / (gpu + ".toml")).string();
+    std::ofstream{file} << "schema = 1\nkind = \"serve\"\nmodel = \"llama3-70b\"\n[hardware]\ngpu = \"" << gpu
+                        << "\"\ngpus = 8\n[serving]\nisl = 2048\nosl = 256\nconcurrency = 64\nweights = \"bf16\"\n"
+                        << "[strategy]\ntp = 8\n[money]\nprice = \"3 $/h\"\ndate = \"2026-08\"\n";
+    files += " '" + file + "'";
+  }
   const Run run = run_headroom(files);
   CHECK_MESSAGE(run.code == 0, run.err);
   CHECK(says(run.out, "B is compared by its memory alone, in neither time nor price: "));
