@@ -143,7 +143,8 @@ void LaunchReading::problem(const ConfigValue& at, std::string message) {
 }
 
 void LaunchReading::remark(const ConfigValue& at, const std::string& text) {
-  remarks.push_back((at.file ? *at.file : file) + ":" + std::to_string(at.at.line) + ": " + text);
+  const std::string line = at.at.line > 0 ? ":" + std::to_string(at.at.line) : "";  // an option has none
+  remarks.push_back((at.file ? *at.file : file) + line + ": " + text);
 }
 
 bool LaunchReading::stated(std::string_view key) const noexcept {

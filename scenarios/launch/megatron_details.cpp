@@ -259,11 +259,12 @@ void read_router(const LaunchItems& items, Absent absent, LaunchReading& reading
   } else if (absent == Absent::is_default) {
     reading.assume("model.moe.router_bias", flag_value(false));
   }
-  const bool softmax = reading.plan.word("model.moe.score") == "softmax";
-  if (const auto before = flag_at(items, "--moe-router-pre-softmax", reading); before && softmax) {
+  const std::string score = reading.plan.word("model.moe.score");
+  if (const auto before = flag_at(items, "--moe-router-pre-softmax", reading); before && score == "softmax") {
     reading.state("model.moe.normalized", flag_value(!*before), *items.find("--moe-router-pre-softmax"));
-  } else if (absent == Absent::is_default && (softmax || reading.plan.count("model.moe.top_k", 1) > 1)) {
-    reading.assume("model.moe.normalized", flag_value(true));
+  } else if (score == "softmax" ? absent == Absent::is_default
+                                : score == "sigmoid" && reading.plan.count("model.moe.top_k", 1) > 1) {
+    reading.assume("model.moe.normalized", flag_value(true));  // of sigmoid scores it is no setting
   }
   read_number(items, "--moe-router-topk-scaling-factor", "model.moe.scale", reading);
   read_count(items, "--moe-router-num-groups", "model.moe.groups", reading);

@@ -104,6 +104,7 @@ void take_preset(const std::string& id, const LaunchPlan& preset, const ConfigVa
   ConfigValue named = word_value(id);
   named.file = at.file;
   named.at = named.key_at = at.at;
+  reading.plan.erase("model");  // a table of the name and what differs takes its place
   reading.plan.set(own.empty() ? "model" : "model.base", std::move(named));
   for (ConfigEntry& entry : own) {
     if (!entry.value.file) {  // what the software does stands where the network does

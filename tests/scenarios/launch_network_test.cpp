@@ -202,6 +202,8 @@ TEST_CASE("a launch with another base than its preset's keeps it, and is told") 
   const ImportedLaunch unsaid = read(text, {});
   CHECK(network_of(unsaid).rope_base == 10000);
   CHECK(remarked(unsaid, "model.rope_base = 10000, for the file does not say it; llama3-70b has 500000"));
-  CHECK(read(unsaid.toml.empty() ? "" : text, {"model=llama3-70b"}).toml.find("rope_base = 10000") !=
-        std::string::npos);
+  const ImportedLaunch named = read(text, {"model=llama3-70b"});  // the option names the preset, the file its own base
+  CHECK(network_of(named).id == "llama3-70b");
+  CHECK(network_of(named).rope_base == 10000);
+  CHECK(remarked(named, "--set model=llama3-70b: model.rope_base = 10000"));
 }
