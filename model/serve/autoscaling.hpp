@@ -35,7 +35,7 @@ struct ScalingPolicy {
   std::int64_t least = 1;
   std::int64_t most = 4096;
   std::int64_t fixed = 0;  ///< units of the fleet that does not follow; 0: as many as the screen finds for the peak,
-                            ///< where it finds none `most`
+                           ///< where it finds none `most`
   Seconds step{};          ///< between two looks; 0: a 1,440th of the period
 };
 

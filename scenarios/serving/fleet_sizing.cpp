@@ -130,8 +130,8 @@ class Sizing {
   }
   bool keeps_at_slow_end() {
     return slowest_ * scenario_.traffic->rate() < most_load * saturation() &&
-           (!promised_ || (at_slow_end().unanswered == 0 &&
-                           all_kept(judge_slow_end(scenario_, at_middle(), at_slow_end()))));
+           (!promised_ ||
+            (at_slow_end().unanswered == 0 && all_kept(judge_slow_end(scenario_, at_middle(), at_slow_end()))));
   }
   [[nodiscard]] bool answers_and_keeps(const ServingMetrics& metrics) const {
     return metrics.unanswered == 0 && all_kept(judge(*scenario_.traffic, metrics));

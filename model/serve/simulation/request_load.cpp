@@ -106,7 +106,8 @@ std::vector<std::string> problems(std::span<const TrafficClass> classes) {
   for (const TrafficClass& traffic : classes) {
     take(problems(traffic.arrivals));
     if (classes.size() > 1 && std::isinf(traffic.arrivals.rate.raw())) {
-      found.emplace_back("a class that sends all at once beside others: which come first is open; give each class a rate");
+      found.emplace_back(
+          "a class that sends all at once beside others: which come first is open; give each class a rate");
     }
     if (traffic.lengths.empty()) {
       take(problems(traffic.prompt, "prompt"));
