@@ -147,10 +147,9 @@ Opened open_device(const Arguments& arguments, const Request& request, const Cat
   }
   opened.prober = open_prober(request.device);
   opened.date = utc_now();
-  const std::string bus_id = opened.prober->device().pci_bus_id;
-  const std::optional<std::string> library = library_of("HEADROOM_NVML_LIBRARY");
-  opened.monitor =
-      library ? Nvml::open(bus_id, opened.monitor_missing, *library) : Nvml::open(bus_id, opened.monitor_missing);
+  const char* library = std::getenv("HEADROOM_NVML_LIBRARY");
+  opened.monitor = library == nullptr ? Nvml::open(opened.prober->device().pci_bus_id, opened.monitor_missing)
+                                      : Nvml::open(opened.prober->device().pci_bus_id, opened.monitor_missing, library);
   return opened;
 }
 
@@ -279,6 +278,9 @@ std::string fitted_text(const Arguments& arguments,
 
 Outcome calibrated(const Arguments& arguments) {
   const Request request = request_of(arguments);
+  if (arguments.has("--id")) {
+    static_cast<void>(overlay_id(arguments, "", ""));  // before the measurements, not after them
+  }
   const Catalog catalog = Catalog::standard();
   const Opened opened = open_device(arguments, request, catalog);
   const DeviceMonitor* monitor = opened.monitor.get();

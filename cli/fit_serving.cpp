@@ -3,13 +3,15 @@
 #include <headroom/calibrate/serving_files.hpp>
 #include <headroom/cli/fit_serving.hpp>
 #include <headroom/cli/table.hpp>
-#include <headroom/core/printable.hpp>
 #include <headroom/core/statistics.hpp>
 
 #include <cmath>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace headroom::cli {
 namespace {
@@ -70,16 +72,35 @@ std::string groups_text(const ServingFit& fit) {
   return table.text(0);
 }
 
+/// ConfigError for names that no number has.
+void check_only(const std::vector<std::string>& only) {
+  const std::vector<ServingKnob> knobs = serving_knobs();
+  std::set<std::string> names;
+  for (const ServingKnob& knob : knobs) {
+    names.insert(knob.id);
+    names.insert(knob.name());
+  }
+  const std::vector<std::string_view> known{names.begin(), names.end()};
+  Diagnostics diagnostics;
+  for (const std::string& name : only) {
+    if (!names.contains(name)) {
+      diagnostics.add("", {},
+                      "--only " + quoted(name) + " is neither a stack nor a number of one" + suggestion(name, known));
+    }
+  }
+  diagnostics.throw_if_any();
+}
+
 }  // namespace
 
 Outcome fit_serving_times(const Arguments& arguments, const std::vector<RunFile>& files) {
   ServingFitOptions options;
   options.leave_one_out = !arguments.has("--no-left-out");
   options.only = arguments.many("--only");
+  check_only(options.only);
   const Sources sources = Sources::standard();
-  const ServingFit fit = fit_serving(files, sources, options, [](std::string_view what) {
-    std::cerr << "headroom: " << headroom::shown(what) << "\n";
-  });
+  const ServingFit fit =
+      fit_serving(files, sources, options, [](std::string_view what) { std::cerr << "headroom: " << what << "\n"; });
   Outcome outcome;
   outcome.out = numbers_text(fit) + "\n" + groups_text(fit) + "\n" + std::to_string(fit.runs.size()) +
                 " rows fitted in " + std::to_string(fit.result.iterations) + " iterations\n";

@@ -32,9 +32,10 @@ constexpr std::array keys{
     ImportOption{"--weights", "serving.weights"},
 };
 
-enum class Asks : std::uint8_t { launch, samples };
+enum class Asks : std::uint8_t { training, serving, samples };
 constexpr std::array forms{
-    Form{"a launch file as a scenario", "a launch file"},
+    Form{"a training launch as a scenario", "a training launch"},
+    Form{"a serving launch as a scenario", "a serving launch"},
     Form{"results of a benchmark as samples", "--from nccl-tests, rccl-tests, nvbandwidth, mixbench or nvidia-smi"},
 };
 
@@ -44,26 +45,29 @@ constexpr std::array options{
            "nvidia-smi",
            "the file's form; default: the launch file that its text looks like"},
     Option{"--model", OptionKind::one, "ID", "model preset or config.json; numbers of the file must agree with it"}.of(
-        Asks::launch),
-    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog, which no launch file names"}.of(Asks::launch),
-    Option{"--gpus", OptionKind::one, "N", "number of GPUs, where no launch line says it"}.of(Asks::launch),
-    Option{"--node", OptionKind::one, "ID", "node type; default the SKU's reference node"}.of(Asks::launch),
-    Option{"--seq-len", OptionKind::one, "TOKENS", "tokens per sequence"}.of(Asks::launch),
-    Option{"--global-batch", OptionKind::one, "N", "sequences per step"}.of(Asks::launch),
-    Option{"--precision", OptionKind::one, "NAME", "fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4"}.of(Asks::launch),
-    Option{"--tokens", OptionKind::one, "N", "tokens of the whole run, e.g. 15e12"}.of(Asks::launch),
+        Asks::training, Asks::serving),
+    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog, which no launch file names"}.of(Asks::training,
+                                                                                                Asks::serving),
+    Option{"--gpus", OptionKind::one, "N", "number of GPUs, where no launch line says it"}.of(Asks::training,
+                                                                                              Asks::serving),
+    Option{"--node", OptionKind::one, "ID", "node type; default the SKU's reference node"}.of(Asks::training,
+                                                                                              Asks::serving),
+    Option{"--seq-len", OptionKind::one, "TOKENS", "tokens per sequence"}.of(Asks::training),
+    Option{"--global-batch", OptionKind::one, "N", "sequences per step"}.of(Asks::training),
+    Option{"--precision", OptionKind::one, "NAME", "fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4"}.of(Asks::training),
+    Option{"--tokens", OptionKind::one, "N", "tokens of the whole run, e.g. 15e12"}.of(Asks::training),
     Option{"--software", OptionKind::one, "ID", "training software, where it is another than the form's own"}.of(
-        Asks::launch),
+        Asks::training),
     Option{"--isl", OptionKind::one, "TOKENS", "serving: input tokens, which a launch line without its benchmark lacks"}
-        .of(Asks::launch),
-    Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"}.of(Asks::launch),
-    Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"}.of(Asks::launch),
+        .of(Asks::serving),
+    Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"}.of(Asks::serving),
+    Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"}.of(Asks::serving),
     Option{"--weights", OptionKind::one, "NAME", "serving: format of the weights, which only the checkpoint says"}.of(
-        Asks::launch),
+        Asks::serving),
     Option{"--set", OptionKind::many, "KEY=VALUE", "state any key of the scenario; wins over the file; repeats"}.of(
-        Asks::launch),
+        Asks::training, Asks::serving),
     Option{"--ignore-unknown", OptionKind::flag, "", "list unknown flags as ignored instead of refusing them"}.of(
-        Asks::launch),
+        Asks::training, Asks::serving),
     Option{"--output", OptionKind::one, "SCENARIO.toml", "write the scenario to a file, whole or not at all"}.that(
         FileUse::writes),
 };
@@ -120,12 +124,16 @@ Outcome run(const Arguments& arguments) {
   if (const std::optional<ImportedSamples> samples = samples_of(arguments, files.front())) {
     return delivered(arguments, samples->text, samples->remarks);
   }
-  require_form(import_verb, Asks::launch, arguments);
+  const ConfigSource source = read_file(files.front());
+  const ImportRequest request = request_of(arguments);
+  if (const std::optional<LaunchForm> form = request.from ? request.from : form_of(source.text)) {
+    require_form(import_verb, serves(*form) ? Asks::serving : Asks::training, arguments);
+  }
   if (arguments.has("--model")) {
     refuse_overwrite(import_verb, arguments, arguments.one("--model"), "which --model may name");
   }
   const Sources sources = Sources::standard();
-  const ImportedLaunch launch = import_launch(read_file(files.front()), request_of(arguments), sources);
+  const ImportedLaunch launch = import_launch(source, request, sources);
   return delivered(arguments, launch.toml, launch.remarks);
 }
 

@@ -92,17 +92,27 @@ constexpr std::array options{
     Option{"--zero", OptionKind::one, "STAGE", "ZeRO stage 0 to 3; 3 is fully sharded (FSDP); default 1"},
     Option{"--micro-batch", OptionKind::one, "N", "sequences per micro-batch; default the fastest that fits"},
     Option{"--recompute", OptionKind::one, "none|selective|full", "recomputation; default the fastest that fits"},
-    Option{"--seq-len", OptionKind::one, "TOKENS", "training: tokens per sequence"},
-    Option{"--global-batch", OptionKind::one, "N", "training: sequences per step"},
-    Option{"--precision", OptionKind::one, "NAME", "training: fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4; default bf16"},
-    Option{"--tokens", OptionKind::one, "N", "training: tokens of the whole run, e.g. 15e12"},
-    Option{"--isl", OptionKind::one, "TOKENS", "serving: input tokens; makes the quick form a serving question"},
-    Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"},
-    Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"},
-    Option{"--rate", OptionKind::one, "RATE", "serving: requests that come, e.g. '12 req/s'; sizes a fleet"},
+    Option{"--seq-len", OptionKind::one, "TOKENS", "training: tokens per sequence"}.of(
+        Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory),
+    Option{"--global-batch", OptionKind::one, "N", "training: sequences per step"}.of(
+        Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory),
+    Option{"--precision", OptionKind::one, "NAME", "training: fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4; default bf16"}.of(
+        Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory),
+    Option{"--tokens", OptionKind::one, "N", "training: tokens of the whole run, e.g. 15e12"}.of(
+        Asks::training, Asks::training_memory, Asks::search, Asks::network, Asks::network_memory),
+    Option{"--isl", OptionKind::one, "TOKENS", "serving: input tokens; makes the quick form a serving question"}.of(
+        Asks::serving, Asks::serving_memory, Asks::fleet),
+    Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"}.of(
+        Asks::serving, Asks::serving_memory, Asks::fleet),
+    Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"}.of(
+        Asks::serving, Asks::serving_memory, Asks::fleet),
+    Option{"--rate", OptionKind::one, "RATE", "serving: requests that come, e.g. '12 req/s'; sizes a fleet"}.of(
+        Asks::fleet),
     Option{"--weights", OptionKind::one, "NAME",
-           "serving: format of the weights; default the checkpoint's own, else bf16"},
-    Option{"--engine", OptionKind::one, "NAME", "serving: vllm (default), tensorrt-llm or sglang"},
+           "serving: format of the weights; default the checkpoint's own, else bf16"}
+        .of(Asks::serving, Asks::serving_memory, Asks::fleet),
+    Option{"--engine", OptionKind::one, "NAME", "serving: vllm (default), tensorrt-llm or sglang"}.of(
+        Asks::serving, Asks::serving_memory, Asks::fleet),
     Option{"--price", OptionKind::one, "MONEY", "price of a GPU, e.g. '2.99 $/h'"}.of(
         Asks::training, Asks::search, Asks::serving, Asks::fleet, Asks::network),
     Option{"--prices", OptionKind::one, "ID", "price list of the catalog"}.of(
@@ -240,12 +250,14 @@ void take_engine_log(const Arguments& arguments, Scenario& scenario) {
   }
 }
 
-/// The question of a scenario that states one plan.
-Asks asks_of(const Scenario& scenario, PlanPart part) {
-  if (std::holds_alternative<ServeScenario>(scenario.question)) {
-    return part == PlanPart::memory ? Asks::serving_memory : Asks::serving;
+/// The question of a document that states one plan; nullopt where its kind is none, which its reading tells.
+std::optional<Asks> asks_of(const ConfigValue& root, PlanPart part) {
+  const ConfigValue* const kind = root.find("kind");
+  if (kind == nullptr || (kind->text != "train" && kind->text != "serve")) {
+    return std::nullopt;
   }
-  return part == PlanPart::memory ? Asks::training_memory : Asks::training;
+  return kind->text == "serve" ? (part == PlanPart::memory ? Asks::serving_memory : Asks::serving)
+                               : (part == PlanPart::memory ? Asks::training_memory : Asks::training);
 }
 
 Outcome fleet_outcome(const FleetPlan& plan, const std::string& format, unsigned threads) {
@@ -279,7 +291,6 @@ Outcome answer(const Arguments& arguments, bool explained) {
       root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });
     }
     const std::string file = files.empty() ? "command line" : files.front();
-    const TermSet without = parse_terms(arguments.many("--without"));
     const std::string format = arguments.one("--format", "text");
     if (format == "html") {
       report::require_charts();
@@ -287,6 +298,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     const NetworkLibrary networks = NetworkLibrary::standard();
     if (asks_for_network(root, sources.models, networks)) {
       require_form(plan_verb, part == PlanPart::memory ? Asks::network_memory : Asks::network, arguments);
+      const TermSet without = parse_terms(arguments.many("--without"));
       NetworkScenario scenario = read_network_scenario(root, file, sources.catalog, networks);
       return network_outcome(make_network_plan(std::move(scenario), part, explained, without), format, explained);
     }
@@ -302,10 +314,13 @@ Outcome answer(const Arguments& arguments, bool explained) {
     }
     if (asks_for_search(root)) {
       require_form(plan_verb, Asks::search, arguments);
-      return search_outcome(arguments, root, file, sources, without, explained);
+      return search_outcome(arguments, root, file, sources, parse_terms(arguments.many("--without")), explained);
     }
+    if (const std::optional<Asks> asks = asks_of(root, part)) {
+      require_form(plan_verb, *asks, arguments);
+    }
+    const TermSet without = parse_terms(arguments.many("--without"));
     Scenario scenario = read_scenario(root, file, sources);
-    require_form(plan_verb, asks_of(scenario, part), arguments);
     take_engine_log(arguments, scenario);
     GivenRuns given = read_given_runs(arguments, scenario, sources, without);
     Plan plan = make_plan(std::move(scenario), explained, part, without, std::move(given.level));

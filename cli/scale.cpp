@@ -70,8 +70,9 @@ scaling::Request request_of(const Arguments& arguments) {
   scaling::Request request;
   request.from = integer_option(arguments, "--from", diagnostics);
   request.to = integer_option(arguments, "--to", diagnostics);
+  const bool strong = arguments.has("--strong");
   request.kind = arguments.has("--weak") ? scaling::Kind::weak : scaling::Kind::strong;
-  if (arguments.has("--weak") && arguments.has("--strong")) {
+  if (arguments.has("--weak") && strong) {
     diagnostics.add("", {}, "--weak and --strong: the global batch grows or stays; give one of them");
   }
   request.least = number_option(arguments, "--threshold", diagnostics).value_or(request.least);

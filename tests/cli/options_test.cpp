@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A value that no option can use: no number, no id, no name, no assignment, and a path that leads nowhere.
-const std::string nonsense = "/nonexistent/zzz";
+const std::string nonsense = "/dev/null/zzz";
 
 /// One way to ask a verb that answers; "{S}" is the source tree, "{T}" the scratch folder of fixtures().
 struct Question {
@@ -63,7 +63,10 @@ const fs::path& fixtures() {
       serving << "r" << concurrency << ",made,llama3-8b,,,,,,,,,H100-SXM5-80GB,1,1,1,1,bf16,bf16,bf16,1024,128,"
               << concurrency << ",vLLM,0.9.0,scenario=closed,tpot_ms_mean," << 7.0 + 0.05 * concurrency << ",ms,\n";
     }
+    std::ofstream{at / "serve.sh"} << "vllm serve meta-llama/Meta-Llama-3-8B --tensor-parallel-size 1\n";
     std::ofstream{at / "all_reduce.log"}
+        << "#  Rank  0 Pid 1 on h device 0 [0x1b] NVIDIA H100 80GB HBM3\n"
+        << "#  Rank  1 Pid 1 on h device 1 [0x43] NVIDIA H100 80GB HBM3\n"
         << "#       size         count      type   redop    root     time   algbw   busbw #wrong\n"
         << "     1048576        262144     float     sum      -1    40.0    26.2    45.9      0\n";
     return made;
@@ -94,7 +97,8 @@ const std::vector<Question>& questions() {
       {&plan_verb, 0, train},
       {&plan_verb, 1, train + " --only memory"},
       {&plan_verb, 2,
-       "--model llama3-8b --gpu h100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --search zero=any"},
+       "--model llama3-8b --gpu h100-sxm-80gb --gpus 8 --seq-len 4096 --global-batch 64 --search "
+       "cp_form=any"},
       {&plan_verb, 3, "--model llama3-8b --gpu h100-sxm-80gb --gpus 1 --isl 256 --osl 32 --concurrency 4"},
       {&plan_verb, 4,
        "--model llama3-8b --gpu h100-sxm-80gb --gpus 1 --isl 256 --osl 32 --concurrency 4 --only memory"},
@@ -111,7 +115,8 @@ const std::vector<Question>& questions() {
       {&scale_verb, 2, "{S}/scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8"},
       {&export_verb, 0, "{S}/scenarios/train/llama2-7b-8xa100.toml --to slurm"},
       {&import_verb, 0, "{S}/tests/launch/pretrain.sbatch --gpu h100-sxm-80gb --model llama3-8b"},
-      {&import_verb, 1, "{T}/all_reduce.log --from nccl-tests"},
+      {&import_verb, 1, "{T}/serve.sh --gpu h100-sxm-80gb --isl 256 --osl 32 --concurrency 4 --weights bf16"},
+      {&import_verb, 2, "{T}/all_reduce.log --from nccl-tests"},
       {&validate_verb, 0, "{S}/scenarios/published/korthikanti_2022.csv"},
       {&catalog_verb, 0, "list nodes"},
       {&catalog_verb, 1, "show h100-sxm-80gb"},
@@ -231,13 +236,15 @@ bool names(const std::string& text, const Option& option) {
 /// An option that decides which question it is cannot be left over in another.
 bool decides(const Verb& verb, std::string_view option) {
   using Names = std::set<std::string_view>;
-  const Names deciding = &verb == &plan_verb || &verb == &explain_verb ? Names{"--objective", "--only"}
-                         : &verb == &scale_verb                        ? Names{"--measured-speedup"}
-                         : &verb == &compare_verb                      ? Names{"--overlay", "--harness"}
-                         : &verb == &fit_verb                          ? Names{"--base", "--gpu"}
-                         : &verb == &collective_verb                   ? Names{"--cluster"}
-                         : &verb == &calibrate_verb                    ? Names{"--compare"}
-                                                                       : Names{};
+  const Names deciding = &verb == &plan_verb || &verb == &explain_verb
+                             ? Names{"--objective", "--only", "--isl", "--osl", "--concurrency", "--rate"}
+                         : &verb == &fabric_verb     ? Names{"--topo", "--nccl-xml"}
+                         : &verb == &scale_verb      ? Names{"--measured-speedup"}
+                         : &verb == &compare_verb    ? Names{"--overlay", "--harness"}
+                         : &verb == &fit_verb        ? Names{"--base", "--gpu"}
+                         : &verb == &collective_verb ? Names{"--cluster"}
+                         : &verb == &calibrate_verb  ? Names{"--compare"}
+                                                     : Names{};
   return deciding.contains(option);
 }
 
@@ -262,7 +269,7 @@ TEST_CASE("options: every form of every verb is among the questions below") {
         asked.insert(question.form);
       }
     }
-    if (verb == &explain_verb || verb == &catalog_verb) {  // plan's table; import takes no option
+    if (verb == &explain_verb || verb == &catalog_verb) {  // the first has plan's table, the second one option
       CHECK(!asked.empty());
     } else {
       CHECK(asked.size() == std::max<std::size_t>(1, verb->forms.size()));
@@ -331,7 +338,8 @@ TEST_CASE("options: one with a part is read, for it refuses nonsense") {
     for (const Option& option : options_of(*question.verb)) {
       const bool free = option.value == "TEXT";  // any text will do
       const bool chosen = option.kind == OptionKind::flag || option.value.find('|') != std::string_view::npos;
-      if (!has_part(question, option) || chosen || free) {
+      if (!has_part(question, option) || chosen || free ||
+          (question.verb == &fabric_verb && decides(*question.verb, option.name))) {
         continue;
       }
       CAPTURE(option.name);
