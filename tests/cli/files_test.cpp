@@ -57,7 +57,8 @@ void check_refused(const fs::path& folder, const std::string& command, const std
   CAPTURE(command);
   std::vector<std::pair<fs::path, std::string>> before;
   for (const auto& entry : fs::recursive_directory_iterator{folder}) {
-    if (entry.is_regular_file()) {
+    std::error_code loop;
+    if (entry.is_regular_file(loop)) {
       before.emplace_back(entry.path(), read_text(entry.path()));
     }
   }

@@ -37,9 +37,14 @@ void wait_until(const std::function<bool()>& there) {
   }
 }
 
-/// Whether the process has a handler for the signal: proc(5), SigCgt.
+/// Whether the program runs, not the test that forked it, and has a handler for the signal: proc(5), SigCgt.
 bool catches(pid_t process, int signal) {
-  const std::string status = read_text("/proc/" + std::to_string(process) + "/status");
+  const std::string at_work = "/proc/" + std::to_string(process);
+  std::error_code unseen;
+  if (fs::read_symlink(at_work + "/exe", unseen) != fs::canonical(HEADROOM_BINARY)) {
+    return false;
+  }
+  const std::string status = read_text(at_work + "/status");
   const std::size_t at = status.find("SigCgt:");
   return at != std::string::npos && ((std::stoull(status.substr(at + 7), nullptr, 16) >> (signal - 1)) & 1U) != 0;
 }
