@@ -285,7 +285,7 @@ TEST_CASE("lines as people write them are read") {
 TEST_CASE("what a serving line lacks or contradicts is listed at once") {
   const std::string lacks = problems("vllm serve acme/unheard-of --tensor-parallel-size two\n", {});
   for (const char* part : {"no preset is called 'acme/unheard-of'; give --model", "'--tensor-parallel-size' is 'two'",
-                           "missing key 'isl'", "give --isl", "give --osl", "give --concurrency", "give --weights"}) {
+                           "missing key 'isl'", "give --isl", "give --osl", "give --concurrency"}) {
     CHECK_MESSAGE(lacks.find(part) != std::string::npos, part, "\nnot in\n", lacks);
   }
   CHECK(problems("vllm serve Qwen/Qwen3-32B --max-num-sequs 4\n", load).find("did you mean '--max-num-seqs'?") !=

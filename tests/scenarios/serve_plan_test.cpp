@@ -298,12 +298,12 @@ TEST_CASE("where nobody measured kernels a plan answers its memory and bounds: n
   CHECK(answer_of(measured).output_tokens_per_s.mid < bound.output_tokens_per_s);
 }
 
-TEST_CASE("wide expert parallelism scales: eight times the GPUs give several times the tokens of a large batch") {
+TEST_CASE("wide expert parallelism scales: as many requests a GPU on four hosts give several times one host's tokens") {
   const auto served = [](const char* ep) {
     const std::string n{ep};
     return make_plan(question({"model=deepseek-v3", "hardware.gpu=h200-sxm-141gb", "hardware.gpus=" + n,
                                "strategy.tp=1", "strategy.ep=" + n, "serving.isl=2000", "serving.osl=1000",
-                               "serving.concurrency=2048", "serving.weights=fp8"}),
+                               "serving.concurrency=" + std::to_string(256 * std::stoi(n)), "serving.weights=fp8"}),
                      false);
   };
   const Plan host = served("8");
@@ -311,7 +311,10 @@ TEST_CASE("wide expert parallelism scales: eight times the GPUs give several tim
   const Plan eight = served("64");
   const auto rate = [](const Plan& plan) { return answer_of(plan).output_tokens_per_s.mid; };
   CHECK(rate(four) > 2.5 * rate(host));
-  CHECK(rate(eight) > 1.2 * rate(four));
+  CHECK(rate(four) < 4.0 * rate(host));
+  // DeepEP's normal kernels fill half of the network on eight hosts, as measured: little is won, and said by the width
+  CHECK(rate(eight) > 2.0 * rate(host));
+  CHECK(answer_of(eight).output_tokens_per_s.high > 2.0 * rate(four));
   CHECK(rate(eight) < 8.0 * rate(host));
   // no measured class holds such layouts: wider than within a host, and said
   const auto width = [&](const Plan& plan) {

@@ -269,6 +269,8 @@ TEST_CASE("a disaggregated row's TPOT is its decode pool's: no prompts of others
 TEST_CASE("a pool measured by itself: the rate of its decodes, or of its prompts") {
   ServingConfiguration decode = experts();
   decode.options["pool"] = "decode";
+  CHECK(predicted(decode).why.find("not published: decode_workers") != std::string::npos);
+  decode.options["decode_workers"] = "1";
   decode.options.erase("scenario");
   const double tpot = predicted(decode).predicted;
   CHECK(predicted(decode, "output_tokens_per_s", "tokens/s").predicted == near(256 / (1e-3 * tpot)));
