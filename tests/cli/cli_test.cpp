@@ -180,7 +180,7 @@ TEST_CASE("capacity means the same in both kinds, and no sentinel is printed for
 
 TEST_CASE("exit codes: 0 answered, 1 no feasible plan or a missed budget, 2 usage or input") {
   CHECK(run_headroom(std::string{quick_form}).code == 0);
-  CHECK(run_headroom(std::string{quick_form} + " --pp 512").code == 1);
+  CHECK(run_headroom(std::string{quick_form} + " --set strategy.pp=512").code == 1);
   const ScratchFolder folder;
   std::ofstream{folder.path() / "strict.toml"} << "[[bar]]\ngroup = \"all\"\nmape = 0.0\n";
   std::ofstream{folder.path() / "loose.toml"} << "[[bar]]\ngroup = \"all\"\ncoverage = 0.0\n";
@@ -190,7 +190,7 @@ TEST_CASE("exit codes: 0 answered, 1 no feasible plan or a missed budget, 2 usag
   CHECK(run_headroom("").code == 2);
   CHECK(run_headroom("plan").code == 2);
   CHECK(run_headroom("plan --nonsense").code == 2);
-  CHECK(run_headroom(std::string{quick_form} + " --tp none").code == 2);
+  CHECK(run_headroom(std::string{quick_form} + " --set strategy.tp=none").code == 2);
 }
 
 TEST_CASE("stdout stays empty until there is an answer") {

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "run_headroom.hpp"
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -146,7 +147,10 @@ TEST_CASE("an interrupted calibration keeps its samples, ends with 130, and goes
                     "launch",
                     "--resume"};
   const pid_t child = start_headroom(words, folder.path());
-  wait_until([&] { return read_text(folder.path() / "h200/samples.csv").find('\n') != std::string::npos; });
+  wait_until([&] {  // a measurement stands below the header: it is measuring
+    const std::string samples = read_text(folder.path() / "h200/samples.csv");
+    return std::count(samples.begin(), samples.end(), '\n') > 1;
+  });
   kill(child, SIGINT);
   const Run run = ended(child, folder.path());
   CHECK(run.code == 130);

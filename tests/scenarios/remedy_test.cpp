@@ -110,7 +110,7 @@ TEST_CASE("a plan has remedies or is told that there are none, never both and ne
   all.push_back(question("llama3.1-405b", h100, 8, 8192, 64, {}));
   all.push_back(question("deepseek-v3", h100, 8, 4096, 64, {}));
   all.push_back(question("llama3-70b", h100, 64, 8192, 64,
-                         {"training.offload=optimizer", "training.software=megatron-core-te", "strategy.tp=8",
+                         {"training.offload=[\"optimizer\"]", "training.software=megatron-core-te", "strategy.tp=8",
                           "hardware.host_memory=64 GiB"}));
   for (const Overrides& overrides : all) {
     CAPTURE(joined(overrides));
