@@ -169,12 +169,14 @@ void judge_memory(
   } else if (e.verdict == Verdict::may_not_fit) {
     answer.verdict = "may not fit: " + device_text(answer, capacity) + ", the upper end does not";
   }
-  const bool surely = e.verdict == Verdict::feasible;
+  const bool short_of_device = e.verdict != Verdict::feasible;
   judge_host(t, answer);
-  if (surely || !told.remedies) {
+  if (e.verdict == Verdict::feasible || !told.remedies) {
     return;
   }
-  answer.remedies = find_remedies(scenario, answer.strategy, part, 3);
+  if (short_of_device) {
+    answer.remedies = find_remedies(scenario, answer.strategy, part, 3);
+  }
   answer.way_out = answer.remedies.empty() ? without_remedy(t, answer) : "";
 }
 
