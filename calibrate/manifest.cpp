@@ -3,6 +3,7 @@
 #include <headroom/calibrate/manifest.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/printable.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,22 +17,16 @@ namespace {
 
 constexpr double mega = 1e6;
 
-/// A TOML basic string: quotes, backslashes and control characters escaped.
+/// A TOML basic string of one printable line, as what reads it again takes no other.
 std::string toml_text(std::string_view text) {
   std::string result = "\"";
-  for (const char c : text) {
+  for (const char c : shown(text)) {
     if (c == '"' || c == '\\') {
       result += '\\';
-      result += c;
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-      std::array<char, 8> escape{};
-      std::snprintf(escape.data(), escape.size(), "\\u%04X", static_cast<unsigned>(c));
-      result += escape.data();
-    } else {
-      result += c;
     }
+    result += c;
   }
-  return result + "\"";
+  return result + '"';
 }
 
 /// The shortest digits that read back exactly.

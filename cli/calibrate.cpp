@@ -147,9 +147,10 @@ Opened open_device(const Arguments& arguments, const Request& request, const Cat
   }
   opened.prober = open_prober(request.device);
   opened.date = utc_now();
-  const char* library = std::getenv("HEADROOM_NVML_LIBRARY");
-  opened.monitor = library == nullptr ? Nvml::open(opened.prober->device().pci_bus_id, opened.monitor_missing)
-                                      : Nvml::open(opened.prober->device().pci_bus_id, opened.monitor_missing, library);
+  const std::string bus_id = opened.prober->device().pci_bus_id;
+  const std::optional<std::string> library = library_of("HEADROOM_NVML_LIBRARY");
+  opened.monitor =
+      library ? Nvml::open(bus_id, opened.monitor_missing, *library) : Nvml::open(bus_id, opened.monitor_missing);
   return opened;
 }
 

@@ -3,6 +3,7 @@
 #include <headroom/calibrate/serving_files.hpp>
 #include <headroom/cli/fit_serving.hpp>
 #include <headroom/cli/table.hpp>
+#include <headroom/core/printable.hpp>
 #include <headroom/core/statistics.hpp>
 
 #include <cmath>
@@ -99,8 +100,9 @@ Outcome fit_serving_times(const Arguments& arguments, const std::vector<RunFile>
   options.only = arguments.many("--only");
   check_only(options.only);
   const Sources sources = Sources::standard();
-  const ServingFit fit =
-      fit_serving(files, sources, options, [](std::string_view what) { std::cerr << "headroom: " << what << "\n"; });
+  const ServingFit fit = fit_serving(files, sources, options, [](std::string_view what) {
+    std::cerr << "headroom: " << headroom::shown(what) << "\n";
+  });
   Outcome outcome;
   outcome.out = numbers_text(fit) + "\n" + groups_text(fit) + "\n" + std::to_string(fit.runs.size()) +
                 " rows fitted in " + std::to_string(fit.result.iterations) + " iterations\n";

@@ -146,10 +146,10 @@ TEST_CASE("a matrix of nvbandwidth becomes a row a cell, failed tests are refuse
   REQUIRE(samples.remarks.size() == 1);
   CHECK(says(refusal(import_nvbandwidth, replaced(json, "Passed", "Error")), "file.log:2:50: error: "));
   CHECK(says(refusal(import_nvbandwidth, replaced(json, "55.36", "fast")),
-             "file.log:2:92: error: host_to_device_memcpy_ce: bandwidth 'fast' is no measurement; it must be above 0 "
+             "file.log:2:82: error: host_to_device_memcpy_ce: bandwidth 'fast' is no measurement; it must be above 0 "
              "and at most 1000000 GB/s"));
   for (const char* bandwidth : {"-1", "0", "nan", "inf", "1e308"}) {
-    CHECK(says(refusal(import_nvbandwidth, replaced(json, "55.36", bandwidth)), "file.log:2:92: error: "));
+    CHECK(says(refusal(import_nvbandwidth, replaced(json, "55.36", bandwidth)), "file.log:2:82: error: "));
   }
   CHECK(says(import_nvbandwidth(replaced(json, "\"55.36\"", "55"), "nvb.json").text.c_str(), ",0,0,55\n"));
   CHECK(says(refusal(import_nvbandwidth, replaced(json, "host_to", "host\\nto")), "error: 'name' is 'host\\x0ato"));
@@ -219,7 +219,7 @@ TEST_CASE(
     const std::string said = refusal(import_nvidia_smi, memory(wrong));
     CHECK_MESSAGE(says(said, "error: <fb_memory_usage/total> is '"), said);
     CHECK_MESSAGE(says(said, "; it must be 1 MiB to 16777216 MiB"), said);
-    CHECK_MESSAGE(said.starts_with("file.log:18:27: "), said);
+    CHECK_MESSAGE(said.starts_with("file.log:19:27: "), said);
   }
   CHECK(says(refusal(import_nvidia_smi, clock("-nan MHz")), "error: <max_clocks/sm_clock> is '-nan MHz'; it must be "));
   CHECK(says(import_nvidia_smi(clock("1980 MHz"), "smi.xml").text.c_str(), "sm_clock_max = \"1980 MHz\"\n"));
