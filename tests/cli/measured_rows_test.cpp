@@ -171,5 +171,5 @@ TEST_CASE("collectives go from a rehearsal into the overlay, and a plan with it 
   CHECK(says(html, "580.82.07"));
   const Run lost = run_headroom("fit node/nccl.csv --gpu h200-sxm-141gb --html fit.html", folder.path());
   CHECK(lost.code == 2);
-  CHECK(says(lost.err, "--html draws a fit of a folder of samples"));
+  CHECK(says(lost.err, "--html has no part in a fit of kernel curves; it goes with --base ID"));
 }
