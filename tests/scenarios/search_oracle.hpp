@@ -14,6 +14,7 @@
 #include <headroom/scenarios/search/objective.hpp>
 #include <headroom/scenarios/train_answer.hpp>
 
+#include "search_oracle_choice.hpp"
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -28,49 +29,6 @@
 #include <vector>
 
 namespace headroom::test {
-
-/// What a space says of one axis: fixed by [strategy], listed or "any" in [search], or none of it.
-struct AxisChoice {
-  enum class Kind : std::uint8_t { blank, stated, listed, any } kind = Kind::blank;
-  std::vector<int> values;  ///< stated: one
-  [[nodiscard]] bool free() const { return kind == Kind::listed || kind == Kind::any; }
-};
-
-struct Priced {
-  std::size_t job = 0;
-  std::string rental;
-  Strategy strategy;
-  Seconds step{};
-  Bytes memory{};
-  double goal = 0.0, time = 0.0, dollars = 0.0;
-  double slow_time = 0.0, slow_dollars = 0.0;  ///< at the slow end
-  std::array<double, 4> front{};
-  bool operator==(const Priced& o) const { return job == o.job && strategy == o.strategy; }
-};
-
-/// The space and what is looked for, as the test drew them.
-struct OracleQuestion {
-  std::map<std::string, AxisChoice> axes;
-  std::vector<std::vector<std::string>> jobs;  ///< whole scenarios as assignments, in the order of jobs
-  Goal minimize = Goal::step_time;
-  std::vector<Goal> pareto;
-  std::size_t plans = 5;
-  double simplicity = 0.05, margin = 0.0;
-  std::optional<double> deadline, budget;  ///< s, $
-  [[nodiscard]] AxisChoice axis(const std::string& name) const {
-    const auto found = axes.find(name);
-    return found == axes.end() ? AxisChoice{} : found->second;
-  }
-};
-
-struct OracleAnswer {
-  std::uint64_t strategies = 0, broken = 0, no_room = 0, priced = 0;
-  std::vector<Priced> fits;  ///< whatever deadline and budget say
-  std::vector<Priced> best, front;
-  std::optional<Priced> chosen;
-  std::optional<Priced> middle;  ///< chosen of what keeps the limits at the middle
-  bool sure = true;              ///< chosen keeps them at the slow end
-};
 
 class Oracle {
  public:
@@ -105,9 +63,6 @@ class Oracle {
 
   /// The lists over what keeps the limits.
   void list(OracleAnswer& answer) {
-    answer.best.clear();
-    answer.front.clear();
-    answer.chosen.reset();
     std::vector<Priced> kept;
     for (const Priced& p : answer.fits) {
       if ((!q_.deadline || p.time <= *q_.deadline) && (!q_.budget || p.dollars <= *q_.budget)) {
@@ -119,9 +74,9 @@ class Oracle {
              std::tuple{b.goal, b.time, b.dollars, b.step, b.memory, b.job};
     };
     std::stable_sort(kept.begin(), kept.end(), before);
-    list_best(kept, answer);
-    list_front(kept, answer);
-    answer.middle = choose(kept);
+    answer.best = best_of(kept, q_.plans, several_rentals_);
+    answer.front = front_of(kept, q_.pareto.size());
+    answer.middle = chosen_of(kept, q_.simplicity);
     std::vector<Priced> sure;
     for (const Priced& p : kept) {
       if ((!q_.deadline || p.slow_time <= *q_.deadline) && (!q_.budget || p.slow_dollars <= *q_.budget)) {
@@ -129,7 +84,7 @@ class Oracle {
       }
     }
     answer.sure = !sure.empty() || kept.empty();
-    answer.chosen = choose(sure);
+    answer.chosen = chosen_of(sure, q_.simplicity);
     if (!answer.sure) {
       answer.chosen = closest(kept);
     }
@@ -524,51 +479,6 @@ class Oracle {
     return 0.0;
   }
 
-  /// One plan a layout; where GPUs or their number are searched one a rental.
-  bool one_layout(const Priced& a, const Priced& b) const {
-    if (several_rentals_) {
-      return a.rental == b.rental;
-    }
-    return a.job == b.job && a.strategy.tp == b.strategy.tp && a.strategy.pp == b.strategy.pp &&
-           a.strategy.cp == b.strategy.cp && a.strategy.ep == b.strategy.ep;
-  }
-
-  void list_best(const std::vector<Priced>& sorted, OracleAnswer& answer) const {
-    for (const Priced& p : sorted) {
-      const bool known =
-          std::any_of(answer.best.begin(), answer.best.end(), [&](const Priced& b) { return one_layout(b, p); });
-      if (!known && answer.best.size() < q_.plans) {
-        answer.best.push_back(p);
-      }
-    }
-  }
-
-  /// Sorted by coordinates, each point once, of what no other point is as good as and better somewhere.
-  void list_front(const std::vector<Priced>& sorted, OracleAnswer& answer) const {
-    const std::size_t goals = q_.pareto.size();
-    std::map<std::array<double, 4>, Priced> points;
-    for (const Priced& p : sorted) {
-      points.emplace(p.front, p);
-    }
-    for (const auto& [point, p] : points) {
-      const bool beaten = std::any_of(points.begin(), points.end(), [&](const auto& other) {
-        bool no_worse = other.first != point;
-        for (std::size_t i = 0; i < goals; ++i) {
-          no_worse = no_worse && other.first[i] <= point[i];
-        }
-        return no_worse;
-      });
-      if (!beaten) {
-        answer.front.push_back(p);
-      }
-    }
-  }
-
-  static int kinds(const Priced& p) {
-    const Strategy& s = p.strategy;
-    return (s.tp > 1) + (s.pp > 1) + (s.cp > 1) + (s.ep > 1);
-  }
-
   /// Whose step is the least over what its job may take; of equals the first.
   std::optional<Priced> closest(const std::vector<Priced>& sorted) {
     std::map<std::size_t, double> most;
@@ -583,41 +493,6 @@ class Oracle {
       }
     }
     return least;
-  }
-
-  static bool within(double share, const Priced& from, const Priced& p) {
-    return p.goal <= (1.0 + share) * from.goal && p.time <= (1.0 + share) * from.time &&
-           p.dollars <= (1.0 + share) * from.dollars;
-  }
-
-  /// Of those near the best, in goal, time and money, the fewest kinds; of these, near the best of them, the lowest
-  /// stage; then the first.
-  [[nodiscard]] std::optional<Priced> choose(const std::vector<Priced>& sorted) const {
-    if (sorted.empty()) {
-      return std::nullopt;
-    }
-    if (q_.simplicity <= 0.0) {
-      return sorted.front();
-    }
-    std::vector<Priced> near;
-    for (const Priced& p : sorted) {
-      if (within(q_.simplicity, sorted.front(), p)) {
-        near.push_back(p);
-      }
-    }
-    int fewest = 9;
-    for (const Priced& p : near) {
-      fewest = std::min(fewest, kinds(p));
-    }
-    std::erase_if(near, [&](const Priced& p) { return kinds(p) != fewest; });
-    const Priced first = near.front();
-    Priced chosen = first;
-    for (const Priced& p : near) {
-      if (within((fewest == 0 ? 1.0 : 0.2) * q_.simplicity, first, p) && p.strategy.zero < chosen.strategy.zero) {
-        chosen = p;
-      }
-    }
-    return chosen;
   }
 
   const OracleQuestion& q_;
