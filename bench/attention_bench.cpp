@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one fitted attention call costs.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/curve_library.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
 
 #include <benchmark/benchmark.h>
 

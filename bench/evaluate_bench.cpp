@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one evaluation, one table and one compilation cost.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/train/job_groups.hpp>
-#include <headroom/model/train/training.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/train/step/job_groups.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <benchmark/benchmark.h>

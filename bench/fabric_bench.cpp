@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph and every group table of a 16,384-GPU cluster, and one look-up in it.
-#include <headroom/hardware/fabric.hpp>
-#include <headroom/hardware/node_wiring.hpp>
+#include <headroom/hardware/catalog/node_wiring.hpp>
+#include <headroom/hardware/fabric/fabric.hpp>
 
 #include <benchmark/benchmark.h>
 

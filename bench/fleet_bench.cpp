@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast a fleet is simulated: requests and iterations per second on one core, at 70 % of what the replica can do,
 // beside what other simulators reach. Exit code 1 below the bars.
+#include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
-#include <headroom/scenarios/request_trace.hpp>
+#include <headroom/scenarios/traffic/request_trace.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A 70B served at 12 requests per second, searched over six SKUs, four layouts, four formats of weights and two of the
 // cache, with tails: how long until the cheapest fleet is known. Exit code 1 above the bar.
-#include <headroom/scenarios/scenario.hpp>
-#include <headroom/scenarios/serving/fleet_plan.hpp>
+#include <headroom/scenarios/fleet/fleet_plan.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <chrono>
 #include <cstdio>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sweep would take on more ranks than there are here: every job searched alone and timed, what rank 0 does for
 // one timed as well, and the events of handing them out to n ranks.
-#include <headroom/scenarios/search/hand_out.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/ledger.hpp>
-#include <headroom/scenarios/search/rank_messages.hpp>
+#include <headroom/scenarios/search/ranks/hand_out.hpp>
+#include <headroom/scenarios/search/ranks/rank_messages.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
 #include <algorithm>

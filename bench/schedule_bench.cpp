@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A schedule's closed form, bounds of uneven stages, and passes a second of the event simulation.
-#include <headroom/model/train/schedule_simulation.hpp>
+#include <headroom/model/train/schedules/schedule_simulation.hpp>
 
 #include <benchmark/benchmark.h>
 

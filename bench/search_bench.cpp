@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast the search decides: strategies priced per second and core with tables built apart, two threads against one,
 // whole searches of the spaces that other tools were timed on, peak memory.
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one serving iteration, one analytic point and one set of tables cost.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/serve/make_tables.hpp>
-#include <headroom/model/serve/serving_stack.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/serve/engine/serving_stack.hpp>
+#include <headroom/model/serve/tables/make_tables.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <benchmark/benchmark.h>

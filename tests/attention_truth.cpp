@@ -2,11 +2,11 @@
 // The bars of attention that a file of one kind of kernel does not hold: published training kernels, fitted with whole
 // sequence lengths held out, and the curves of one SKU on another's kernels. Prints a table; exit 1 when a bar is
 // missed.
-#include <headroom/calibrate/curve_problem.hpp>
+#include <headroom/calibrate/kernels/curve_problem.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/statistics.hpp>
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/curve_library.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
 
 #include <algorithm>
 #include <array>

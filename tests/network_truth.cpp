@@ -2,8 +2,10 @@
 // Published training rates of ResNet-50 against the plan of its op list. The rows do not say their batch: 256 images a
 // GPU are taken, or what fits of them at once. Prints a table; exit 1 when a row lies outside its interval.
 #include <headroom/core/csv.hpp>
-#include <headroom/scenarios/network_plan.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/plan/network_plan.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/read/network_reader.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 // What a narrower format gains, on published runs of one configuration in two widths: predicted against measured, and
 // against the ratio of the peaks. Prints a table; exit 1 when a bar is missed.
 #include <headroom/core/statistics.hpp>
-#include <headroom/model/precision.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/model/estimate/precision.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // The serving model on published measurements: errors by set, ranking of layouts and intervals against the bars of
 // scenarios/accuracy/serving-bars.toml, and the bound that no row beats. Prints a table; exit 1 when a bar that is held
 // here is missed.
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/accuracy_reference.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 

@@ -13,7 +13,7 @@
 
 namespace headroom::probes {
 
-/// In the order of model/cost/collective.hpp, as Request::variant holds it.
+/// In the order of model/collectives/collective.hpp, as Request::variant holds it.
 enum class CollectiveOp : std::int32_t {  // NOLINT(performance-enum-size): Request::variant
   all_reduce,
   reduce_scatter,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <headroom/calibrate/probes/cuda_handles.hpp>
-#include <headroom/calibrate/probes/probes_abi.hpp>
+#include <headroom/calibrate/probe/probes_abi.hpp>
 
 #include <cublasLt.h>
 

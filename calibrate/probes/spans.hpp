@@ -2,7 +2,7 @@
 // From spans of many kernels to the time of one. No CUDA, so that any machine can test it.
 #pragma once
 
-#include <headroom/calibrate/probes/probes_abi.hpp>
+#include <headroom/calibrate/probe/probes_abi.hpp>
 
 #include <vector>
 

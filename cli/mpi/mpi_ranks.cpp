@@ -2,7 +2,7 @@
 // The only file that sees MPI.
 #include <headroom/cli/mpi/mpi_ranks.hpp>
 #include <headroom/core/diagnostic.hpp>
-#include <headroom/scenarios/search/rank_messages.hpp>
+#include <headroom/scenarios/search/ranks/rank_messages.hpp>
 
 // The C interface alone: the C++ one went with MPI 3.
 #define OMPI_SKIP_MPICXX 1

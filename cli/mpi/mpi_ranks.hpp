@@ -3,7 +3,7 @@
 // is told here: each rank says so once a second, and processes of one host are looked for besides.
 #pragma once
 
-#include <headroom/scenarios/search/ranks.hpp>
+#include <headroom/scenarios/search/ranks/ranks.hpp>
 
 #include <chrono>
 #include <condition_variable>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom-mpi`: rank 0 is the command line, the others serve it.
+#include <headroom/cli/frame/process.hpp>
 #include <headroom/cli/mpi/mpi_ranks.hpp>
-#include <headroom/cli/process.hpp>
-#include <headroom/scenarios/scenario.hpp>
-#include <headroom/scenarios/search/search_ranks.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/search/ranks/search_ranks.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +32,9 @@ void join_ranks(int& argc, char**& argv) {
   if (joined->own() == 0) {
     if (joined->count() > 1) {
       tell_if_not_recovering();
-      set_ranks_at_hand(joined);
+      search_function() = [](const SearchQuestion& question, const SearchOptions& options) {
+        return search_on_ranks(question, options, *joined);
+      };
     }
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a value may be, from its name in the table.
-#include <headroom/cli/command.hpp>
+#include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/pages/pages.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Manual pages in the macros of man(7).
-#include <headroom/cli/data_folder.hpp>
+#include <headroom/cli/frame/data_folder.hpp>
 #include <headroom/cli/pages/pages.hpp>
 
 #include <algorithm>

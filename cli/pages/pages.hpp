@@ -2,7 +2,7 @@
 // Manual pages and shell completions, written from the verbs' tables at build time; no part of the binary.
 #pragma once
 
-#include <headroom/cli/verb.hpp>
+#include <headroom/cli/frame/verb.hpp>
 
 #include <span>
 #include <string>

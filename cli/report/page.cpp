@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/report/page.hpp>
 #include <headroom/cli/report/sections.hpp>
-#include <headroom/cli/verb.hpp>
 #include <headroom/core/embedded.hpp>
 
 #include <algorithm>

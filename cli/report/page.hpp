@@ -2,7 +2,7 @@
 // The answer as one HTML file that needs nothing but itself.
 #pragma once
 
-#include <headroom/cli/report/place.hpp>
+#include <headroom/cli/markup/place.hpp>
 
 #include <string>
 

@@ -2,8 +2,8 @@
 // The parts of a report's page. Each reads its members from the documents and is empty where they are not there.
 #pragma once
 
-#include <headroom/cli/report/html.hpp>
-#include <headroom/cli/report/place.hpp>
+#include <headroom/cli/markup/html.hpp>
+#include <headroom/cli/markup/place.hpp>
 
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 // The head of the page of a fleet ("headroom.fleet/1") or of a simulation ("headroom.simulate/1").
 #pragma once
 
-#include <headroom/cli/report/place.hpp>
+#include <headroom/cli/markup/place.hpp>
 #include <headroom/cli/report/sections.hpp>
 
 #include <string>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
-#include <headroom/model/precision.hpp>
+#include <headroom/model/estimate/precision.hpp>
 
 #include <optional>
 #include <string>

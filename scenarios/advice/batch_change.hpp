@@ -2,7 +2,7 @@
 // What another batch asks of the learning rate, the warm-up and the number of samples.
 #pragma once
 
-#include <headroom/model/train/memory.hpp>
+#include <headroom/model/train/memory/memory.hpp>
 #include <headroom/scenarios/advice/questions.hpp>
 
 #include <array>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <headroom/core/quantity.hpp>
-#include <headroom/model/estimate.hpp>
+#include <headroom/model/estimate/estimate.hpp>
 #include <headroom/scenarios/advice/questions.hpp>
 
 #include <optional>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <headroom/core/quantity.hpp>
-#include <headroom/model/train/memory_stack.hpp>
+#include <headroom/model/train/software/memory_stack.hpp>
 
 #include <array>
 #include <cstdint>

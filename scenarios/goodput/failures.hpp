@@ -4,7 +4,7 @@
 
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/diagnostic.hpp>
-#include <headroom/model/estimate.hpp>
+#include <headroom/model/estimate/estimate.hpp>
 
 #include <array>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // What failures leave of a long training run: the share of the time that is training, and when it ends.
 #pragma once
 
-#include <headroom/model/estimate.hpp>
+#include <headroom/model/estimate/estimate.hpp>
 #include <headroom/scenarios/goodput/checkpoint.hpp>
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/launch/bench_load.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
-#include <headroom/scenarios/scenario.hpp>
-#include <headroom/scenarios/serving/traffic.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <algorithm>
 #include <array>

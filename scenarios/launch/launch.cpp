@@ -4,7 +4,7 @@
 #include <headroom/scenarios/launch/launch_forms.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
 #include <headroom/scenarios/launch/settle.hpp>
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
 
 #include <algorithm>
 

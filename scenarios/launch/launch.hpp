@@ -3,7 +3,7 @@
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 
 #include <array>
 #include <cstdint>

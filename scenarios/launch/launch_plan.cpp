@@ -2,7 +2,7 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/memory/draft_memory.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
-#include <headroom/scenarios/serving/traffic.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <algorithm>
 

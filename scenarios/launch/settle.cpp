@@ -3,7 +3,9 @@
 #include <headroom/model/workload/hf_config.hpp>
 #include <headroom/scenarios/launch/network_details.hpp>
 #include <headroom/scenarios/launch/settle.hpp>
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
 #include <array>

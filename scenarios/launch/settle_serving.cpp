@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/launch/settle.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 
 #include <algorithm>
 #include <optional>

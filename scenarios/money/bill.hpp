@@ -2,7 +2,7 @@
 // What a run costs item by item, what other ways to pay would cost, and where they break even.
 #pragma once
 
-#include <headroom/model/estimate.hpp>
+#include <headroom/model/estimate/estimate.hpp>
 #include <headroom/scenarios/money/money.hpp>
 
 #include <optional>

@@ -2,8 +2,8 @@
 // What a plan draws: the mean power of its GPUs by what they spend the step on, of their hosts, of the building.
 #pragma once
 
-#include <headroom/model/cost/power.hpp>
-#include <headroom/model/estimate.hpp>
+#include <headroom/model/estimate/estimate.hpp>
+#include <headroom/model/power/power.hpp>
 #include <headroom/scenarios/money/money.hpp>
 
 #include <array>

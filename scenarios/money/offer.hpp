@@ -2,7 +2,7 @@
 // The offer of a price list for a SKU, a market and a class of regions.
 #pragma once
 
-#include <headroom/hardware/catalog.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/scenarios/money/money.hpp>
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
-#include <headroom/model/train/strategy.hpp>
+#include <headroom/model/train/strategy/strategy.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/model/train/memory_bound.hpp>
-#include <headroom/model/train/step_time.hpp>
-#include <headroom/scenarios/offload.hpp>
+#include <headroom/model/train/memory/memory_bound.hpp>
+#include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/search/branch.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/training/offload.hpp>
 
 #include <algorithm>
 #include <deque>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/scenarios/offload.hpp>
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/training/offload.hpp>
+#include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <headroom/core/quantity.hpp>
-#include <headroom/model/train/strategy.hpp>
+#include <headroom/model/train/strategy/strategy.hpp>
 
 #include <array>
 #include <cstddef>

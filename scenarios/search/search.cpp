@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/search/ledger.hpp>
 #include <headroom/scenarios/search/search.hpp>
-#include <headroom/scenarios/search/search_ranks.hpp>
 
 #include <chrono>
 
@@ -87,7 +86,7 @@ class Searcher {
 }  // namespace
 
 SearchResult run_search(const SearchQuestion& question, const SearchOptions& options) {
-  return options.ranks != nullptr ? search_on_ranks(question, options) : Searcher{question, options}.run();
+  return Searcher{question, options}.run();
 }
 
 }  // namespace headroom

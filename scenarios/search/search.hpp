@@ -5,7 +5,6 @@
 
 #include <headroom/scenarios/search/branch.hpp>
 #include <headroom/scenarios/search/dropped_job.hpp>
-#include <headroom/scenarios/search/ranks.hpp>
 
 #include <atomic>
 #include <functional>
@@ -30,7 +29,6 @@ struct SearchOptions {
   std::string checkpoint;                               ///< file; empty: none
   const std::atomic<bool>* stop = nullptr;              ///< ends the search after the round at hand
   std::function<void(const SearchProgress&)> progress;  ///< twice a second at most
-  Ranks* ranks = nullptr;                               ///< who searches beside this process; null: nobody
   std::function<void(const std::string&)> tell;         ///< of ranks that are lost or cannot take part
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/model/precision.hpp>
-#include <headroom/scenarios/confidence.hpp>
-#include <headroom/scenarios/run_outlook.hpp>
+#include <headroom/model/estimate/precision.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/read/train_reader.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
-#include <headroom/scenarios/train_reader.hpp>
+#include <headroom/scenarios/training/confidence.hpp>
+#include <headroom/scenarios/training/run_outlook.hpp>
 
 #include <algorithm>
 #include <cmath>

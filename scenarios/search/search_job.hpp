@@ -2,12 +2,12 @@
 // One job of a search: a scenario with the values of the job axes, compiled, with its goals as lines over the step.
 #pragma once
 
-#include <headroom/model/cost/power.hpp>
+#include <headroom/model/power/power.hpp>
 #include <headroom/scenarios/goodput/run_clock.hpp>
 #include <headroom/scenarios/search/dropped_job.hpp>
 #include <headroom/scenarios/search/objective.hpp>
 #include <headroom/scenarios/search/strategy_space.hpp>
-#include <headroom/scenarios/train_answer.hpp>
+#include <headroom/scenarios/training/train_answer.hpp>
 
 #include <array>
 #include <memory>

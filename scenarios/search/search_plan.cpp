@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
-#include <headroom/scenarios/strategy_text.hpp>
+#include <headroom/scenarios/words/strategy_text.hpp>
+#include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
 #include <cmath>

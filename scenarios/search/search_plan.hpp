@@ -3,7 +3,7 @@
 // plan's neighbours, and where nothing fits what came closest.
 #pragma once
 
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
 #include <headroom/scenarios/search/search.hpp>
 

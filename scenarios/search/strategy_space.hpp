@@ -3,7 +3,7 @@
 // layer table depends on; shards; schedules and ZeRO stages. Each level's values follow from the levels above.
 #pragma once
 
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
-#include <headroom/model/serve/iteration_tables.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/model/serve/tables/iteration_tables.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/serving/found_prefixes.hpp>
 
 #include <cstddef>

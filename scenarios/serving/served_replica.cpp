@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/model/serve/least_iteration.hpp>
-#include <headroom/model/serve/replica.hpp>
-#include <headroom/model/serve/serving_times.hpp>
-#include <headroom/scenarios/plan.hpp>
-#include <headroom/scenarios/serve_remedy.hpp>
-#include <headroom/scenarios/serve_rules.hpp>
-#include <headroom/scenarios/serving/beside.hpp>
+#include <headroom/model/serve/engine/engine_kernels.hpp>
+#include <headroom/model/serve/fixed_load/serving_times.hpp>
+#include <headroom/model/serve/memory/draft_memory.hpp>
+#include <headroom/model/serve/replica/least_iteration.hpp>
+#include <headroom/model/serve/replica/replica.hpp>
+#include <headroom/model/serve/replica/replica_formats.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/plan/serve_remedy.hpp>
+#include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
+#include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,11 +2,11 @@
 // From a serving question to what the simulation and the screen take: one replica with its tables, and the fleet.
 #pragma once
 
-#include <headroom/model/serve/serving.hpp>
+#include <headroom/model/serve/memory/serving.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
-#include <headroom/scenarios/scenario.hpp>
-#include <headroom/scenarios/serving/traffic.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <cstddef>
 #include <cstdint>

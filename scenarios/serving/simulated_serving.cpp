@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
-#include <headroom/model/serve/serving_confidence.hpp>
+#include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
-#include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
+#include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,17 +3,17 @@
 #pragma once
 
 #include <headroom/core/quantity.hpp>
-#include <headroom/model/estimate.hpp>
+#include <headroom/model/estimate/estimate.hpp>
+#include <headroom/model/serve/load/tail_objective.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
-#include <headroom/model/serve/tail_objective.hpp>
 #include <headroom/scenarios/money/money.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/serving/found_prefixes.hpp>
-#include <headroom/scenarios/serving/promises.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
-#include <headroom/scenarios/serving/traffic.hpp>
+#include <headroom/scenarios/traffic/promises.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/model/serve/serving_confidence.hpp>
-#include <headroom/scenarios/serving/beside.hpp>
+#include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
+#include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,11 +2,11 @@
 // Replicas as slow as measured ones were: what a fleet of them does, and what it keeps of its promises.
 #pragma once
 
+#include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
-#include <headroom/scenarios/scenario.hpp>
-#include <headroom/scenarios/serving/promises.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/traffic/promises.hpp>
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 // spelling.
 #pragma once
 
-#include <headroom/hardware/catalog.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
+#include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/scenarios/validation/serving_loads.hpp>
 #include <headroom/scenarios/validation/serving_place.hpp>
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <headroom/core/config_reader.hpp>
-#include <headroom/model/serve/simulation/lengths.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
+#include <headroom/model/serve/load/lengths.hpp>
+#include <headroom/model/serve/load/request.hpp>
 #include <headroom/scenarios/validation/run_row.hpp>
 
 #include <array>

@@ -3,11 +3,11 @@
 // which limits. The load is serving_times.hpp's and serving_simulated.hpp's.
 #pragma once
 
-#include <headroom/model/serve/least_iteration.hpp>
-#include <headroom/model/serve/memory.hpp>
-#include <headroom/model/serve/replica.hpp>
-#include <headroom/model/serve/serving_stack.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/model/serve/engine/serving_stack.hpp>
+#include <headroom/model/serve/memory/memory.hpp>
+#include <headroom/model/serve/replica/least_iteration.hpp>
+#include <headroom/model/serve/replica/replica.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/row_cells.hpp>
 #include <headroom/scenarios/validation/run_row.hpp>
 

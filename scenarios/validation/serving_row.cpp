@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/serve/serving_confidence.hpp>
-#include <headroom/scenarios/plan.hpp>
-#include <headroom/scenarios/serve_reader.hpp>
+#include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/scenarios/read/serve_reader.hpp>
 #include <headroom/scenarios/validation/serving_row.hpp>
+#include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -3,7 +3,7 @@
 // that closed forms answer (serving_times.hpp) or that have to be run (serving_simulated.hpp).
 #pragma once
 
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/row_cells.hpp>
 #include <headroom/scenarios/validation/run_row.hpp>
 #include <headroom/scenarios/validation/serving_simulated.hpp>

@@ -2,10 +2,10 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/front_end.hpp>
-#include <headroom/model/serve/simulation/random_stream.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/model/serve/time/random_stream.hpp>
 #include <headroom/scenarios/validation/serving_simulated.hpp>
+#include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
 #include <bit>

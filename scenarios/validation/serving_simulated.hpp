@@ -3,10 +3,10 @@
 // tails of closed loops. Rows of steady loads have closed forms (serving_times.hpp).
 #pragma once
 
-#include <headroom/model/serve/make_tables.hpp>
-#include <headroom/model/serve/serving_confidence.hpp>
+#include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
+#include <headroom/model/serve/tables/make_tables.hpp>
 #include <headroom/scenarios/validation/serving_loads.hpp>
 #include <headroom/scenarios/validation/serving_place.hpp>
 #include <headroom/scenarios/validation/serving_times.hpp>

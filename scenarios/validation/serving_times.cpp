@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/model/serve/engine_terms.hpp>
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/model/serve/replica/engine_terms.hpp>
 #include <headroom/scenarios/validation/serving_times.hpp>
+#include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
 #include <array>

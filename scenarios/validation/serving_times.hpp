@@ -3,10 +3,10 @@
 // engine.
 #pragma once
 
-#include <headroom/model/serve/least_iteration.hpp>
-#include <headroom/model/serve/serving_stack.hpp>
-#include <headroom/model/serve/steady_state.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/model/serve/engine/serving_stack.hpp>
+#include <headroom/model/serve/fixed_load/steady_state.hpp>
+#include <headroom/model/serve/replica/least_iteration.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/row_cells.hpp>
 #include <headroom/scenarios/validation/run_row.hpp>
 #include <headroom/scenarios/validation/serving_place.hpp>

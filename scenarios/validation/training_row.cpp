@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/train/confidence.hpp>
-#include <headroom/model/train/least_step.hpp>
-#include <headroom/model/train/step_time.hpp>
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/model/train/errors/confidence.hpp>
+#include <headroom/model/train/evaluate/least_step.hpp>
+#include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/validation/training_row.hpp>
+#include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
 #include <charconv>

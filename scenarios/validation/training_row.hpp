@@ -2,10 +2,10 @@
 // From a measured training row's configuration to a prediction in the row's own unit.
 #pragma once
 
-#include <headroom/model/cost/rough_stack.hpp>
-#include <headroom/model/train/confidence.hpp>
-#include <headroom/model/train/training.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/model/train/errors/confidence.hpp>
+#include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/train/software/rough_stack.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/row_cells.hpp>
 #include <headroom/scenarios/validation/run_row.hpp>
 

@@ -2,7 +2,7 @@
 // Predicted against measured: per row, per group, beside two trivial baselines, and against a budget.
 #pragma once
 
-#include <headroom/model/estimate.hpp>
+#include <headroom/model/estimate/estimate.hpp>
 #include <headroom/scenarios/validation/layout_ranking.hpp>
 #include <headroom/scenarios/validation/row_filter.hpp>
 #include <headroom/scenarios/validation/score_book.hpp>

@@ -2,7 +2,7 @@
 // The rows that the model is furthest from, and the term of the step that would explain it best.
 #pragma once
 
-#include <headroom/model/estimate.hpp>
+#include <headroom/model/estimate/estimate.hpp>
 #include <headroom/scenarios/validation/scored_row.hpp>
 
 #include <functional>

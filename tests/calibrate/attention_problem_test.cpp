@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured attention as problems to fit: which rows count, and whether a fit finds what made them.
-#include <headroom/calibrate/curve_problem.hpp>
+#include <headroom/calibrate/kernels/curve_problem.hpp>
 #include <headroom/core/diagnostic.hpp>
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/curve_library.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
 
 #include <doctest/doctest.h>
 

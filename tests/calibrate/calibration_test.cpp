@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A calibration loses nothing, repeats until it knows enough, stops when its time is over, and believes no timer that
 // did not wait.
-#include <headroom/calibrate/preflight.hpp>
-#include <headroom/calibrate/timing_check.hpp>
+#include <headroom/calibrate/measure/preflight.hpp>
+#include <headroom/calibrate/samples/timing_check.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured collectives: read, planted and found again, scored.
-#include <headroom/calibrate/collective_problem.hpp>
-#include <headroom/calibrate/score_collectives.hpp>
+#include <headroom/calibrate/kernels/collective_problem.hpp>
+#include <headroom/calibrate/kernels/score_collectives.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives from the probe to the overlay, on GPUs of a node that does not exist.
-#include <headroom/calibrate/collective_probes.hpp>
-#include <headroom/calibrate/collective_problem.hpp>
-#include <headroom/calibrate/import_samples.hpp>
-#include <headroom/calibrate/overlay.hpp>
-#include <headroom/calibrate/timing_check.hpp>
-#include <headroom/model/cost/collective_library.hpp>
+#include <headroom/calibrate/import/import_samples.hpp>
+#include <headroom/calibrate/kernels/collective_problem.hpp>
+#include <headroom/calibrate/overlay/overlay.hpp>
+#include <headroom/calibrate/samples/collective_probes.hpp>
+#include <headroom/calibrate/samples/timing_check.hpp>
+#include <headroom/model/collectives/collective_library.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // A probe library and a driver of a device that does not exist, behind the same C borders as the real ones. Times
 // follow a formula, so that tests know them. FAKE_PROBES chooses a fault: "abi", "none", "open", "refuse",
 // "lost", "driver" (too old), "busy", "mig", "node" (four GPUs).
-#include <headroom/calibrate/probes/probes_abi.hpp>
+#include <headroom/calibrate/probe/probes_abi.hpp>
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fit finds the constants that made the rows, and refuses rows that cannot tell them.
-#include <headroom/calibrate/fit_serving_memory.hpp>
-#include <headroom/hardware/catalog.hpp>
+#include <headroom/calibrate/stacks/fit_serving_memory.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/scenarios/validation/serving_row.hpp>
 
 #include <doctest/doctest.h>

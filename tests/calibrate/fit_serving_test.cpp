@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fit of serving numbers: finds those that made the rows, leaves sources out, and writes nothing but numbers.
-#include <headroom/calibrate/fit_serving.hpp>
-#include <headroom/calibrate/serving_files.hpp>
-#include <headroom/calibrate/toml_lines.hpp>
+#include <headroom/calibrate/stacks/fit_serving.hpp>
+#include <headroom/calibrate/stacks/serving_files.hpp>
+#include <headroom/calibrate/stacks/toml_lines.hpp>
 
 #include <doctest/doctest.h>
 

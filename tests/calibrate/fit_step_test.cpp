@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that the model itself made with one number changed: the fit finds it, weighs as it says, and says what it
 // cannot.
-#include <headroom/calibrate/fit_step.hpp>
+#include <headroom/calibrate/stacks/fit_step.hpp>
 
 #include <doctest/doctest.h>
 

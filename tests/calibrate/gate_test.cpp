@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A performance gate fails what is slower, passes what is not, and says when it cannot tell.
-#include <headroom/calibrate/gate.hpp>
+#include <headroom/calibrate/overlay/gate.hpp>
 #include <headroom/core/diagnostic.hpp>
 
 #include <doctest/doctest.h>

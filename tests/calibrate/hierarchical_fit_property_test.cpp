@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random linear problems of two numbers, the second expected near the first, against Cramer's rule.
-#include <headroom/calibrate/hierarchical_fit.hpp>
+#include <headroom/calibrate/solver/hierarchical_fit.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Posteriors that can be written down by hand: means, deviations, parents, bounds, levels of families, outliers.
-#include <headroom/calibrate/hierarchical_fit.hpp>
+#include <headroom/calibrate/solver/hierarchical_fit.hpp>
 
 #include <doctest/doctest.h>
 

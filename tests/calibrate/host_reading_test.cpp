@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a folder of samples says of the host: cores, memory bandwidth, the link.
-#include <headroom/calibrate/host_reading.hpp>
+#include <headroom/calibrate/probe/host_reading.hpp>
 
 #include <doctest/doctest.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of other benchmarks become samples; what was cut, failed or is something else is told with its place.
-#include <headroom/calibrate/import_samples.hpp>
-#include <headroom/calibrate/kernel_rows.hpp>
+#include <headroom/calibrate/import/import_samples.hpp>
+#include <headroom/calibrate/kernels/kernel_rows.hpp>
 #include <headroom/core/config_reader.hpp>
 
 #include <doctest/doctest.h>

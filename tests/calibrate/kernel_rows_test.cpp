@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of measured kernels: recognised by their columns, refused with every problem at once.
-#include <headroom/calibrate/kernel_rows.hpp>
+#include <headroom/calibrate/kernels/kernel_rows.hpp>
 #include <headroom/core/diagnostic.hpp>
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/calibrate/linear_algebra.hpp>
+#include <headroom/calibrate/solver/linear_algebra.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured layers and passes: which share a curve, what is left out, and that a fit finds the curve it was made with.
-#include <headroom/calibrate/moe_problem.hpp>
-#include <headroom/calibrate/score_kernels.hpp>
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/curve_library.hpp>
+#include <headroom/calibrate/kernels/moe_problem.hpp>
+#include <headroom/calibrate/kernels/score_kernels.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
 
 #include <doctest/doctest.h>
 

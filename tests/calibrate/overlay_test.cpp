@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From samples to an overlay of the catalog: known constants come back, and what cannot be fitted is refused by name.
-#include <headroom/calibrate/overlay.hpp>
-#include <headroom/model/cost/curve_library.hpp>
+#include <headroom/calibrate/overlay/overlay.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
 
 #include <doctest/doctest.h>
 

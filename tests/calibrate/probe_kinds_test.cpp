@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention, decode, passes and transfers: names, bytes, sets, files, and what the simulated device makes of them.
-#include <headroom/calibrate/kernel_rows.hpp>
-#include <headroom/calibrate/overlay.hpp>
-#include <headroom/calibrate/probe_plan.hpp>
-#include <headroom/calibrate/probe_shapes.hpp>
-#include <headroom/calibrate/timing_check.hpp>
-#include <headroom/model/cost/curve_library.hpp>
+#include <headroom/calibrate/kernels/kernel_rows.hpp>
+#include <headroom/calibrate/overlay/overlay.hpp>
+#include <headroom/calibrate/samples/probe_plan.hpp>
+#include <headroom/calibrate/samples/probe_shapes.hpp>
+#include <headroom/calibrate/samples/timing_check.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
 
 #include <doctest/doctest.h>
 

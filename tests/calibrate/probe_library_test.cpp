@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Probes through the C border and NVML through its own, against a library of a device that does not exist.
-#include <headroom/calibrate/nvml.hpp>
-#include <headroom/calibrate/probe_library.hpp>
-#include <headroom/calibrate/probe_run.hpp>
+#include <headroom/calibrate/probe/nvml.hpp>
+#include <headroom/calibrate/probe/probe_library.hpp>
+#include <headroom/calibrate/samples/probe_run.hpp>
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>

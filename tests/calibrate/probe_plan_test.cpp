@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan measures what a fit needs, keeps its data out of L2, and asks of a device only what it can do and hold.
-#include <headroom/calibrate/probe_plan.hpp>
+#include <headroom/calibrate/samples/probe_plan.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a probe library and asks its ABI version: probes_answer LIBRARY. Needs no GPU and no driver.
-#include <headroom/calibrate/probes/probes_abi.hpp>
+#include <headroom/calibrate/probe/probes_abi.hpp>
 
 #include <dlfcn.h>
 

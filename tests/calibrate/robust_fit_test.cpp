@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fit finds what made the data, ignores what did not, and leaves to priors what the data cannot tell.
-#include <headroom/calibrate/fit_curve.hpp>
-#include <headroom/calibrate/robust_fit.hpp>
+#include <headroom/calibrate/kernels/fit_curve.hpp>
+#include <headroom/calibrate/solver/robust_fit.hpp>
 #include <headroom/core/diagnostic.hpp>
 
 #include <doctest/doctest.h>

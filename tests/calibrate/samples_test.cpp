@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples survive the way through their files, and a folder of them is whole or not there.
-#include <headroom/calibrate/manifest.hpp>
-#include <headroom/calibrate/sample_folder.hpp>
-#include <headroom/calibrate/samples_csv.hpp>
+#include <headroom/calibrate/samples/manifest.hpp>
+#include <headroom/calibrate/samples/sample_folder.hpp>
+#include <headroom/calibrate/samples/samples_csv.hpp>
 #include <headroom/core/config_reader.hpp>
 
 #include <doctest/doctest.h>

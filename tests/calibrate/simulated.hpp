@@ -2,12 +2,12 @@
 // A simulated device and a calibration of it, for the tests of everything behind a probe.
 #pragma once
 
-#include <headroom/calibrate/calibration.hpp>
-#include <headroom/calibrate/manifest.hpp>
-#include <headroom/calibrate/probes_simulated.hpp>
-#include <headroom/calibrate/sample_set.hpp>
-#include <headroom/calibrate/samples_csv.hpp>
-#include <headroom/calibrate/timings_csv.hpp>
+#include <headroom/calibrate/kernels/sample_set.hpp>
+#include <headroom/calibrate/measure/calibration.hpp>
+#include <headroom/calibrate/measure/probes_simulated.hpp>
+#include <headroom/calibrate/measure/timings_csv.hpp>
+#include <headroom/calibrate/samples/manifest.hpp>
+#include <headroom/calibrate/samples/samples_csv.hpp>
 #include <headroom/core/config_reader.hpp>
 
 #include "../cli/run_headroom.hpp"

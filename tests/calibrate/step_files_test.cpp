@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fitted numbers into a copy of the model's folder: those lines and nothing else.
-#include <headroom/calibrate/step_files.hpp>
+#include <headroom/calibrate/stacks/step_files.hpp>
 #include <headroom/core/config_reader.hpp>
 
 #include <doctest/doctest.h>

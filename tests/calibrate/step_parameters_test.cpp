@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which number stands behind which software, SKU and kind of network, on stacks made for the purpose.
-#include <headroom/calibrate/step_parameters.hpp>
+#include <headroom/calibrate/stacks/step_parameters.hpp>
 #include <headroom/core/diagnostic.hpp>
 
 #include <doctest/doctest.h>

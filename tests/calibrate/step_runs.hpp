@@ -2,7 +2,7 @@
 // Measured training runs that the model itself made, with some of its numbers changed.
 #pragma once
 
-#include <headroom/calibrate/step_parameters.hpp>
+#include <headroom/calibrate/stacks/step_parameters.hpp>
 #include <headroom/scenarios/validation/training_row.hpp>
 
 #include <map>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the pages say of the program is what the program is: classes of errors, folders, verbs, files, exit codes.
-#include <headroom/cli/data_folder.hpp>
-#include <headroom/cli/verb.hpp>
+#include <headroom/cli/frame/data_folder.hpp>
+#include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/embedded.hpp>
-#include <headroom/model/train/confidence.hpp>
+#include <headroom/model/train/errors/confidence.hpp>
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,9 @@
 // runs it, with programs that only say what they were called with.
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/json_reader.hpp>
+#include <headroom/model/serve/memory/draft_memory.hpp>
 #include <headroom/scenarios/launch/launch.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single questions of `headroom op`: every option reaches its place in the model, and an answer's numbers agree.
-#include <headroom/calibrate/kernel_rows.hpp>
-#include <headroom/cli/verb.hpp>
+#include <headroom/calibrate/kernels/kernel_rows.hpp>
+#include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/json_reader.hpp>
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/convolution.hpp>
-#include <headroom/model/cost/curve_library.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/convolution.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every option of every verb, in every form of its question: it is read, or refused by name. Nothing is taken without
 // a word and left lying.
-#include <headroom/cli/command.hpp>
+#include <headroom/cli/frame/command.hpp>
 #include <headroom/core/diagnostic.hpp>
 
 #include <doctest/doctest.h>

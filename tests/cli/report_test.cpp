@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of `--format html` as a file: the very JSON inside it, every figure one of its members, nothing from
 // outside. What a browser makes of it: tests/browser.
-#include <headroom/cli/report/html.hpp>
+#include <headroom/cli/markup/html.hpp>
+#include <headroom/cli/markup/place.hpp>
 #include <headroom/cli/report/page.hpp>
-#include <headroom/cli/report/place.hpp>
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/json_reader.hpp>
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search on several ranks, which are threads here: the bytes of one rank alone whatever their number, whoever dies,
 // and from wherever a checkpoint is taken up.
-#include <headroom/cli/render.hpp>
+#include <headroom/cli/render/plan/render.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/ledger.hpp>
-#include <headroom/scenarios/search/rank_messages.hpp>
+#include <headroom/scenarios/search/ranks/rank_messages.hpp>
+#include <headroom/scenarios/search/ranks/search_ranks.hpp>
+#include <headroom/scenarios/search/ranks/thread_ranks.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
-#include <headroom/scenarios/search/search_ranks.hpp>
-#include <headroom/scenarios/search/thread_ranks.hpp>
 
 #include <doctest/doctest.h>
 
@@ -112,10 +113,13 @@ class Company {
   SearchOptions options() {
     SearchOptions options;
     options.threads = 1;
-    options.ranks = &all_.rank(0);
     options.tell = [this](const std::string& what) { told_.push_back(what); };
     return options;
   }
+  SearchResult search(const SearchQuestion& question, const SearchOptions& options) {
+    return search_on_ranks(question, options, all_.rank(0));
+  }
+  SearchResult search(const SearchQuestion& question) { return search(question, options()); }
   [[nodiscard]] const Texts& told() const { return told_; }
   ThreadRanks& all() { return all_; }
 
@@ -133,7 +137,7 @@ TEST_CASE("a search on 1, 2, 3 and 6 ranks answers the bytes of one alone, count
     for (const std::size_t ranks : {1U, 2U, 3U, 6U}) {
       CAPTURE(ranks);
       Company company{std::vector<int>(ranks - 1, never)};
-      const SearchResult result = run_search(question, company.options());
+      const SearchResult result = company.search(question);
       CHECK(result.ranks <= static_cast<int>(ranks));
       CHECK(bytes_of(question, result) == expected);
       CHECK(company.told().empty());
@@ -146,7 +150,7 @@ TEST_CASE("ranks that die with a unit in hand lose nothing: the same bytes, and 
     const std::string expected = alone(question);
     for (const std::vector<int>& lives : {std::vector<int>{0}, {1}, {3}, {0, never}, {2, 0, 1}, {0, 0, 0, 0}}) {
       Company company{lives};
-      const SearchResult result = run_search(question, company.options());
+      const SearchResult result = company.search(question);
       CHECK(bytes_of(question, result) == expected);
       // A rank that no unit reached before the search was done is alive.
       for (const std::string& what : company.told()) {
@@ -160,7 +164,7 @@ TEST_CASE("ranks that die with a unit in hand lose nothing: the same bytes, and 
 TEST_CASE("a rank that is lost in the midst of a job of several is told of by its number") {
   const SearchQuestion question = many_jobs();
   Company company{{0}};
-  const SearchResult result = run_search(question, company.options());
+  const SearchResult result = company.search(question);
   REQUIRE(company.told().size() == 1);
   CHECK(company.told().front() == "rank 1 was lost; what it had is given to others");
   CHECK(result.ranks == 1);
@@ -187,9 +191,8 @@ TEST_CASE("a rank of another build takes no part and is told of") {
   Texts told;
   SearchOptions options;
   options.threads = 1;
-  options.ranks = &all.rank(0);
   options.tell = [&](const std::string& what) { told.push_back(what); };
-  const SearchResult result = run_search(question, options);
+  const SearchResult result = search_on_ranks(question, options, all.rank(0));
   all.rank(0).send(1, std::string{rank_words::leave});
   CHECK(bytes_of(question, result) == expected);
   REQUIRE(told.size() <= 1);
@@ -219,9 +222,10 @@ TEST_CASE("a checkpoint goes from ranks to one alone and back, whatever had been
     SearchOptions several = company.options();
     several.checkpoint = file;
     (turn % 2 == 0 ? single : several).stop = &stop;
-    const SearchResult first = run_search(question, turn % 2 == 0 ? single : several);
+    const bool alone_first = turn % 2 == 0;
+    const SearchResult first = alone_first ? run_search(question, single) : company.search(question, several);
     CHECK_FALSE(first.resumed);
-    const SearchResult second = run_search(question, turn % 2 == 0 ? several : single);
+    const SearchResult second = alone_first ? company.search(question, several) : run_search(question, single);
     CHECK(second.resumed);
     CHECK(second.complete);
     CHECK(bytes_of(question, second) == expected);
@@ -234,7 +238,7 @@ TEST_CASE("an interrupt at rank 0 ends the search with what was found") {
   const std::atomic<bool> at_once{true};
   SearchOptions options = company.options();
   options.stop = &at_once;
-  const SearchResult result = run_search(question, options);
+  const SearchResult result = company.search(question, options);
   CHECK_FALSE(result.complete);
   CHECK(bytes_of(question, result).find("\"complete\": false") != std::string::npos);
 }
@@ -243,18 +247,18 @@ TEST_CASE("a scenario that is broken whatever its axes say is refused on ranks a
   const SearchQuestion question =
       asked({"model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8", "search.tp=any",
              "strategy.schedule=\"none-such\"", "training.software=megatron-core-te"});
-  const auto refusal = [&](const SearchOptions& options) -> std::string {
+  const auto refusal = [&](const auto& search) -> std::string {
     try {
-      (void)run_search(question, options);
+      (void)search();
     } catch (const ConfigError& error) {
       return error.what();
     }
     return "answered";
   };
-  const std::string by_one = refusal({});
+  const std::string by_one = refusal([&] { return run_search(question, {}); });
   Company company{{never}};
   CHECK(by_one != "answered");
-  CHECK(refusal(company.options()) == by_one);
+  CHECK(refusal([&] { return company.search(question); }) == by_one);
 }
 
 TEST_CASE("every job has its turn, and the first turns are of every part of a sweep") {

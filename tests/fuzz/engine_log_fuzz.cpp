@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as an engine's start-up log: it puts the memory of a plan right, or is refused by ConfigError.
-#include <headroom/scenarios/engine_log.hpp>
+#include <headroom/scenarios/plan/engine_log.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <cmath>
 #include <cstddef>

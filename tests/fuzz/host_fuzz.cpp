@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as nvidia-smi's matrix and as NCCL's XML: a wiring whose indices are in range, or refused by ConfigError.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/hardware/import_nccl_xml.hpp>
-#include <headroom/hardware/import_topo.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/hardware/import/import_nccl_xml.hpp>
+#include <headroom/hardware/import/import_topo.hpp>
 
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as a launch file of any form: it is read, or refused by ConfigError, and what is read reads again.
 #include <headroom/scenarios/launch/launch.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <cstdint>
 #include <cstdlib>

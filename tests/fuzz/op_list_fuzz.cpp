@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as a network and as a trace: read, with numbers that are finite and agree, or refused by ConfigError.
-#include <headroom/model/memory/allocation_trace.hpp>
-#include <headroom/model/train/network_memory.hpp>
+#include <headroom/model/allocator/allocation_trace.hpp>
+#include <headroom/model/train/network/network_memory.hpp>
 
 #include <cmath>
 #include <cstdint>

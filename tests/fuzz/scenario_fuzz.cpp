@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any text as a scenario: it is read and planned, or refused by ConfigError, and nothing else.
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <cstdint>
 

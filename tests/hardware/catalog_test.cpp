@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every spelling in use means a known SKU or is refused with a reason; the user's files add to the catalog.
-#include <headroom/hardware/catalog.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A SKU's file as the reader sees it: values, sources, and every problem with its place and remedy.
-#include <headroom/hardware/device.hpp>
+#include <headroom/hardware/catalog/device.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/hardware/fabric.hpp>
-#include <headroom/hardware/group_shape.hpp>
-#include <headroom/hardware/max_min.hpp>
+#include <headroom/hardware/fabric/fabric.hpp>
+#include <headroom/hardware/fabric/group_shape.hpp>
+#include <headroom/hardware/fabric/max_min.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>

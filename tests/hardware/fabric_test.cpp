@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
-#include <headroom/hardware/fabric.hpp>
-#include <headroom/hardware/group_shape.hpp>
-#include <headroom/hardware/max_min.hpp>
+#include <headroom/hardware/fabric/fabric.hpp>
+#include <headroom/hardware/fabric/group_shape.hpp>
+#include <headroom/hardware/fabric/max_min.hpp>
 
 #include <doctest/doctest.h>
 

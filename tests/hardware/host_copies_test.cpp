@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows D4, D5 and D10 of the planners' questions: what crosses the host link, and who shares it.
-#include <headroom/hardware/host_copies.hpp>
+#include <headroom/hardware/fabric/host_copies.hpp>
 
 #include <doctest/doctest.h>
 

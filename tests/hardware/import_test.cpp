@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One host told three ways (catalog file, nvidia-smi's matrix, NCCL's XML) is one wiring; what is broken in a text is
 // told at its place.
-#include <headroom/hardware/import_nccl_xml.hpp>
-#include <headroom/hardware/import_topo.hpp>
-#include <headroom/hardware/node_wiring.hpp>
+#include <headroom/hardware/catalog/node_wiring.hpp>
+#include <headroom/hardware/import/import_nccl_xml.hpp>
+#include <headroom/hardware/import/import_topo.hpp>
 
 #include <doctest/doctest.h>
 

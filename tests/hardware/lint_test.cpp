@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embedded catalog lints clean, and each planted mistake is found by exactly the check it was planted for.
-#include <headroom/hardware/lint.hpp>
+#include <headroom/hardware/lint/lint.hpp>
 
 #include <doctest/doctest.h>
 

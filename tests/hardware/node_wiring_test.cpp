@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every node type of the catalog becomes a wiring that carries what its file says, and files that contradict
 // themselves are refused with every place.
-#include <headroom/hardware/catalog_reader.hpp>
-#include <headroom/hardware/node_wiring.hpp>
+#include <headroom/hardware/catalog/catalog_reader.hpp>
+#include <headroom/hardware/catalog/node_wiring.hpp>
 
 #include <doctest/doctest.h>
 

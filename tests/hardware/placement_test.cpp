@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
-#include <headroom/hardware/placement.hpp>
+#include <headroom/hardware/fabric/placement.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,8 +2,8 @@
 // What groups see, walked one by one over the whole job: slow, and plain enough to hold the views against.
 #pragma once
 
-#include <headroom/hardware/fabric.hpp>
-#include <headroom/hardware/max_min.hpp>
+#include <headroom/hardware/fabric/fabric.hpp>
+#include <headroom/hardware/fabric/max_min.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -2,7 +2,7 @@
 // Hosts in their plainest form, for tests of the graph alone.
 #pragma once
 
-#include <headroom/hardware/fabric_graph.hpp>
+#include <headroom/hardware/fabric/fabric_graph.hpp>
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A project of somebody else: finds the package, looks a SKU up, prices nothing it would have to guess.
 #include <headroom/core/quantity_text.hpp>
-#include <headroom/hardware/catalog.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
 
 #include <cstdio>
 

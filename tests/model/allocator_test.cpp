@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The caching allocator's rules one by one, row M10 of the questions, and what must hold for any sequence of requests.
-#include <headroom/model/memory/allocation_trace.hpp>
+#include <headroom/model/allocator/allocation_trace.hpp>
 
 #include <doctest/doctest.h>
 

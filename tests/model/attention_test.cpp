@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of serving engines: what tiles, masks, splits and caches must do to a time, and which curve answers.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/attention_tiles.hpp>
-#include <headroom/model/cost/curve_library.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/attention_tiles.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
 
 #include <doctest/doctest.h>
 

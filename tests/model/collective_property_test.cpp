@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold of every collective on every measured SKU, whatever was fitted.
-#include <headroom/model/cost/collective_library.hpp>
+#include <headroom/model/collectives/collective_library.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>

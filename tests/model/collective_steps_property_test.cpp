@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/cost/collective_steps.hpp>
+#include <headroom/model/collectives/collective_steps.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows N3 to N6, N8 and N11 of the planners' questions: textbook collectives on a placed group.
-#include <headroom/model/cost/collective_steps.hpp>
+#include <headroom/model/collectives/collective_steps.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/csv.hpp>
-#include <headroom/model/cost/collective_library.hpp>
+#include <headroom/model/collectives/collective_library.hpp>
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 // max-min fair share of every link on its way, and arrives a fixed time later. The oracle of the closed forms.
 #pragma once
 
-#include <headroom/hardware/max_min.hpp>
+#include <headroom/hardware/fabric/max_min.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The GEMM model: what tiles, waves, splits and formats must do to a time, and which curve answers for which SKU.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/curve_library.hpp>
-#include <headroom/model/cost/roofline.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/kernels/roofline.hpp>
 
 #include <doctest/doctest.h>
 

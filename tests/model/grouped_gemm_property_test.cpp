@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold of any layer and any pass: more tokens never take less, nothing beats peak or bandwidth.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/curve_library.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>

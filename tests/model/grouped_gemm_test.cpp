@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads of experts and the pieces of a mixture-of-experts layer.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/curve_library.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
 
 #include <doctest/doctest.h>
 

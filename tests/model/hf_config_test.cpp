@@ -5,6 +5,7 @@
 #include <headroom/model/workload/architecture_text.hpp>
 #include <headroom/model/workload/hf_config.hpp>
 #include <headroom/model/workload/parameters.hpp>
+#include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <doctest/doctest.h>
 

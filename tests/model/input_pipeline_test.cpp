@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows D1 to D4 and K17 of the planners' questions: what feeds a GPU.
-#include <headroom/model/train/input_pipeline.hpp>
+#include <headroom/model/train/step/input_pipeline.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is parsed once for all jobs of a process is parsed anew where another folder of data is named.
-#include <headroom/model/cost/collective_library.hpp>
-#include <headroom/model/train/memory_stack.hpp>
+#include <headroom/model/collectives/collective_library.hpp>
+#include <headroom/model/train/software/memory_stack.hpp>
 
 #include <doctest/doctest.h>
 

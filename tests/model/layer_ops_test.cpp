@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ops of a layer: their work adds up to what the parameters and the context say, and curves price all of them.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/layer_times.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/layers/layer_times.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/model/workload/parameters.hpp>
 

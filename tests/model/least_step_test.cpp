@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The roofline of a step, by hand.
-#include <headroom/model/train/least_step.hpp>
+#include <headroom/model/train/evaluate/least_step.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The most that a product reaches on each SKU, which nobody fitted, against what the curves give at their best shape.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/curve_library.hpp>
-#include <headroom/model/cost/roofline.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/kernels/roofline.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must hold of any strategy: memory is never below its states, and more work never takes less.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/train/memory.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activations against the closed forms of Korthikanti et al. 2022.
-#include <headroom/model/train/training.hpp>
+#include <headroom/model/train/evaluate/training.hpp>
 
 #include <doctest/doctest.h>
 

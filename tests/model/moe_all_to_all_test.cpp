@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/cost/custom_all_reduce.hpp>
-#include <headroom/model/cost/moe_all_to_all.hpp>
+#include <headroom/model/collectives/custom_all_reduce.hpp>
+#include <headroom/model/collectives/moe_all_to_all.hpp>
 
 #include <doctest/doctest.h>
 

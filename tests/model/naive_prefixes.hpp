@@ -3,8 +3,8 @@
 // replica_cache.hpp and offload_tiers.hpp must equal.
 #pragma once
 
+#include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/offload_tiers.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
 
 #include <algorithm>
 #include <cstddef>

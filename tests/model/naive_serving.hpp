@@ -3,8 +3,8 @@
 // several that take turns: what the engine that skips must equal to the picosecond.
 #pragma once
 
-#include <headroom/model/serve/simulation/request.hpp>
-#include <headroom/model/serve/simulation/scheduler.hpp>
+#include <headroom/model/serve/engine/scheduler.hpp>
+#include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/time_histogram.hpp>
 
 #include "naive_prefixes.hpp"

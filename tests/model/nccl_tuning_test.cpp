@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL's cost table against vectors computed from its equations by an independent script (shared study of
 // interconnects, section 6): three communicators, every cell, every choice.
-#include <headroom/model/cost/nccl_tuning.hpp>
+#include <headroom/model/collectives/nccl_tuning.hpp>
 
 #include <doctest/doctest.h>
 

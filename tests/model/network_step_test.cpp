@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The step of an op list: every term by hand, and a transformer spelled op by op against the step of its architecture.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/convolution.hpp>
-#include <headroom/model/train/network_step.hpp>
-#include <headroom/model/train/step_parts.hpp>
-#include <headroom/model/train/step_time.hpp>
-#include <headroom/model/train/training.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/convolution.hpp>
+#include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/train/network/network_step.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
+#include <headroom/model/train/step/step_time.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/model/workload/network_library.hpp>
 

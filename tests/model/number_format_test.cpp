@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row Q3 of the planner's questions: numeric formats from their bits.
-#include <headroom/model/number_format.hpp>
+#include <headroom/model/estimate/number_format.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Networks as op lists: numbers of published nets and of hand arithmetic. Rows M4 M7 M14 M16 P3 of the questions.
-#include <headroom/model/train/network_memory.hpp>
+#include <headroom/model/train/network/network_memory.hpp>
 #include <headroom/model/workload/op_list.hpp>
 
 #include <doctest/doctest.h>

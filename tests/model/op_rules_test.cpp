@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of the planner's questions on single kernels, with their numbers: K3 K4 K11 K12 K16 K18 K19 Q2.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/convolution.hpp>
-#include <headroom/model/cost/curve_library.hpp>
-#include <headroom/model/cost/roofline.hpp>
-#include <headroom/model/cost/tensor_path.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/convolution.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/kernels/roofline.hpp>
+#include <headroom/model/kernels/tensor_path.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Power by kind of time, hosts, caps: hand arithmetic on stated parameters, and published systems.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/power.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/power/power.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // Random pipelines, for property tests.
 #pragma once
 
-#include <headroom/model/train/schedule_simulation.hpp>
+#include <headroom/model/train/schedules/schedule_simulation.hpp>
 
 #include <rapidcheck.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/train/memory.hpp>
+#include <headroom/model/train/memory/memory.hpp>
 
 #include <doctest/doctest.h>
 

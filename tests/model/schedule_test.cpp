@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small pipelines worked out by hand from the papers' figures and formulas, and question P5 of the planners.
-#include <headroom/model/train/schedule_simulation.hpp>
+#include <headroom/model/train/schedules/schedule_simulation.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trace's schema as Perfetto reads it, and that it tells the simulated times.
 #include <headroom/core/json_reader.hpp>
-#include <headroom/model/train/schedule_trace.hpp>
+#include <headroom/model/train/schedules/schedule_trace.hpp>
 
 #include <doctest/doctest.h>
 

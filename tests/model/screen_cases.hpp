@@ -2,9 +2,9 @@
 // Fleets and loads on which the screen is held against the simulation.
 #pragma once
 
-#include <headroom/model/serve/iteration_tables.hpp>
+#include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
+#include <headroom/model/serve/tables/iteration_tables.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/serve/simulation/arrivals.hpp>
-#include <headroom/model/serve/simulation/lengths.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
+#include <headroom/model/serve/load/arrivals.hpp>
+#include <headroom/model/serve/load/lengths.hpp>
+#include <headroom/model/serve/load/request_load.hpp>
 
 #include <doctest/doctest.h>
 

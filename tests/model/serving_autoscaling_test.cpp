@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fleets that follow their load, bursts, and clients that try again: rows S7, S12 and R6 of the planner's questions.
-#include <headroom/model/serve/autoscaling.hpp>
-#include <headroom/model/serve/retries.hpp>
+#include <headroom/model/serve/load/retries.hpp>
+#include <headroom/model/serve/screen/autoscaling.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,9 +2,9 @@
 // Random small engines under random small loads.
 #pragma once
 
-#include <headroom/model/serve/simulation/random_stream.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
-#include <headroom/model/serve/simulation/scheduler.hpp>
+#include <headroom/model/serve/engine/scheduler.hpp>
+#include <headroom/model/serve/load/request.hpp>
+#include <headroom/model/serve/time/random_stream.hpp>
 
 #include "serving_tables.hpp"
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/random_stream.hpp>
+#include <headroom/model/serve/time/random_stream.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 
 #include <doctest/doctest.h>

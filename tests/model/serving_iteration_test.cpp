@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One iteration of a replica: which products and bytes it holds, how they shrink over ranks, what an engine adds, and
 // that nothing is faster than the datasheet.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/curve_library.hpp>
-#include <headroom/model/serve/engine_terms.hpp>
-#include <headroom/model/serve/least_iteration.hpp>
-#include <headroom/model/serve/replica.hpp>
-#include <headroom/model/serve/replica_formats.hpp>
-#include <headroom/model/serve/serving_stack.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/serve/engine/serving_stack.hpp>
+#include <headroom/model/serve/replica/engine_terms.hpp>
+#include <headroom/model/serve/replica/least_iteration.hpp>
+#include <headroom/model/serve/replica/replica.hpp>
+#include <headroom/model/serve/replica/replica_formats.hpp>
 #include <headroom/model/workload/model_library.hpp>
 #include <headroom/model/workload/parameters.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of a replica against the kernels that they are made of, at their knots and between them.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/serve/make_tables.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/serve/tables/make_tables.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

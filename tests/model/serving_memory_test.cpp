@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every term of a serving GPU's memory against arithmetic shown here, published sizes and measured capacities.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/serve/memory.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/serve/memory/memory.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several models on one pool: engines that take turns on a replica.
+#include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/random_stream.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
+#include <headroom/model/serve/time/random_stream.hpp>
 
 #include <doctest/doctest.h>
 

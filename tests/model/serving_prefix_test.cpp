@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prefix caches of replicas, tiers below them, and routing by prefix.
+#include <headroom/model/serve/load/prompt_prefixes.hpp>
+#include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/prefix_cache.hpp>
 #include <headroom/model/serve/simulation/prefix_metrics.hpp>
-#include <headroom/model/serve/simulation/prompt_prefixes.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 
 #include <doctest/doctest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of the planner's questions on serving memory, with their numbers: M13 S9 S10 P14.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/serve/least_iteration.hpp>
-#include <headroom/model/serve/memory.hpp>
-#include <headroom/model/serve/serving.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/serve/memory/memory.hpp>
+#include <headroom/model/serve/memory/serving.hpp>
+#include <headroom/model/serve/replica/least_iteration.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a simulation tells what its times and counters tell, and the trace tells the record.
 #include <headroom/core/json_reader.hpp>
+#include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
 #include <headroom/model/serve/simulation/simulation_trace.hpp>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The analytic screen against queueing theory and against the simulation that it stands for.
 #include <headroom/core/statistics.hpp>
-#include <headroom/model/serve/screen.hpp>
+#include <headroom/model/serve/load/request_load.hpp>
+#include <headroom/model/serve/screen/screen.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 

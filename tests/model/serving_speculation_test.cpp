@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step that drafts and verifies: what it computes and reads, its tables, its memory, and when it pays.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/attention.hpp>
-#include <headroom/model/serve/drafting.hpp>
-#include <headroom/model/serve/engine_terms.hpp>
-#include <headroom/model/serve/least_iteration.hpp>
-#include <headroom/model/serve/make_tables.hpp>
-#include <headroom/model/serve/serving.hpp>
-#include <headroom/model/serve/serving_times.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/attention.hpp>
+#include <headroom/model/serve/fixed_load/serving_times.hpp>
+#include <headroom/model/serve/memory/draft_memory.hpp>
+#include <headroom/model/serve/memory/serving.hpp>
+#include <headroom/model/serve/replica/drafting.hpp>
+#include <headroom/model/serve/replica/engine_terms.hpp>
+#include <headroom/model/serve/replica/least_iteration.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
+#include <headroom/model/serve/tables/make_tables.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

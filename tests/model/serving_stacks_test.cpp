@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which stack stands for an engine's release, what it inherits, what its files may not say, and the classes of past
 // errors.
-#include <headroom/model/serve/serving_confidence.hpp>
-#include <headroom/model/serve/serving_stack.hpp>
+#include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/model/serve/engine/serving_stack.hpp>
 
 #include <doctest/doctest.h>
 

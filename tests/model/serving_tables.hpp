@@ -2,7 +2,7 @@
 // Tables of iterations from a few constants, for tests of what schedules them.
 #pragma once
 
-#include <headroom/model/serve/iteration_tables.hpp>
+#include <headroom/model/serve/tables/iteration_tables.hpp>
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated fleet where queueing theory knows the answer: an engine of one place whose iterations cost what one
 // request costs is a server.
+#include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
 #include <headroom/model/serve/simulation/saturation.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 

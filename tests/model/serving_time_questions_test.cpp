@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of the planner's questions on serving times, with their numbers: M13 P14 S10 K13 Q6 Q7.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/serve/engine_terms.hpp>
-#include <headroom/model/serve/least_iteration.hpp>
-#include <headroom/model/serve/serving.hpp>
-#include <headroom/model/serve/steady_state.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/serve/fixed_load/steady_state.hpp>
+#include <headroom/model/serve/memory/serving.hpp>
+#include <headroom/model/serve/replica/engine_terms.hpp>
+#include <headroom/model/serve/replica/least_iteration.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

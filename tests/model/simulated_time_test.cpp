@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulated time ends at a fixed time: nothing wraps around, and what lies beyond is told.
-#include <headroom/model/serve/iteration_tables.hpp>
-#include <headroom/model/serve/simulated_time.hpp>
+#include <headroom/model/serve/load/request_load.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/request_load.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 #include <headroom/model/serve/simulation/time_histogram.hpp>
+#include <headroom/model/serve/tables/iteration_tables.hpp>
+#include <headroom/model/serve/time/simulated_time.hpp>
 
 #include <doctest/doctest.h>
 

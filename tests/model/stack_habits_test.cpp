@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What softwares do unless told otherwise, and what they keep beside the formulas of a network.
-#include <headroom/model/train/memory.hpp>
+#include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a pipeline stage against measured runs and against arithmetic done by hand.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/train/memory.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

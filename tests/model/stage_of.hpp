@@ -2,7 +2,7 @@
 // One stage of a known network on a known software: what the tests of stage memory share.
 #pragma once
 
-#include <headroom/model/train/memory.hpp>
+#include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 namespace headroom {

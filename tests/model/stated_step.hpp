@@ -2,8 +2,8 @@
 // Parameters of a step with numbers of their own, for tests of its equations: what a fit moves, moves none of these.
 #pragma once
 
-#include <headroom/model/train/memory_stack.hpp>
-#include <headroom/model/train/step_stack.hpp>
+#include <headroom/model/train/software/memory_stack.hpp>
+#include <headroom/model/train/software/step_stack.hpp>
 
 namespace headroom::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads that do not change, against arithmetic on costs that can be added by hand.
-#include <headroom/model/serve/steady_state.hpp>
+#include <headroom/model/serve/fixed_load/steady_state.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows N7 and P16 of the planners' questions.
-#include <headroom/model/train/step_effects.hpp>
+#include <headroom/model/train/step/step_effects.hpp>
 
 #include <doctest/doctest.h>
 

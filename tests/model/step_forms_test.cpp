@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forms of a step that a strategy chooses: context parallelism, graphs, overlapped experts, stated stages, schedules'
 // rules, what crosses to the host, and data. By hand where a number can be written down.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/train/step_trace.hpp>
-#include <headroom/model/train/training.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/train/step/step_trace.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

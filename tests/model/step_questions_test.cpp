@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of the planner's questions about training steps, with their numbers: P4 P5 P11 P13, and published plans.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/train/network_memory.hpp>
-#include <headroom/model/train/schedule_simulation.hpp>
-#include <headroom/model/train/step_trace.hpp>
-#include <headroom/model/train/training.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/train/network/network_memory.hpp>
+#include <headroom/model/train/schedules/schedule_simulation.hpp>
+#include <headroom/model/train/step/step_trace.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

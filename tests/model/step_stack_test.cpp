@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of a step's parameters: who inherits what from whom, and what they refuse.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/attention_training.hpp>
-#include <headroom/model/train/memory_stack.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/attention_training.hpp>
+#include <headroom/model/train/software/memory_stack.hpp>
 
 #include <doctest/doctest.h>
 

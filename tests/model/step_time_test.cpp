@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The terms of a training step by hand, one at a time.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/cost/curve_library.hpp>
-#include <headroom/model/train/step_time.hpp>
-#include <headroom/model/train/training.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/train/step/step_time.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

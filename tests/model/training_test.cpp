@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The training evaluation: legality, schedules, and explain against evaluate.
-#include <headroom/hardware/catalog.hpp>
-#include <headroom/model/train/step_time.hpp>
-#include <headroom/model/train/training.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/train/step/step_time.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
 // core sees no higher floor.
-#include <headroom/model/estimate.hpp>
+#include <headroom/model/estimate/estimate.hpp>

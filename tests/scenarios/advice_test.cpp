@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands beside a training plan: another batch, a sweep, other numbers of GPUs.
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several models on the GPUs of one replica: what they get of the memory, what they do, and what a pool for each takes.
 #include <headroom/core/quantity_text.hpp>
-#include <headroom/model/serve/serving.hpp>
-#include <headroom/scenarios/serving/beside.hpp>
-#include <headroom/scenarios/serving/fleet_apart.hpp>
-#include <headroom/scenarios/serving/fleet_plan.hpp>
-#include <headroom/scenarios/serving/fleet_screen.hpp>
+#include <headroom/model/serve/memory/serving.hpp>
+#include <headroom/scenarios/fleet/fleet_apart.hpp>
+#include <headroom/scenarios/fleet/fleet_plan.hpp>
+#include <headroom/scenarios/fleet/fleet_screen.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
+#include <headroom/scenarios/traffic/beside.hpp>
 
 #include <doctest/doctest.h>
 

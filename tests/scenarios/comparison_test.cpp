@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans side by side: in what they differ, by which terms, and whether the difference is larger than past errors.
-#include <headroom/scenarios/comparison.hpp>
+#include <headroom/scenarios/compare/comparison.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The class of a question, the table of errors behind it, and what of the question lies outside what was measured.
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Start-up logs of serving engines. Lines and numbers are of published logs; the source stands with each.
-#include <headroom/scenarios/engine_log.hpp>
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/engine_log.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

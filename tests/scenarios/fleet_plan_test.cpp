@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cheapest fleet that keeps its promises with replicas as slow as measured ones were.
-#include <headroom/scenarios/serving/fleet_axes.hpp>
-#include <headroom/scenarios/serving/fleet_plan.hpp>
+#include <headroom/scenarios/fleet/fleet_axes.hpp>
+#include <headroom/scenarios/fleet/fleet_plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
 
 #include <doctest/doctest.h>

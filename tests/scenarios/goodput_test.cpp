@@ -2,7 +2,7 @@
 // Failure rates, checkpoints, intervals and the closed form of what failures leave of a run, against published numbers.
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/real.hpp>
-#include <headroom/model/train/memory.hpp>
+#include <headroom/model/train/memory/memory.hpp>
 #include <headroom/scenarios/goodput/failures.hpp>
 #include <headroom/scenarios/goodput/goodput.hpp>
 #include <headroom/scenarios/goodput/interval.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bounds of handing out hold for its events, whatever the units.
-#include <headroom/scenarios/search/hand_out.hpp>
+#include <headroom/scenarios/search/ranks/hand_out.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>

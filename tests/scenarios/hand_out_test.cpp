@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long handing out takes, on cases small enough for a pencil.
-#include <headroom/scenarios/search/hand_out.hpp>
+#include <headroom/scenarios/search/ranks/hand_out.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row B2 of the planners' questions: what to expect over SKUs and scales, and which term to suspect where it is missed.
-#include <headroom/scenarios/harness.hpp>
+#include <headroom/scenarios/compare/harness.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

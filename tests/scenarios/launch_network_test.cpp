@@ -2,6 +2,7 @@
 // A launch says the whole network: what changes no byte and no second goes out, is told where it cannot, and comes
 // back.
 #include <headroom/scenarios/launch/launch.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,6 +2,7 @@
 // Whatever the strategy: what a form says comes back, and what it does not say it tells.
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>

@@ -2,6 +2,7 @@
 // Launch files: what particular lines mean, in both directions.
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/launch/megatron_core.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Money and energy of whole plans: where prices come from, the bill, other ways to pay, what a power cap does.
 #include <headroom/scenarios/money/offer.hpp>
-#include <headroom/scenarios/network_plan.hpp>
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/network_plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/network_reader.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>

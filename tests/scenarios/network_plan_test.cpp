@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan of a network of ops: row P3 with the preset, its parts, its times, and what opens when keys are blank.
-#include <headroom/scenarios/network_plan.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/plan/network_plan.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/read/network_reader.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a dollar buys, and who is ranked by it.
-#include <headroom/scenarios/offers.hpp>
+#include <headroom/scenarios/compare/offers.hpp>
 
 #include <doctest/doctest.h>
 

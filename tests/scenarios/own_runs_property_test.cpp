@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for any number of runs and any spread of errors.
-#include <headroom/scenarios/own_runs.hpp>
+#include <headroom/scenarios/plan/own_runs.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured runs of the user's own: how far they move the level, how far they narrow the interval, and which of them.
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
 
 #include <doctest/doctest.h>
 

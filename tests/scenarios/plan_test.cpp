@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From scenario to answer: open axes, remedies, intervals and money.
-#include <headroom/scenarios/plan.hpp>
-#include <headroom/scenarios/remedy.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/plan/remedy.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prefix caches, tiers below them and swapping, as a serving question states them.
-#include <headroom/model/train/job_groups.hpp>
-#include <headroom/scenarios/plan.hpp>
-#include <headroom/scenarios/scenario.hpp>
-#include <headroom/scenarios/serving/fleet_screen.hpp>
-#include <headroom/scenarios/serving/fleet_sizing.hpp>
-#include <headroom/scenarios/serving/kv_offload.hpp>
+#include <headroom/model/train/step/job_groups.hpp>
+#include <headroom/scenarios/fleet/fleet_screen.hpp>
+#include <headroom/scenarios/fleet/fleet_sizing.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
-#include <headroom/scenarios/serving/traffic.hpp>
+#include <headroom/scenarios/traffic/kv_offload.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <doctest/doctest.h>
 

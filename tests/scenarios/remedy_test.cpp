@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A remedy is a promise: made in the scenario, it gives the very memory and step that were printed, and surely fits.
-#include <headroom/scenarios/plan.hpp>
-#include <headroom/scenarios/remedy.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/plan/remedy.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/scenarios/request_trace.hpp>
+#include <headroom/scenarios/traffic/request_trace.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds of the outlook of any job: both ways of finding its end agree, its clock never runs backwards.
 #include <headroom/scenarios/goodput/interval.hpp>
-#include <headroom/scenarios/run_outlook.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/training/run_outlook.hpp>
 
 #include <doctest/doctest.h>
 #include <rapidcheck.h>

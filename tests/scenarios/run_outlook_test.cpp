@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The long run of a scenario: published questions and runs through its keys, and what failures do to days and dollars.
 #include <headroom/core/date.hpp>
-#include <headroom/scenarios/comparison.hpp>
+#include <headroom/scenarios/compare/comparison.hpp>
+#include <headroom/scenarios/compare/scaling.hpp>
 #include <headroom/scenarios/goodput/failures.hpp>
 #include <headroom/scenarios/goodput/interval.hpp>
-#include <headroom/scenarios/plan.hpp>
-#include <headroom/scenarios/scaling/scaling.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 

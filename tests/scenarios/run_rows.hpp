@@ -2,6 +2,7 @@
 // Training rows of the size of Llama 3 8B, with some cells exchanged.
 #pragma once
 
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <sstream>

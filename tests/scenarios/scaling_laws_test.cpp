@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Amdahl's and Gustafson's laws, fits of them, marginal efficiency, and where to stop for a budget.
 #include <headroom/core/real.hpp>
-#include <headroom/scenarios/scaling/laws.hpp>
+#include <headroom/scenarios/compare/laws.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A scenario at a series of GPU counts: the counts, what each is beside the others, topology, budgets and refusals.
-#include <headroom/scenarios/scaling/cures.hpp>
-#include <headroom/scenarios/scaling/scaling.hpp>
+#include <headroom/scenarios/compare/cures.hpp>
+#include <headroom/scenarios/compare/scaling.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys that a search prints for a strategy make a scenario of that very strategy.
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search equals brute force on random small spaces: lists, trade-offs, the plan taken and the counts.
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 

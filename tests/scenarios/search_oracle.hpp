@@ -4,15 +4,16 @@
 #pragma once
 
 #include <headroom/core/real.hpp>
-#include <headroom/model/cost/power.hpp>
-#include <headroom/model/train/confidence.hpp>
-#include <headroom/scenarios/confidence.hpp>
+#include <headroom/model/power/power.hpp>
+#include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/scenarios/goodput/failures.hpp>
 #include <headroom/scenarios/goodput/interval.hpp>
-#include <headroom/scenarios/offload.hpp>
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/objective.hpp>
-#include <headroom/scenarios/train_answer.hpp>
+#include <headroom/scenarios/training/confidence.hpp>
+#include <headroom/scenarios/training/offload.hpp>
+#include <headroom/scenarios/training/train_answer.hpp>
 
 #include "search_oracle_choice.hpp"
 #include <algorithm>

@@ -2,7 +2,7 @@
 // What the oracle of the search is asked and answers, and its choice among priced plans, by plain lists.
 #pragma once
 
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/search/objective.hpp>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a planner asks of a search, and the answers that the field's rules of thumb give.
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tenth more of each part of the hardware buys: every number is the plan of a device that has it.
-#include <headroom/scenarios/plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An exported server lets in every request that its plan counts with, and its benchmark sends the plan's load.
 #include <headroom/scenarios/launch/launch.hpp>
-#include <headroom/scenarios/serving/traffic.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launch lines of serving engines: what they say, and that what is written is what is read.
 #include <headroom/scenarios/launch/launch.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
 

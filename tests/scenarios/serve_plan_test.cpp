@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Serving questions: defaults of the engines, what is told, and the changes that make a plan fit.
-#include <headroom/scenarios/serve_plan.hpp>
-#include <headroom/scenarios/serve_reader.hpp>
+#include <headroom/scenarios/plan/serve_plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/read/serve_reader.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What engines do with prompts longer than a step, with drafts and with replicas.
-#include <headroom/scenarios/plan.hpp>
-#include <headroom/scenarios/serve_rules.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/read/serve_rules.hpp>
 
 #include <doctest/doctest.h>
 

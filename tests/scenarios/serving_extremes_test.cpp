@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times and rates of a serving question at the ends of what is legal, and beyond: answered with numbers that hang
 // together, or refused by name with the way out.
-#include <headroom/scenarios/plan.hpp>
-#include <headroom/scenarios/scenario.hpp>
-#include <headroom/scenarios/serving/fleet_plan.hpp>
+#include <headroom/scenarios/fleet/fleet_plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
-#include <headroom/scenarios/serving/traffic.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A serving question with traffic, simulated: promises judged, intervals, queues and dollars.
-#include <headroom/model/serve/serving_confidence.hpp>
+#include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 
 #include <doctest/doctest.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // [serving.speculative]: who drafts, what fixed loads and fleets make of it, and what is refused.
-#include <headroom/model/serve/screen.hpp>
+#include <headroom/model/serve/screen/screen.hpp>
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
-#include <headroom/scenarios/plan.hpp>
-#include <headroom/scenarios/serving/fleet_plan.hpp>
-#include <headroom/scenarios/serving/fleet_screen.hpp>
+#include <headroom/scenarios/fleet/fleet_plan.hpp>
+#include <headroom/scenarios/fleet/fleet_screen.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 
 #include <doctest/doctest.h>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // [traffic], [slo] and [fleet] of a serving question.
-#include <headroom/scenarios/plan.hpp>
-#include <headroom/scenarios/scenario.hpp>
-#include <headroom/scenarios/serving/traffic.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <doctest/doctest.h>
 

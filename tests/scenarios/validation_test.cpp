@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract of `validate`: every row answered, groups, baselines, filters, weights and budgets.
-#include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/budget.hpp>
 
 #include <doctest/doctest.h>

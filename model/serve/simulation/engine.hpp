@@ -2,12 +2,12 @@
 // One serving engine, iteration by iteration: who runs, who waits, who is preempted, and when each token is out.
 #pragma once
 
-#include <headroom/model/serve/iteration_tables.hpp>
+#include <headroom/model/serve/engine/scheduler.hpp>
+#include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/decode_set.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
-#include <headroom/model/serve/simulation/scheduler.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
 #include <headroom/model/serve/simulation/time_histogram.hpp>
+#include <headroom/model/serve/tables/iteration_tables.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 // The next event of many engines: the least of their times and whose it is.
 #pragma once
 
-#include <headroom/model/serve/iteration_tables.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
+#include <headroom/model/serve/load/request.hpp>
+#include <headroom/model/serve/tables/iteration_tables.hpp>
 
 #include <bit>
 #include <cstddef>

@@ -2,10 +2,10 @@
 // The prefix caches of a fleet's replicas, the tiers below them, and the router that looks at both.
 #pragma once
 
+#include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/engine.hpp>
 #include <headroom/model/serve/simulation/offload_tiers.hpp>
 #include <headroom/model/serve/simulation/replica_cache.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #include <headroom/model/serve/simulation/event_times.hpp>
 #include <headroom/model/serve/simulation/fleet_caches.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/random_stream.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
+#include <headroom/model/serve/time/random_stream.hpp>
 
 #include <algorithm>
 #include <cstddef>

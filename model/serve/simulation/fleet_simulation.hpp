@@ -3,13 +3,13 @@
 #pragma once
 
 #include <headroom/core/quantity.hpp>
-#include <headroom/model/serve/iteration_tables.hpp>
+#include <headroom/model/serve/engine/scheduler.hpp>
+#include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/engine.hpp>
 #include <headroom/model/serve/simulation/fleet_caches.hpp>
 #include <headroom/model/serve/simulation/offload_tiers.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
-#include <headroom/model/serve/simulation/scheduler.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
+#include <headroom/model/serve/tables/iteration_tables.hpp>
 
 #include <array>
 #include <cstdint>

@@ -2,8 +2,8 @@
 // The one process between clients and engine: requests pass it one after the other, and so do answers.
 #pragma once
 
+#include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
 
 #include <vector>
 

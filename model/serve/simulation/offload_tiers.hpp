@@ -2,9 +2,9 @@
 // Where a prefix is kept below the GPUs' memory: the host's, a disk, a store that all replicas share.
 #pragma once
 
+#include <headroom/model/serve/load/prompt_prefixes.hpp>
+#include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/block_ages.hpp>
-#include <headroom/model/serve/simulation/prompt_prefixes.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,9 +2,9 @@
 // The prefix cache of one engine: the blocks of its KV pool that nobody uses keep what they hold until they are wanted.
 #pragma once
 
+#include <headroom/model/serve/load/prompt_prefixes.hpp>
+#include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/block_ages.hpp>
-#include <headroom/model/serve/simulation/prompt_prefixes.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
 
 #include <cstdint>
 #include <span>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <headroom/core/quantity.hpp>
+#include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
 
 #include <cstdint>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/model/serve/make_tables.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
+#include <headroom/model/serve/tables/make_tables.hpp>
 
 #include <algorithm>
 

@@ -2,13 +2,13 @@
 // A replica as the simulation takes it: its iterations as tables, its engine's rules, limits and KV blocks.
 #pragma once
 
-#include <headroom/model/serve/iteration_tables.hpp>
-#include <headroom/model/serve/make_tables.hpp>
-#include <headroom/model/serve/memory.hpp>
-#include <headroom/model/serve/replica.hpp>
-#include <headroom/model/serve/serving_stack.hpp>
+#include <headroom/model/serve/engine/serving_stack.hpp>
+#include <headroom/model/serve/load/request.hpp>
+#include <headroom/model/serve/memory/memory.hpp>
+#include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/model/serve/simulation/fleet_simulation.hpp>
-#include <headroom/model/serve/simulation/request.hpp>
+#include <headroom/model/serve/tables/iteration_tables.hpp>
+#include <headroom/model/serve/tables/make_tables.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -2,7 +2,7 @@
 // What happened in a simulated fleet, piece by piece, of as many iterations and requests as were asked for.
 #pragma once
 
-#include <headroom/model/serve/simulation/request.hpp>
+#include <headroom/model/serve/load/request.hpp>
 
 #include <cstddef>
 #include <cstdint>

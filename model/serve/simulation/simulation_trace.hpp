@@ -2,7 +2,7 @@
 // A recorded simulation as a trace that Perfetto and chrome://tracing open.
 #pragma once
 
-#include <headroom/model/serve/simulation/request.hpp>
+#include <headroom/model/serve/load/request.hpp>
 #include <headroom/model/serve/simulation/simulation_record.hpp>
 
 #include <string>

@@ -2,7 +2,7 @@
 // How often which time occurred, in bins of 1.6 % to 3.1 %: of token gaps, of which there are too many to keep.
 #pragma once
 
-#include <headroom/model/serve/iteration_tables.hpp>
+#include <headroom/model/serve/tables/iteration_tables.hpp>
 
 #include <cstdint>
 #include <vector>

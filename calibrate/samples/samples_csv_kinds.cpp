@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The forms of attention, decode, passes over memory and transfers.
+#include <headroom/calibrate/samples/csv_columns.hpp>
+#include <headroom/calibrate/samples/csv_lines.hpp>
+#include <headroom/calibrate/samples/samples_csv.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace headroom {
+namespace {
+
+constexpr double micro = 1e-6;
+constexpr std::string_view half_type = "bfloat16";
+
+constexpr std::array<std::string_view, 11> attention_header{
+    "engine", "version", "pass", "dtype", "batch", "seq", "heads", "kv_heads", "head_dim", "causal", "latency_us"};
+constexpr std::array<std::string_view, 11> decode_header{"engine",   "version", "attn_dtype", "kv_dtype",
+                                                         "batch",    "seq",     "heads",      "kv_heads",
+                                                         "head_dim", "window",  "latency_us"};
+constexpr std::array<std::string_view, 5> pass_header{"op", "array_bytes", "width", "bytes", "latency_us"};
+constexpr std::array<std::string_view, 3> transfer_header{"op", "bytes", "latency_us"};
+
+/// The op of a cell; a problem when it is none.
+template <class Op, std::size_t n>
+Op op_of(CsvColumns& columns, std::size_t column, const std::array<std::string_view, n>& names) {
+  const std::string text = columns.text(column);
+  const auto at = std::find(names.begin(), names.end(), text);
+  if (at == names.end()) {
+    columns.refuse(column, "is " + quoted(text) + ", which is no op of this file" + suggestion(text, names));
+    return Op{};
+  }
+  return static_cast<Op>(at - names.begin());
+}
+
+}  // namespace
+
+std::string csv_of(std::span<const AttentionRow> rows) {
+  std::string text = csv_line(attention_header);
+  for (const AttentionRow& row : rows) {
+    const AttentionProbe& p = row.probe;
+    text +=
+        csv_line({row.engine, row.version, p.backward ? "backward" : "forward", std::string{half_type},
+                  std::to_string(p.batch), std::to_string(p.tokens), std::to_string(p.heads),
+                  std::to_string(p.kv_heads), std::to_string(p.head_dim), p.causal ? "1" : "0", micros(row.latency)});
+  }
+  return text;
+}
+
+std::string csv_of(std::span<const DecodeRow> rows) {
+  std::string text = csv_line(decode_header);
+  for (const DecodeRow& row : rows) {
+    const DecodeProbe& p = row.probe;
+    text += csv_line({row.engine, row.version, std::string{half_type}, std::string{half_type}, std::to_string(p.batch),
+                      std::to_string(p.context), std::to_string(p.heads), std::to_string(p.kv_heads),
+                      std::to_string(p.head_dim), "0", micros(row.latency)});
+  }
+  return text;
+}
+
+std::string csv_of(std::span<const PassRow> rows) {
+  std::string text = csv_line(pass_header);
+  for (const PassRow& row : rows) {
+    const PassProbe& p = row.probe;
+    text += csv_line({std::string{pass_op_names[static_cast<std::size_t>(p.op)]}, std::to_string(p.array_bytes),
+                      std::to_string(p.width), std::to_string(p.moved()), micros(row.latency)});
+  }
+  return text;
+}
+
+std::string csv_of(std::span<const TransferRow> rows) {
+  std::string text = csv_line(transfer_header);
+  for (const TransferRow& row : rows) {
+    text += csv_line({row.op, std::to_string(row.bytes), micros(row.latency)});
+  }
+  return text;
+}
+
+std::vector<PassRow> read_pass_rows(CsvReader& csv) {
+  CsvColumns columns{csv, pass_header};
+  std::vector<PassRow> rows;
+  while (columns.next()) {
+    PassRow row;
+    row.probe.op = op_of<PassOp>(columns, 0, pass_op_names);
+    row.probe.array_bytes = columns.integer(1);
+    row.probe.width = columns.count(2);
+    const std::int64_t bytes = columns.integer(3);
+    row.latency = Seconds{columns.number(4) * micro};
+    if (columns.row_good() && bytes != row.probe.moved()) {
+      columns.refuse(3, "is " + std::to_string(bytes) + "; this pass moves " + std::to_string(row.probe.moved()));
+    }
+    if (columns.row_good()) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+std::vector<TransferRow> read_transfer_rows(CsvReader& csv) {
+  CsvColumns columns{csv, transfer_header};
+  std::vector<TransferRow> rows;
+  while (columns.next()) {
+    TransferRow row;
+    row.op = transfer_op_names[static_cast<std::size_t>(op_of<TransferOp>(columns, 0, transfer_op_names))];
+    row.bytes = columns.integer(1);
+    row.latency = Seconds{columns.number(2) * micro};
+    if (columns.row_good()) {
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace headroom

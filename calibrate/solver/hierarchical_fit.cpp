@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/solver/hierarchical_fit.hpp>
+#include <headroom/calibrate/solver/linear_algebra.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <future>
+#include <numeric>
+
+namespace headroom {
+namespace {
+
+constexpr double difference = 0.01;  ///< of the forward difference, in the coordinate's scale
+constexpr double longest_step = 0.5;
+constexpr double enough = 1e-5;  ///< relative decrease of the cost below which the fit has converged
+
+}  // namespace
+
+/// One descent: the point, the errors there, and the derivatives last taken. Families' levels follow the coordinates.
+struct HierarchicalFit::State {
+  const HierarchicalFit& fit;
+  std::vector<bool> out;
+  std::vector<double> point;
+  std::vector<double> levels;
+  std::vector<double> errors;
+  std::vector<std::vector<double>> derivatives;  ///< by sample, in the order of its `behind`
+  std::vector<std::size_t> kept;
+  double damping = 1e-3;
+  double cost = 0.0;
+
+  State(const HierarchicalFit& owner, std::vector<bool> left_out) : fit{owner}, out{std::move(left_out)} {
+    for (std::size_t i = 0; i < fit.samples_.size(); ++i) {
+      if (!out[i]) {
+        kept.push_back(i);
+      }
+    }
+    levels.assign(fit.families_, 0.0);
+    derivatives.resize(fit.samples_.size());
+  }
+
+  [[nodiscard]] std::size_t coordinates() const noexcept { return fit.coordinates_.size(); }
+  [[nodiscard]] bool has_levels() const noexcept { return fit.options_.level > 0.0; }
+
+  /// All kept samples, shared out among the workers.
+  [[nodiscard]] std::vector<double> errors_at(const std::vector<double>& where) const {
+    std::vector<double> result(fit.samples_.size(), 0.0);
+    const std::size_t workers = std::max<std::size_t>(1, fit.options_.workers);
+    const auto part = [&](std::size_t worker) {
+      std::vector<std::size_t> mine;
+      for (std::size_t i = worker; i < kept.size(); i += workers) {
+        mine.push_back(kept[i]);
+      }
+      std::vector<double> found(mine.size());
+      fit.errors_(where, mine, found, worker);
+      return std::pair{std::move(mine), std::move(found)};
+    };
+    std::vector<std::future<std::pair<std::vector<std::size_t>, std::vector<double>>>> parts;
+    parts.reserve(workers);
+    for (std::size_t worker = 0; worker < workers; ++worker) {
+      parts.push_back(std::async(std::launch::async, part, worker));
+    }
+    for (auto& one : parts) {
+      const auto [mine, found] = one.get();
+      for (std::size_t i = 0; i < mine.size(); ++i) {
+        result[mine[i]] = found[i];
+      }
+    }
+    return result;
+  }
+
+  void differentiate() {
+    std::vector<std::vector<std::size_t>> moved(fit.coordinates_.size());
+    for (const std::size_t i : kept) {
+      derivatives[i].assign(fit.samples_[i].behind.size(), 0.0);
+      for (const std::size_t c : fit.samples_[i].behind) {
+        moved[c].push_back(i);
+      }
+    }
+    const std::size_t workers = std::max<std::size_t>(1, fit.options_.workers);
+    const auto part = [&](std::size_t worker) {
+      for (std::size_t c = worker; c < moved.size(); c += workers) {
+        const FitCoordinate& coordinate = fit.coordinates_[c];
+        if (coordinate.fixed || moved[c].empty()) {
+          continue;
+        }
+        std::vector<double> where = point;
+        const double step = where[c] + difference <= coordinate.high ? difference : -difference;
+        where[c] += step;
+        std::vector<double> found(moved[c].size());
+        fit.errors_(where, moved[c], found, worker);
+        for (std::size_t i = 0; i < moved[c].size(); ++i) {
+          const std::size_t sample = moved[c][i];
+          const auto& behind = fit.samples_[sample].behind;
+          const auto slot = std::find(behind.begin(), behind.end(), c) - behind.begin();
+          derivatives[sample][static_cast<std::size_t>(slot)] = (found[i] - errors[sample]) / step;
+        }
+      }
+    };
+    std::vector<std::future<void>> parts;
+    parts.reserve(workers);
+    for (std::size_t worker = 0; worker < workers; ++worker) {
+      parts.push_back(std::async(std::launch::async, part, worker));
+    }
+    for (std::future<void>& one : parts) {
+      one.get();
+    }
+  }
+
+  [[nodiscard]] double residual(std::size_t sample, const std::vector<double>& e, const std::vector<double>& u) const {
+    return e[sample] - u[fit.samples_[sample].family];
+  }
+
+  [[nodiscard]] double expected(std::size_t c, const std::vector<double>& where) const {
+    const FitCoordinate& coordinate = fit.coordinates_[c];
+    return coordinate.parent < 0 ? coordinate.centre : where[static_cast<std::size_t>(coordinate.parent)];
+  }
+
+  [[nodiscard]] double cost_of(const std::vector<double>& where,
+                               const std::vector<double>& e,
+                               const std::vector<double>& u) const {
+    const double s = fit.options_.scale;
+    const double noise = fit.options_.noise * fit.options_.noise;
+    double sum = 0.0;
+    for (const std::size_t i : kept) {
+      const double r = residual(i, e, u) / s;
+      sum += fit.samples_[i].weight * s * s * (std::sqrt(1.0 + r * r) - 1.0) / noise;
+    }
+    for (std::size_t c = 0; c < where.size(); ++c) {
+      const double off = (where[c] - expected(c, where)) / fit.coordinates_[c].width;
+      sum += fit.coordinates_[c].fixed ? 0.0 : 0.5 * off * off;
+    }
+    const double squares = std::inner_product(u.begin(), u.end(), u.begin(), 0.0);
+    return has_levels() ? sum + 0.5 * squares / (fit.options_.level * fit.options_.level) : sum;
+  }
+
+  /// Gauss-Newton's curvature and gradient, coordinates first, then levels.
+  void normal_equations(SquareMatrix& curvature, std::vector<double>& gradient) const {
+    const std::size_t n = coordinates();
+    const std::size_t all = n + (has_levels() ? fit.families_ : 0);
+    curvature = SquareMatrix{all};
+    gradient.assign(all, 0.0);
+    const double noise = fit.options_.noise * fit.options_.noise;
+    for (const std::size_t i : kept) {
+      const FitSample& sample = fit.samples_[i];
+      const double r = residual(i, errors, levels);
+      const double w = sample.weight / noise / std::sqrt(1.0 + r * r / (fit.options_.scale * fit.options_.scale));
+      const auto& d = derivatives[i];
+      for (std::size_t a = 0; a < d.size(); ++a) {
+        const std::size_t row = sample.behind[a];
+        gradient[row] += w * r * d[a];
+        for (std::size_t b = 0; b < d.size(); ++b) {
+          curvature(row, sample.behind[b]) += w * d[a] * d[b];
+        }
+        if (has_levels()) {
+          curvature(row, n + sample.family) -= w * d[a];
+          curvature(n + sample.family, row) -= w * d[a];
+        }
+      }
+      if (has_levels()) {
+        gradient[n + sample.family] -= w * r;
+        curvature(n + sample.family, n + sample.family) += w;
+      }
+    }
+    add_priors(curvature, gradient);
+  }
+
+  void add_priors(SquareMatrix& curvature, std::vector<double>& gradient) const {
+    for (std::size_t c = 0; c < point.size(); ++c) {
+      const FitCoordinate& coordinate = fit.coordinates_[c];
+      if (coordinate.fixed) {
+        continue;
+      }
+      const double stiffness = 1.0 / (coordinate.width * coordinate.width);
+      const double pull = stiffness * (point[c] - expected(c, point));
+      gradient[c] += pull;
+      curvature(c, c) += stiffness;
+      if (coordinate.parent >= 0) {
+        const auto parent = static_cast<std::size_t>(coordinate.parent);
+        gradient[parent] -= pull;
+        curvature(parent, parent) += stiffness;
+        curvature(c, parent) -= stiffness;
+        curvature(parent, c) -= stiffness;
+      }
+    }
+    if (has_levels()) {
+      const double stiffness = 1.0 / (fit.options_.level * fit.options_.level);
+      for (std::size_t f = 0; f < levels.size(); ++f) {
+        curvature(coordinates() + f, coordinates() + f) += stiffness;
+        gradient[coordinates() + f] += stiffness * levels[f];
+      }
+    }
+  }
+
+  /// Rows and columns that do not move: fixed ones, and those at a bound that the step would leave.
+  [[nodiscard]] std::vector<bool> held(const std::vector<double>& step) const {
+    std::vector<bool> result(step.size(), false);
+    for (std::size_t c = 0; c < point.size(); ++c) {
+      const FitCoordinate& coordinate = fit.coordinates_[c];
+      const double s = step[c];
+      result[c] =
+          coordinate.fixed || (point[c] >= coordinate.high && s > 0.0) || (point[c] <= coordinate.low && s < 0.0);
+    }
+    return result;
+  }
+
+  static void hold(SquareMatrix& curvature, std::vector<double>& gradient, const std::vector<bool>& still) {
+    for (std::size_t c = 0; c < gradient.size(); ++c) {
+      if (still[c]) {
+        for (std::size_t other = 0; other < gradient.size(); ++other) {
+          curvature(c, other) = curvature(other, c) = 0.0;
+        }
+        curvature(c, c) = 1.0;
+        gradient[c] = 0.0;
+      }
+    }
+  }
+
+  static std::vector<double> negative(std::vector<double> values) {
+    std::transform(values.begin(), values.end(), values.begin(), std::negate<>{});
+    return values;
+  }
+
+  /// Levenberg's step, Marquardt's scaling, no coordinate further than `longest_step`.
+  [[nodiscard]] std::vector<double> damped_step(SquareMatrix curvature,
+                                                std::vector<double> gradient,
+                                                const std::vector<bool>& still) const {
+    for (std::size_t c = 0; c < gradient.size(); ++c) {
+      curvature(c, c) *= 1.0 + damping;
+    }
+    hold(curvature, gradient, still);
+    std::vector<double> step = negative(solve_symmetric(curvature, gradient));
+    double longest = 0.0;
+    for (std::size_t c = 0; c < coordinates(); ++c) {
+      longest = std::max(longest, std::abs(step[c]));
+    }
+    if (longest > longest_step) {
+      std::transform(step.begin(), step.end(), step.begin(), [&](double s) { return s * longest_step / longest; });
+    }
+    return step;
+  }
+
+  /// One accepted step with the derivatives at hand; false when none lowers the cost.
+  bool improve() {
+    SquareMatrix curvature;
+    std::vector<double> gradient;
+    normal_equations(curvature, gradient);
+    std::vector<bool> still = held(negative(gradient));
+    for (int tries = 0; tries < 8; ++tries) {
+      const std::vector<double> step = damped_step(curvature, gradient, still);
+      std::vector<double> where = point;
+      for (std::size_t c = 0; c < where.size(); ++c) {
+        const FitCoordinate& coordinate = fit.coordinates_[c];
+        where[c] = coordinate.fixed ? where[c] : std::clamp(where[c] + step[c], coordinate.low, coordinate.high);
+      }
+      std::vector<double> u = levels;
+      for (std::size_t f = 0; has_levels() && f < u.size(); ++f) {
+        u[f] += step[coordinates() + f];
+      }
+      std::vector<double> e = errors_at(where);
+      const double found = cost_of(where, e, u);
+      if (found < cost) {
+        point = std::move(where);
+        errors = std::move(e);
+        levels = std::move(u);
+        cost = found;
+        damping = std::max(1e-6, 0.3 * damping);
+        return true;
+      }
+      damping = std::max(1e-4, 5.0 * damping);
+      still = held(step);
+    }
+    return false;
+  }
+
+  void start(std::vector<double> where, const std::vector<double>& u) {
+    point = std::move(where);
+    levels = u;
+    errors = errors_at(point);
+    cost = cost_of(point, errors, levels);
+  }
+
+  [[nodiscard]] HierarchicalResult result(int iterations) const {
+    HierarchicalResult r;
+    r.point = point;
+    r.cost = cost;
+    r.iterations = iterations;
+    r.family_level = levels;
+    SquareMatrix curvature;
+    std::vector<double> gradient;
+    normal_equations(curvature, gradient);
+    for (std::size_t c = 0; c < point.size(); ++c) {
+      if (fit.coordinates_[c].fixed) {
+        curvature(c, c) += 1e12;  // known
+      }
+    }
+    const SquareMatrix covariance = inverse_symmetric(curvature);
+    const std::size_t n = point.size();
+    r.correlation.resize(n * n);
+    for (std::size_t c = 0; c < n; ++c) {
+      const FitCoordinate& coordinate = fit.coordinates_[c];
+      r.deviation.push_back(std::sqrt(std::max(0.0, covariance(c, c))));
+      r.narrowing.push_back(coordinate.fixed ? 1.0 : r.deviation.back() / coordinate.width);
+      r.at_bound.push_back(!coordinate.fixed && (point[c] <= coordinate.low || point[c] >= coordinate.high));
+      for (std::size_t d = 0; d < n; ++d) {
+        const double scale = std::sqrt(covariance(c, c) * covariance(d, d));
+        r.correlation[c * n + d] = scale > 0.0 ? covariance(c, d) / scale : 0.0;
+      }
+    }
+    return r;
+  }
+};
+
+HierarchicalFit::HierarchicalFit(std::vector<FitCoordinate> coordinates,
+                                 std::vector<FitSample> samples,
+                                 SampleErrors errors,
+                                 HierarchicalOptions options)
+    : coordinates_{std::move(coordinates)},
+      samples_{std::move(samples)},
+      errors_{std::move(errors)},
+      options_{options} {
+  for (const FitSample& sample : samples_) {
+    families_ = std::max(families_, sample.family + 1);
+  }
+}
+
+HierarchicalFit::~HierarchicalFit() = default;
+
+HierarchicalResult HierarchicalFit::fit() {
+  State state{*this, std::vector<bool>(samples_.size(), false)};
+  std::vector<double> start;
+  start.reserve(coordinates_.size());
+  for (const FitCoordinate& c : coordinates_) {
+    start.push_back(c.fixed ? c.start : std::clamp(c.start, c.low, c.high));
+  }
+  state.start(std::move(start), std::vector<double>(families_, 0.0));
+  int iterations = 0;
+  while (iterations < options_.iterations) {
+    ++iterations;
+    state.differentiate();
+    const double before = state.cost;
+    if (!state.improve() || before - state.cost < enough * before) {
+      break;
+    }
+  }
+  return state.result(iterations);
+}
+
+HierarchicalResult HierarchicalFit::refit(const HierarchicalResult& whole, const std::vector<bool>& out) {
+  State state{*this, out};
+  state.start(whole.point, whole.family_level);
+  constexpr int rounds = 2;
+  constexpr int steps = 4;  // with the derivatives of the round
+  int iterations = 0;
+  for (int round = 0; round < rounds; ++round) {
+    state.differentiate();
+    for (int step = 0; step < steps; ++step) {
+      ++iterations;
+      const double before = state.cost;
+      if (!state.improve() || before - state.cost < enough * before) {
+        break;
+      }
+    }
+  }
+  return state.result(iterations);
+}
+
+}  // namespace headroom

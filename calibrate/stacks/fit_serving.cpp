@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/stacks/fit_serving.hpp>
+#include <headroom/calibrate/stacks/fit_serving_queues.hpp>
+#include <headroom/core/embedded.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace headroom {
+namespace embedded {
+EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
+}
+
+namespace {
+
+struct Prior {
+  double centre = 0.0, width = 1.0, child = 1.0, low = 0.0, high = 0.0;
+};
+using Priors = std::map<std::string, Prior, std::less<>>;
+
+Priors read_priors() {
+  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const std::optional<DataStore::Entry> entry = store.find("stacks/step", "serve-priors");
+  if (!entry) {
+    throw ConfigError{"there is no serve-priors.toml among the parameters of the step"};
+  }
+  const ConfigValue document = store.tree("stacks/step", *entry);
+  Diagnostics diagnostics;
+  ConfigTable root{document, "", diagnostics};
+  require_schema(root);
+  static_cast<void>(root.text("id"));
+  ConfigTable tables = root.table("number");
+  Priors priors;
+  for (const std::string_view key : tables.keys()) {
+    std::optional<ConfigTable> table = tables.maybe_table(key);
+    if (!table) {
+      continue;
+    }
+    const auto amount = [&](std::string_view name) {
+      return is_iteration_time(key) ? table->quantity<Seconds>(name).raw() : table->number(name, {1e-6, 1e6});
+    };
+    Prior prior;
+    prior.centre = amount("centre");
+    prior.low = amount("low");
+    prior.high = amount("high");
+    prior.width = table->number("width", {0.001, 10.0});
+    prior.child = table->maybe_number("child", {0.001, 10.0}).value_or(prior.width);
+    static_cast<void>(table->text("source"));
+    if (prior.low > prior.centre || prior.centre > prior.high) {
+      table->problem("centre", "lies outside low and high");
+    }
+    table->finish();
+    priors[std::string{key}] = prior;
+  }
+  tables.finish();
+  root.finish();
+  diagnostics.throw_if_any();
+  return priors;
+}
+
+ServingKnob make_knob(const Priors& priors, const std::string& id, const std::string& key, double value) {
+  const auto found = priors.find(key);
+  if (found == priors.end()) {
+    throw ConfigError{quoted(key) + " of " + id + " is to be fitted, but serve-priors.toml says nothing about it"};
+  }
+  const Prior& p = found->second;
+  return {id, key, std::clamp(value, p.low, p.high), p.low, p.high, p.centre, p.width, -1};
+}
+
+/// A row with its question and the kernels of its iterations, which no fitted number changes.
+struct Run {
+  ServingTimeQuestion question;
+  std::vector<IterationTerms> kernels;
+  std::vector<std::size_t> behind;
+  std::ptrdiff_t queue = -1;  ///< number among the simulated runs; -1: a closed form
+};
+
+/// Predicts from kernels priced once: the iterations of a closed form do not depend on the numbers.
+double predicted(const Run& run, const IterationStack& stack, const IterationPhysics& physics) {
+  std::size_t next = 0;
+  return predict_time(
+      run.question, [&](const IterationMix&) { return run.kernels[next++]; }, stack, physics);
+}
+
+class Problem {
+ public:
+  Problem(std::vector<ServingKnob> knobs, const std::vector<ServingStack>& stacks) : knobs_{std::move(knobs)} {
+    for (const ServingStack& s : stacks) {
+      stacks_.emplace(s.id, s.time);
+    }
+  }
+
+  [[nodiscard]] const std::vector<ServingKnob>& knobs() const noexcept { return knobs_; }
+
+  /// Stacks and shared numbers at a point of logarithms.
+  struct Numbers {
+    std::map<std::string, IterationStack, std::less<>> stacks;
+    IterationPhysics physics;
+  };
+  [[nodiscard]] Numbers at(std::span<const double> point) const {
+    Numbers n{stacks_, iteration_physics()};
+    for (std::size_t i = 0; i < knobs_.size(); ++i) {
+      const double value = std::exp(point[i]);
+      if (knobs_[i].shared()) {
+        set_iteration_number(n.physics, knobs_[i].key, value);
+      } else {
+        set_iteration_number(n.stacks.at(knobs_[i].id), knobs_[i].key, value);
+      }
+    }
+    return n;
+  }
+  /// A first token's wait says little of kernels: it moves what a request waits for beside them, and nothing else.
+  [[nodiscard]] std::vector<std::size_t> behind(const std::string& stack, bool first_token) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < knobs_.size(); ++i) {
+      const bool waits = knobs_[i].key == "request" || knobs_[i].key == "steps" || knobs_[i].key == "burst";
+      if ((knobs_[i].shared() || knobs_[i].id == stack) && (!first_token || waits)) {
+        found.push_back(i);
+      }
+    }
+    return found;
+  }
+  /// A queue's row says what hosts add to many requests at once; kernels have rows of their own. Where a server stands
+  /// before the engine its rows move nothing: the engine's numbers have closed loops to tell them.
+  [[nodiscard]] std::vector<std::size_t> behind_queue(const std::string& stack) const {
+    std::vector<std::size_t> found;
+    const bool served = stacks_.find(stack)->second.intake.raw() > 0.0;
+    for (std::size_t i = 0; !served && i < knobs_.size(); ++i) {
+      const std::string& key = knobs_[i].key;
+      if (knobs_[i].id == stack && (key == "sequence" || key == "layer" || key == "prompt_layer")) {
+        found.push_back(i);
+      }
+    }
+    return found;
+  }
+
+ private:
+  std::vector<ServingKnob> knobs_;
+  std::map<std::string, IterationStack, std::less<>> stacks_;
+};
+
+std::string family_of(const RunRow& row) {
+  return row.source + "/" + row.serving.gpu + "/" + row.serving.model + "/" + row.metric + "/" + row.engine;
+}
+
+/// What a fit takes from a row, but for its question.
+FittedServingRun fitted_run(const RunRow& row,
+                            const std::string& stack,
+                            bool experts,
+                            double before,
+                            std::map<std::string, std::size_t>& families) {
+  FittedServingRun fitted;
+  fitted.row = &row;
+  fitted.stack = stack;
+  fitted.experts = experts;
+  fitted.family = families.try_emplace(family_of(row), families.size()).first->second;
+  fitted.before = std::log(before / row.measured);
+  fitted.left_out = std::numeric_limits<double>::quiet_NaN();
+  return fitted;
+}
+
+/// Everything that the fit reads of its rows.
+struct Gathered {
+  std::vector<std::string> only;  ///< as in the options
+  std::vector<Run> runs;
+  QueueRuns queues;
+  std::map<std::string, std::size_t> families;
+};
+
+/// Whether rows of a stack can move anything that is fitted.
+bool wanted(const Gathered& all, const std::string& stack) {
+  return all.only.empty() || std::any_of(all.only.begin(), all.only.end(), [&](const std::string& name) {
+           return name == stack || name.starts_with(stack + ".");
+         });
+}
+
+void gather_queue(const RunRow& row, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
+  RowPrediction refusal;
+  const std::optional<SimulatedQuestion> question =
+      simulated_question(row.serving, row.metric, row.unit, model.places(), refusal);
+  if (!question || !wanted(all, question->placed.stack->id)) {
+    return;
+  }
+  double before = 0.0;
+  Run run;
+  run.queue = static_cast<std::ptrdiff_t>(all.queues.add(*question, before));
+  if (!std::isfinite(before) || before <= 0.0) {
+    return;
+  }
+  const bool tail = question->statistic == RunStatistic::p95 || question->statistic == RunStatistic::p99;
+  // A wait in an open loop hangs on how near the engine is to saturation: one percent of it may be half of the wait.
+  const bool edge = question->metric == ServingMetric::ttft && question->load.kind == ClientKind::open;
+  if (!tail && !edge) {
+    run.behind = problem.behind_queue(question->placed.stack->id);
+  }
+  fit.runs.push_back(
+      fitted_run(row, question->placed.stack->id, question->placed.arch->moe.has_value(), before, all.families));
+  fit.runs.back().queue = true;
+  all.runs.push_back(std::move(run));
+}
+
+void gather_form(const RunRow& row, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
+  RowPrediction refusal;
+  std::optional<ServingTimeQuestion> question = model.question(row.serving, row.metric, row.unit, refusal);
+  if (!question || !wanted(all, question->stack->id)) {
+    return;
+  }
+  Run run{std::move(*question), {}, {}};
+  const ServingTimeQuestion& q = run.question;
+  run.behind = problem.behind(q.stack->id, q.metric == ServingMetric::ttft && q.kind == ServingLoad::closed);
+  const double before = predict_time(
+      q,
+      [&](const IterationMix& mix) {
+        run.kernels.push_back(q.replica->terms(mix));
+        return run.kernels.back();
+      },
+      q.stack->time, iteration_physics());
+  fit.runs.push_back(fitted_run(row, q.stack->id, q.experts, before, all.families));
+  all.runs.push_back(std::move(run));
+}
+
+void gather(
+    std::span<const RunFile> files, ServingTimeModel& model, const Problem& problem, ServingFit& fit, Gathered& all) {
+  for (const RunFile& file : files) {
+    if (file.form != RowForm::serving) {
+      continue;
+    }
+    for (const RunRow& row : file.rows) {
+      if (row.doubted || !row.serving.broken.empty()) {
+        continue;
+      }
+      if (asks_for_run(row.serving, row.metric)) {
+        gather_queue(row, model, problem, fit, all);
+      } else {
+        gather_form(row, model, problem, fit, all);
+      }
+    }
+  }
+  std::vector<double> sizes(all.families.size());
+  for (const FittedServingRun& run : fit.runs) {
+    sizes[run.family] += 1.0;
+  }
+  for (FittedServingRun& run : fit.runs) {
+    run.weight = 1.0 / std::sqrt(sizes[run.family]);
+  }
+}
+
+/// Log errors of some runs at a point.
+void errors_at(const Problem::Numbers& numbers,
+               const Gathered& all,
+               const std::vector<FittedServingRun>& fitted,
+               std::span<const std::size_t> which,
+               std::span<double> out) {
+  std::vector<std::size_t> queues;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    const Run& run = all.runs[which[i]];
+    if (run.queue >= 0) {
+      queues.push_back(static_cast<std::size_t>(run.queue));
+      places.push_back(i);
+      continue;
+    }
+    out[i] = std::log(predicted(run, numbers.stacks.find(run.question.stack->id)->second, numbers.physics) /
+                      fitted[which[i]].row->measured);
+  }
+  std::vector<double> values(queues.size());
+  all.queues.predict(
+      queues, [&](std::string_view id) -> const IterationStack& { return numbers.stacks.find(id)->second; },
+      numbers.physics, values);
+  for (std::size_t i = 0; i < queues.size(); ++i) {
+    out[places[i]] = std::log(values[i] / fitted[which[places[i]]].row->measured);
+  }
+}
+
+std::vector<FitCoordinate> coordinates_of(const ServingFit& fit) {
+  std::vector<FitCoordinate> coordinates;
+  for (const ServingKnob& k : fit.knobs) {
+    FitCoordinate c;
+    c.start = std::log(k.value);
+    c.low = std::log(k.low);
+    c.high = std::log(k.high);
+    c.centre = std::log(k.centre);
+    c.width = k.width;
+    c.parent = k.parent;
+    c.fixed = fit.held(k);
+    coordinates.push_back(c);
+  }
+  return coordinates;
+}
+
+}  // namespace
+
+bool ServingFit::held(const ServingKnob& knob) const {
+  return !only.empty() && std::find(only.begin(), only.end(), knob.id) == only.end() &&
+         std::find(only.begin(), only.end(), knob.name()) == only.end();
+}
+
+std::vector<ServingKnob> serving_knobs() {
+  const Priors priors = read_priors();
+  std::vector<ServingKnob> knobs;
+  for (const std::string& key : iteration_physics().fitted) {
+    knobs.push_back(make_knob(priors, "serve", key, iteration_number(iteration_physics(), key)));
+  }
+  const std::vector<ServingStack> stacks = serving_stacks();
+  for (const ServingStack& stack : stacks) {
+    for (const std::string& key : stack.time.fitted) {
+      knobs.push_back(make_knob(priors, stack.id, key, iteration_number(stack.time, key)));
+    }
+  }
+  for (ServingKnob& knob : knobs) {
+    const auto own = std::find_if(stacks.begin(), stacks.end(), [&](const ServingStack& s) { return s.id == knob.id; });
+    if (own == stacks.end() || own->base.empty()) {
+      continue;
+    }
+    const auto parent = std::find_if(knobs.begin(), knobs.end(),
+                                     [&](const ServingKnob& k) { return k.id == own->base && k.key == knob.key; });
+    if (parent != knobs.end()) {
+      knob.parent = parent - knobs.begin();
+      knob.width = priors.at(knob.key).child;
+    }
+  }
+  return knobs;
+}
+
+ServingFit fit_serving(std::span<const RunFile> files,
+                       const Sources& sources,
+                       const ServingFitOptions& options,
+                       const std::function<void(std::string_view)>& progress) {
+  const auto tell = [&](std::string_view what) {
+    if (progress) {
+      progress(what);
+    }
+  };
+  ServingFit fit;
+  fit.knobs = serving_knobs();
+  fit.only = options.only;
+  ServingTimeModel model{sources};
+  const Problem problem{fit.knobs, model.stacks()};
+  Gathered all_rows;
+  all_rows.only = options.only;
+  tell("pricing the kernels of every row");
+  gather(files, model, problem, fit, all_rows);
+  const std::vector<Run>& runs = all_rows.runs;
+  if (runs.empty()) {
+    throw ConfigError{"no row of these files is a serving row that the model answers"};
+  }
+  std::vector<FitSample> samples;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    samples.push_back({fit.runs[i].weight, fit.runs[i].family, runs[i].behind});
+  }
+  HierarchicalOptions how;
+  how.scale = options.scale;
+  how.noise = options.noise;
+  how.level = 0.0;
+  const SampleErrors errors = [&](std::span<const double> point, std::span<const std::size_t> which,
+                                  std::span<double> out,
+                                  std::size_t) { errors_at(problem.at(point), all_rows, fit.runs, which, out); };
+  HierarchicalFit solver{coordinates_of(fit), samples, errors, how};
+  tell("fitting " + std::to_string(fit.knobs.size()) + " numbers on " + std::to_string(runs.size()) + " rows");
+  fit.result = solver.fit();
+  for (const double x : fit.result.point) {
+    fit.values.push_back(std::exp(x));
+  }
+  std::vector<std::size_t> all(runs.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i] = i;
+  }
+  std::vector<double> error(runs.size());
+  errors(fit.result.point, all, error, 0);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    fit.runs[i].fitted = error[i];
+  }
+  std::set<std::string> publications;
+  for (const FittedServingRun& run : fit.runs) {
+    publications.insert(run.row->source);
+  }
+  for (const std::string& source : options.leave_one_out ? publications : std::set<std::string>{}) {
+    tell("without " + source);
+    std::vector<bool> out(runs.size());
+    std::vector<std::size_t> theirs;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      out[i] = fit.runs[i].row->source == source;
+      if (out[i]) {
+        theirs.push_back(i);
+      }
+    }
+    const HierarchicalResult rest = solver.refit(fit.result, out);
+    std::vector<double> missed(theirs.size());
+    errors(rest.point, theirs, missed, 0);
+    for (std::size_t i = 0; i < theirs.size(); ++i) {
+      fit.runs[theirs[i]].left_out = missed[i];
+    }
+  }
+  return fit;
+}
+
+}  // namespace headroom

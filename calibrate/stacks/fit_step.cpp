@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/stacks/fit_step.hpp>
+#include <headroom/core/statistics.hpp>
+#include <headroom/scenarios/validation/training_row.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <tuple>
+
+namespace headroom {
+namespace {
+
+constexpr std::size_t workers = 2;
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+bool is_time(std::string_view metric) noexcept {
+  return metric == "step_time_s" || metric == "tokens_per_s_per_gpu" || metric == "samples_per_s";
+}
+
+bool is_flop_rate(std::string_view metric) noexcept {
+  return metric == "model_tflops_per_gpu" || metric == "hardware_tflops_per_gpu" || metric == "mfu";
+}
+
+double log_error(const RowPrediction& prediction, const RunRow& row) noexcept {
+  const double ratio = std::log(prediction.predicted / row.measured);
+  return row.metric == "step_time_s" ? ratio : -ratio;
+}
+
+std::string kind_of(const RunConfiguration& run) {
+  const auto method = run.options.find("method");
+  return method != run.options.end()   ? method->second == "sft" ? "sft" : "adapters"
+         : run.experts.value_or(0) > 1 ? "experts"
+                                       : "dense";
+}
+
+/// A run of a job whatever the unit it was published in.
+std::string configuration_key(const RunRow& row) {
+  const RunConfiguration& r = row.run;
+  std::string key =
+      row.source + "|" + r.model + "|" + r.gpu + "|" + r.precision + "|" + r.recompute + "|" + r.framework;
+  for (const auto& value : {r.layers, r.hidden, r.heads, r.seq_len, r.gpus, r.dp, r.tp, r.pp, r.vpp, r.cp, r.ep,
+                            r.micro_batch, r.global_batch, r.zero, r.seq_parallel, r.flash_attn}) {
+    key += "|" + (value ? std::to_string(*value) : "");
+  }
+  for (const auto& [option, value] : r.options) {
+    key += "|" + option + "=" + value;
+  }
+  return key;
+}
+
+/// What one layer's time depends on: rows that agree in it repeat a measurement.
+std::string profile_key(const RunRow& row) {
+  const RunConfiguration& r = row.run;
+  std::string key = r.precision + "|" + r.recompute;
+  for (const auto& value : {r.hidden, r.seq_len, r.tp, r.cp, r.ep, r.micro_batch}) {
+    key += "|" + (value ? std::to_string(*value) : "");
+  }
+  return key;
+}
+
+double to_scale(const StepKnob& knob, double value) noexcept {
+  return knob.linear ? value : std::log(value);
+}
+double from_scale(const StepKnob& knob, double x) noexcept {
+  return knob.linear ? x : std::exp(x);
+}
+
+/// One worker's model, set to the last point asked for.
+struct Worker {
+  TrainingRowModel model;
+  std::vector<double> point;
+};
+
+class StepProblem {
+ public:
+  StepProblem(const Sources& sources, StepKnobs knobs) : knobs_{std::move(knobs)}, stacks_{MemoryStacks::standard()} {
+    for (std::size_t i = 0; i < workers; ++i) {
+      workers_.push_back(std::make_unique<Worker>(Worker{TrainingRowModel{sources}, {}}));
+    }
+  }
+
+  /// Keeps the rows of time that are answered; counts the others.
+  void take_rows(std::span<const RunFile> files, StepFit& fit) {
+    std::set<std::string> timed;
+    for (const RunFile& file : files) {
+      for (const RunRow& row : file.rows) {
+        if (row.form == RowForm::training && is_time(row.metric) && !row.doubted) {
+          timed.insert(configuration_key(row));
+        }
+      }
+    }
+    for (const RunFile& file : files) {
+      for (const RunRow& row : file.rows) {
+        const bool wanted =
+            is_time(row.metric) || (is_flop_rate(row.metric) && !timed.contains(configuration_key(row)));
+        if (row.form == RowForm::training && wanted) {
+          take(row, fit);
+        }
+      }
+    }
+  }
+
+  void errors(std::span<const double> point,
+              std::span<const std::size_t> samples,
+              std::span<double> out,
+              std::size_t worker,
+              const std::vector<FittedRun>& runs) {
+    Worker& w = *workers_[worker];
+    if (!std::equal(point.begin(), point.end(), w.point.begin(), w.point.end())) {
+      w.point.assign(point.begin(), point.end());
+      StepParameters parameters = step_parameters();
+      MemoryStacks stacks = stacks_;
+      knobs_.apply(values(point), parameters, stacks);
+      w.model.set_parameters(std::move(parameters), std::move(stacks));
+    }
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const RunRow& row = *runs[samples[i]].row;
+      out[i] = log_error(w.model.predict(row.run, row.metric, row.unit), row);
+    }
+  }
+
+  [[nodiscard]] std::vector<double> values(std::span<const double> point) const {
+    std::vector<double> result;
+    result.reserve(point.size());
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      result.push_back(from_scale(knobs_.all()[i], point[i]));
+    }
+    return result;
+  }
+  [[nodiscard]] const StepKnobs& knobs() const noexcept { return knobs_; }
+
+ private:
+  /// Why the row tells a fit nothing; nullopt when it does, with its prediction.
+  std::optional<UnusedRow> unused(const RunRow& row, RowPrediction& prediction) {
+    TrainingRowModel& model = workers_.front()->model;
+    if (row.doubted) {
+      return UnusedRow{&row, UnusedKind::doubted, "its notes say " + row.doubt};
+    }
+    if (!row.broken.empty()) {
+      return UnusedRow{&row, UnusedKind::broken, row.broken};
+    }
+    prediction = model.predict(row.run, row.metric, row.unit);
+    if (prediction.status != RowStatus::ok) {
+      const UnusedKind kind = !missing_training_cells(row.run).empty()   ? UnusedKind::unpublished
+                              : prediction.status == RowStatus::rejected ? UnusedKind::broken
+                                                                         : UnusedKind::unpredicted;
+      return UnusedRow{&row, kind, prediction.why};
+    }
+    // Priced as another software's, it would move that one's numbers.
+    if (const std::optional<RowJob> job = model.job_of(row.run); !job || job->software == nullptr) {
+      return UnusedRow{&row, UnusedKind::framework,
+                       "framework " + quoted(row.run.framework) + " is known to no software" +
+                           suggestion(row.run.framework, model.frameworks()) +
+                           "; name it under `frameworks` of one (docs/train-fit.md)"};
+    }
+    if (std::string bound = beyond_hardware(row.metric, row.measured, prediction); !bound.empty()) {
+      return UnusedRow{&row, UnusedKind::impossible, std::move(bound)};
+    }
+    return std::nullopt;
+  }
+
+  void take(const RunRow& row, StepFit& fit) {
+    TrainingRowModel& model = workers_.front()->model;
+    RowPrediction prediction;
+    if (std::optional<UnusedRow> why = unused(row, prediction)) {
+      fit.unused.push_back(std::move(*why));
+      return;
+    }
+    FittedRun run;
+    run.row = &row;
+    run.before = run.fitted = log_error(prediction, row);
+    run.left_out = unknown;
+    const Device& device = *model.device_of(row.run);
+    run.owner = {model.software_of(row.run).id, device.id, device.generation, row.run.experts.value_or(0) > 1};
+    constexpr std::int64_t usual = 8;  // GPUs a host, where the row does not say
+    const bool hosts = row.run.gpus.value_or(1) > row.run.gpus_per_node.value_or(usual);
+    const RunFamily family{row.source, row.run.gpu, kind_of(row.run), hosts, 0, 0.0};
+    const auto same = std::find_if(fit.families.begin(), fit.families.end(), [&](const RunFamily& f) {
+      return f.source == family.source && f.gpu == family.gpu && f.kind == family.kind && f.hosts == family.hosts;
+    });
+    run.family = static_cast<std::size_t>(same - fit.families.begin());
+    if (same == fit.families.end()) {
+      fit.families.push_back(family);
+    }
+    ++fit.families[run.family].runs;
+    fit.runs.push_back(run);
+  }
+
+  StepKnobs knobs_;
+  MemoryStacks stacks_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+void weigh(StepFit& fit) {
+  std::vector<std::map<std::string, std::size_t>> profiles(fit.families.size());
+  for (const FittedRun& run : fit.runs) {
+    ++profiles[run.family][profile_key(*run.row)];
+  }
+  for (FittedRun& run : fit.runs) {
+    const auto& family = profiles[run.family];
+    run.weight =
+        1.0 / static_cast<double>(family.at(profile_key(*run.row))) / std::sqrt(static_cast<double>(family.size()));
+  }
+}
+
+/// Which numbers move.
+std::vector<bool> free_knobs(const std::vector<StepKnob>& knobs, const StepFitOptions& options) {
+  std::vector<bool> free;
+  for (const StepKnob& knob : knobs) {
+    const bool own = (knob.scope == StepScope::stack || knob.scope == StepScope::experts) && knob.id == options.stack;
+    const bool level = knob.scope == StepScope::level &&
+                       std::find(options.gpus.begin(), options.gpus.end(), knob.id) != options.gpus.end();
+    free.push_back(options.stack == "all" || own || level);
+  }
+  return free;
+}
+
+/// ConfigError for a software or a level without numbers that a fit may move.
+void require_numbers(const std::vector<StepKnob>& knobs, const StepFitOptions& options) {
+  if (options.stack != "all") {
+    static_cast<void>(MemoryStacks::standard().find(options.stack));
+  }
+  std::set<std::string_view> stacks, levels;
+  for (const StepKnob& knob : knobs) {
+    if (knob.scope == StepScope::level) {
+      levels.insert(knob.id);
+    } else if (knob.scope != StepScope::physics) {
+      stacks.insert(knob.id);
+    }
+  }
+  const auto listed = [](const std::set<std::string_view>& names) {
+    std::string text;
+    for (const std::string_view name : names) {
+      text += (text.empty() ? "" : ", ") + std::string{name};
+    }
+    return text;
+  };
+  Diagnostics diagnostics;
+  for (const std::string& gpu : options.gpus) {
+    if (!levels.contains(gpu)) {
+      const std::vector<std::string_view> known(levels.begin(), levels.end());
+      diagnostics.add("", {},
+                      "--level " + quoted(gpu) + " is no level that a fit may move" + suggestion(gpu, known) +
+                          "; there are: " + listed(levels));
+    }
+  }
+  if (options.stack != "all" && options.gpus.empty() && !stacks.contains(options.stack)) {
+    diagnostics.add("", {},
+                    "no number of " + quoted(options.stack) +
+                        " may be moved: list some under `fitted` in its [time] table, or fit one of " + listed(stacks));
+  }
+  diagnostics.throw_if_any();
+}
+
+/// Every reason at once.
+[[noreturn]] void nothing_to_fit(const StepFit& fit) {
+  Diagnostics diagnostics;
+  if (fit.runs.empty() && fit.unused.empty()) {
+    diagnostics.add("", {},
+                    "no row states the time or the throughput of a training step; a fit of " + quoted(fit.stack) +
+                        " needs rows of the training form (docs/scenario-format.md)");
+  } else if (fit.runs.empty()) {
+    diagnostics.add("", {}, "none of the " + std::to_string(fit.unused.size()) + " rows of time can be fitted");
+  } else {
+    diagnostics.add("", {},
+                    "none of the " + std::to_string(fit.runs.size()) +
+                        " rows that can be fitted rests on a number of " + quoted(fit.stack) +
+                        " that a fit may move: their frameworks are those of other software");
+  }
+  for (const UnusedRow& unused : fit.unused) {
+    diagnostics.add(unused.row->file, {unused.row->line, 1}, unused.why);
+  }
+  diagnostics.throw_if_any();
+  std::abort();  // not reached: there is at least one problem
+}
+
+std::vector<FitCoordinate> coordinates_of(const std::vector<StepKnob>& knobs, const std::vector<bool>& free) {
+  std::vector<FitCoordinate> coordinates;
+  for (std::size_t i = 0; i < knobs.size(); ++i) {
+    const StepKnob& k = knobs[i];
+    coordinates.push_back({to_scale(k, k.value), to_scale(k, k.low), to_scale(k, k.high), to_scale(k, k.centre),
+                           k.width, k.parent, !free[i]});
+  }
+  return coordinates;
+}
+
+void leave_out(HierarchicalFit& solver,
+               StepProblem& problem,
+               StepFit& fit,
+               const std::function<void(std::string_view)>& progress) {
+  std::set<std::string> sources;
+  for (const FittedRun& run : fit.runs) {
+    sources.insert(run.row->source);
+  }
+  for (const std::string& source : sources) {
+    std::vector<bool> out;
+    std::vector<std::size_t> mine;
+    for (std::size_t i = 0; i < fit.runs.size(); ++i) {
+      out.push_back(fit.runs[i].row->source == source);
+      if (out.back()) {
+        mine.push_back(i);
+      }
+    }
+    if (mine.size() == fit.runs.size()) {
+      continue;  // a single source: nothing is left
+    }
+    if (progress) {
+      progress("left out: " + source);
+    }
+    const HierarchicalResult rest = solver.refit(fit.result, out);
+    std::vector<double> errors(mine.size());
+    problem.errors(rest.point, mine, errors, 0, fit.runs);
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      fit.runs[mine[i]].left_out = errors[i];
+    }
+  }
+}
+
+}  // namespace
+
+StepFit fit_step(std::span<const RunFile> files,
+                 const Sources& sources,
+                 const StepFitOptions& options,
+                 const std::function<void(std::string_view)>& progress) {
+  StepFit fit;
+  StepProblem problem{sources, StepKnobs::standard(sources.catalog)};
+  fit.knobs = problem.knobs().all();
+  fit.stack = options.stack;
+  require_numbers(fit.knobs, options);
+  fit.free = free_knobs(fit.knobs, options);
+  problem.take_rows(files, fit);
+  weigh(fit);
+  std::vector<FitSample> samples;
+  std::set<std::size_t> used;
+  for (const FittedRun& run : fit.runs) {
+    samples.push_back({run.weight, run.family, problem.knobs().behind(run.owner)});
+    fit.behind.push_back(samples.back().behind);
+    used.insert(samples.back().behind.begin(), samples.back().behind.end());
+  }
+  if (std::none_of(used.begin(), used.end(), [&](std::size_t knob) { return fit.free[knob]; })) {
+    nothing_to_fit(fit);
+  }
+  HierarchicalOptions settings;
+  settings.level = options.level;
+  settings.noise = options.noise;
+  settings.scale = options.scale;
+  settings.workers = workers;
+  const auto errors = [&](std::span<const double> point, std::span<const std::size_t> of, std::span<double> out,
+                          std::size_t worker) { problem.errors(point, of, out, worker, fit.runs); };
+  HierarchicalFit solver{coordinates_of(fit.knobs, fit.free), std::move(samples), errors, settings};
+  if (progress) {
+    progress("fit of " + std::to_string(fit.runs.size()) + " rows");
+  }
+  fit.result = solver.fit();
+  fit.values = problem.values(fit.result.point);
+  std::vector<std::size_t> all(fit.runs.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i] = i;
+  }
+  std::vector<double> found(all.size());
+  problem.errors(fit.result.point, all, found, 0, fit.runs);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    fit.runs[i].fitted = found[i];
+  }
+  for (std::size_t f = 0; f < fit.families.size(); ++f) {
+    fit.families[f].level = fit.result.family_level[f];
+  }
+  if (options.leave_one_out) {
+    leave_out(solver, problem, fit, progress);
+  }
+  return fit;
+}
+
+double mape_of(std::span<const double> log_errors) {
+  double sum = 0.0;
+  for (const double e : log_errors) {
+    sum += std::abs(std::exp(e) - 1.0);
+  }
+  return log_errors.empty() ? unknown : sum / static_cast<double>(log_errors.size());
+}
+
+double mape_with_runs(std::span<const double> log_errors, std::size_t given, double w) {
+  if (log_errors.size() <= given) {
+    return unknown;
+  }
+  constexpr int draws = 200;
+  std::mt19937_64 random{1};
+  std::vector<double> shuffled(log_errors.begin(), log_errors.end());
+  double sum = 0.0;
+  for (int draw = 0; draw < draws; ++draw) {
+    // Fisher and Yates's shuffle of the first `given`, in whole numbers: the same on every machine.
+    for (std::size_t i = 0; i < given; ++i) {
+      std::swap(shuffled[i], shuffled[i + random() % (shuffled.size() - i)]);
+    }
+    const double level = w * mean({shuffled.data(), given});
+    std::vector<double> rest(shuffled.begin() + static_cast<std::ptrdiff_t>(given), shuffled.end());
+    std::transform(rest.begin(), rest.end(), rest.begin(), [&](double e) { return e - level; });
+    sum += mape_of(rest);
+  }
+  return sum / draws;
+}
+
+}  // namespace headroom

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/stacks/step_files.hpp>
+#include <headroom/calibrate/stacks/toml_lines.hpp>
+#include <headroom/core/config_reader.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+
+namespace headroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int digits = 3;
+
+std::string file_of(const StepKnob& knob) {
+  switch (knob.scope) {
+    case StepScope::physics: return "stacks/step/physics.toml";
+    case StepScope::level: return "stacks/step/levels.toml";
+    case StepScope::stack:
+    case StepScope::experts: return "stacks/train/" + knob.id + ".toml";
+  }
+  return {};
+}
+
+/// Headers of the table that holds the number; bare keys and quoted ones mean the same.
+std::vector<std::string> headers_of(const StepKnob& knob) {
+  switch (knob.scope) {
+    case StepScope::physics: return {""};
+    case StepScope::level: return {"[levels." + knob.id + "]", "[levels.\"" + knob.id + "\"]"};
+    case StepScope::stack: return {"[time]"};
+    case StepScope::experts: return {"[time.moe]"};
+  }
+  return {};
+}
+
+/// Families whose rows rest on the number, for the table's source.
+std::string provenance(const StepFit& fit, const std::set<std::size_t>& runs) {
+  std::map<std::string, std::size_t> sources;
+  for (const std::size_t run : runs) {
+    ++sources[fit.runs[run].row->source];
+  }
+  std::string names;
+  constexpr std::size_t named = 4;
+  for (const auto& [source, rows] : sources) {
+    if (sources.size() <= named) {
+      names += (names.empty() ? ": " : "; ") + source + " (" + std::to_string(rows) + ")";
+    }
+  }
+  std::replace(names.begin(), names.end(), '"', '\'');
+  std::replace(names.begin(), names.end(), '\\', '/');
+  return "fitted" + std::string{fit.stack == "all" ? " with all other numbers" : ""} + " (headroom fit --stack " +
+         fit.stack + ") on " + std::to_string(runs.size()) + " runs of " + std::to_string(sources.size()) + " sources" +
+         names;
+}
+
+}  // namespace
+
+std::string step_value_text(const StepKnob& knob, double value) {
+  if (!is_step_time(knob.key) || knob.scope == StepScope::level) {
+    return format_number(value, digits);
+  }
+  return value >= 1e-3 ? format_number(1e3 * value, digits) + " ms" : format_number(1e6 * value, digits) + " us";
+}
+
+std::vector<std::string> write_step_files(const StepFit& fit, const std::string& folder) {
+  std::map<std::string, TomlLines> files;
+  std::map<std::pair<std::string, std::vector<std::string>>, std::set<std::size_t>> behind;
+  Diagnostics diagnostics;
+  for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
+    if (!fit.free[i]) {
+      continue;
+    }
+    const StepKnob& knob = fit.knobs[i];
+    const std::string path = (fs::path{folder} / file_of(knob)).string();
+    if (!files.contains(path)) {
+      files.emplace(path, TomlLines{read_file(path).text});
+    }
+    TomlLines& lines = files.at(path);
+    const auto line = lines.find(headers_of(knob), knob.key);
+    if (line == lines.text.end()) {
+      diagnostics.add(path, {}, "holds no " + quoted(knob.key) + " in " + headers_of(knob).front());
+      continue;
+    }
+    const std::string text = step_value_text(knob, fit.values[i]);
+    const bool time = is_step_time(knob.key) && knob.scope != StepScope::level;
+    *line = knob.key + " = " + (time ? '"' + text + '"' : text) + comment_of(*line);
+    auto& runs = behind[{path, headers_of(knob)}];
+    for (std::size_t run = 0; run < fit.runs.size(); ++run) {
+      if (std::find(fit.behind[run].begin(), fit.behind[run].end(), i) != fit.behind[run].end()) {
+        runs.insert(run);
+      }
+    }
+  }
+  diagnostics.throw_if_any();
+  for (const auto& [table, runs] : behind) {
+    TomlLines& lines = files.at(table.first);
+    if (const auto source = lines.find(table.second, "source"); source != lines.text.end()) {
+      *source = "source = \"" + provenance(fit, runs) + "\"";
+    }
+  }
+  std::vector<std::string> written;
+  for (const auto& [path, lines] : files) {
+    static_cast<void>(parse_toml(lines.whole(), path));
+  }
+  for (const auto& [path, lines] : files) {
+    replace_file(path, lines.whole());
+    written.push_back(path);
+  }
+  return written;
+}
+
+}  // namespace headroom

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/stacks/step_parameters.hpp>
+#include <headroom/core/embedded.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace headroom {
+namespace embedded {
+EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 4> prior_tables{"physics", "level", "stack", "stack"};
+
+struct Prior {
+  double centre = 0.0, width = 0.0, child = 0.0, low = 0.0, high = 0.0;
+  bool linear = false;
+};
+
+/// A number, or a time in seconds.
+double amount(ConfigTable& table, std::string_view key, bool time) {
+  return time ? table.quantity<Seconds>(key, true).raw() : table.number(key, {0.0, 1e6});
+}
+
+using Priors = std::map<std::string, Prior, std::less<>>;
+
+Priors read_priors() {
+  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const std::optional<DataStore::Entry> entry = store.find("stacks/step", "priors");
+  if (!entry) {
+    throw ConfigError{"there is no priors.toml among the parameters of the step"};
+  }
+  const ConfigValue document = store.tree("stacks/step", *entry);
+  Diagnostics diagnostics;
+  ConfigTable root{document, "", diagnostics};
+  require_schema(root);
+  static_cast<void>(root.text("id"));
+  Priors priors;
+  for (const std::string_view group : {"physics", "level", "stack"}) {
+    ConfigTable tables = root.table(group);
+    for (const std::string_view key : tables.keys()) {
+      std::optional<ConfigTable> table = tables.maybe_table(key);
+      if (!table) {
+        continue;
+      }
+      constexpr std::array<std::string_view, 2> scales{"logarithm", "linear"};
+      const bool time = group != "level" && is_step_time(key);
+      Prior prior;
+      prior.linear = table->maybe_choice("scale", scales).value_or(0) == 1;
+      prior.centre = amount(*table, "centre", time);
+      prior.low = amount(*table, "low", time);
+      prior.high = amount(*table, "high", time);
+      prior.width = table->number("width", {0.001, 10.0});
+      prior.child = table->maybe_number("child", {0.001, 10.0}).value_or(prior.width);
+      static_cast<void>(table->text("source"));
+      if (prior.low > prior.centre || prior.centre > prior.high || (!prior.linear && prior.low <= 0.0)) {
+        table->problem("centre", "lies outside low and high, or low is no positive number");
+      }
+      table->finish();
+      priors[std::string{group} + "." + std::string{key}] = prior;
+    }
+    tables.finish();
+  }
+  root.finish();
+  diagnostics.throw_if_any();
+  return priors;
+}
+
+StepKnob make_knob(const Priors& priors, StepScope scope, std::string id, std::string key, double value) {
+  const auto found = priors.find(std::string{prior_tables[static_cast<std::size_t>(scope)]} + "." + key);
+  if (found == priors.end()) {
+    throw ConfigError{quoted(key) + " of " + id + " is to be fitted, but priors.toml says nothing about it"};
+  }
+  const Prior& prior = found->second;
+  if (!(prior.low <= value && value <= prior.high)) {
+    throw ConfigError{quoted(key) + " of " + id + " is to be fitted, but lies outside the " + format_number(prior.low) +
+                      " to " + format_number(prior.high) +
+                      " of priors.toml: take it out of `fitted`, or widen the bounds"};
+  }
+  StepKnob knob;
+  knob.scope = scope;
+  knob.id = std::move(id);
+  knob.key = std::move(key);
+  knob.linear = prior.linear;
+  knob.value = value;
+  knob.low = prior.low;
+  knob.high = prior.high;
+  knob.centre = prior.centre;
+  knob.width = prior.width;
+  return knob;
+}
+
+std::vector<std::string> keys_of(const ConfigValue* table) {
+  std::vector<std::string> keys;
+  for (const ConfigEntry& entry : table == nullptr ? ConfigEntries{} : table->entries) {
+    keys.push_back(entry.key);
+  }
+  return keys;
+}
+
+std::vector<std::string> fitted_of(const ConfigValue* table) {
+  std::vector<std::string> keys;
+  if (const ConfigValue* fitted = table == nullptr ? nullptr : table->find("fitted")) {
+    for (const ConfigValue& item : fitted->items) {
+      keys.push_back(item.text);
+    }
+  }
+  return keys;
+}
+
+bool lists(const std::vector<std::string>& keys, std::string_view key) noexcept {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+}  // namespace
+
+std::string StepKnob::name() const {
+  const std::string_view table = scope == StepScope::experts ? ".moe." : ".";
+  return id + std::string{table} + key;
+}
+
+std::vector<StepKnobs::StackTables> StepKnobs::read_tables() {
+  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  std::vector<StackTables> tables;
+  for (const std::string& id : store.ids("stacks/train")) {
+    const std::optional<DataStore::Entry> entry = store.find("stacks/train", id);
+    if (!entry) {
+      continue;
+    }
+    const ConfigValue document = parse_toml(entry->text, entry->file);
+    const ConfigValue* time = document.find("time");
+    const ConfigValue* experts = time == nullptr ? nullptr : time->find("moe");
+    const ConfigValue* base = document.find("base");
+    StackTables table{
+        id, base == nullptr ? "" : base->text, keys_of(time), keys_of(experts), fitted_of(time), fitted_of(experts)};
+    if (table.base == id) {
+      // A user's overlay of an embedded stack: its chain goes on below the file.
+      const std::optional<DataStore::Entry> below = store.find_below("stacks/train", id, entry->file);
+      if (!below) {
+        throw ConfigError{quoted(id) + " in " + entry->file + " is its own base"};
+      }
+      const ConfigValue hidden = parse_toml(below->text, below->file);
+      const ConfigValue* under = hidden.find("time");
+      const ConfigValue* under_experts = under == nullptr ? nullptr : under->find("moe");
+      const auto merge = [](std::vector<std::string>& into, const std::vector<std::string>& more) {
+        into.insert(into.end(), more.begin(), more.end());
+      };
+      merge(table.stated, keys_of(under));
+      merge(table.stated_experts, keys_of(under_experts));
+      table.fitted = table.fitted.empty() ? fitted_of(under) : table.fitted;
+      table.fitted_experts = table.fitted_experts.empty() ? fitted_of(under_experts) : table.fitted_experts;
+      table.base = hidden.find("base") == nullptr ? "" : hidden.find("base")->text;
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+const StepKnobs::StackTables* StepKnobs::table_of(std::string_view id) const {
+  const auto found = std::find_if(tables_.begin(), tables_.end(), [&](const StackTables& t) { return t.id == id; });
+  return found == tables_.end() ? nullptr : &*found;
+}
+
+std::ptrdiff_t StepKnobs::find(StepScope scope, std::string_view id, std::string_view key) const noexcept {
+  const auto found = std::find_if(knobs_.begin(), knobs_.end(),
+                                  [&](const StepKnob& k) { return k.scope == scope && k.id == id && k.key == key; });
+  return found == knobs_.end() ? constant : found - knobs_.begin();
+}
+
+std::optional<std::ptrdiff_t> StepKnobs::stated_in(const std::string& stack, bool experts, std::string_view key) const {
+  for (const StackTables* t = table_of(stack); t != nullptr; t = t->base.empty() ? nullptr : table_of(t->base)) {
+    if (lists(experts ? t->stated_experts : t->stated, key)) {
+      return find(experts ? StepScope::experts : StepScope::stack, t->id, key);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::ptrdiff_t> StepKnobs::owner(const std::string& stack, bool experts, std::string_view key) const {
+  if (experts) {
+    if (const std::optional<std::ptrdiff_t> own = stated_in(stack, true, key)) {
+      return own;
+    }
+  }
+  return stated_in(stack, false, key);
+}
+
+void StepKnobs::add_levels(const StepLevels& levels, const Catalog& catalog) {
+  const Priors priors = read_priors();
+  for (const auto& [id, stated] : levels.stated()) {
+    for (const std::string& key : stated.fitted) {
+      const std::optional<double> value = step_number(stated, key);
+      if (!value) {
+        throw ConfigError{"levels.toml: " + quoted(key) + " of " + id + " is to be fitted, but has no value"};
+      }
+      knobs_.push_back(make_knob(priors, StepScope::level, id, key, *value));
+    }
+    if (!catalog.why_no_device(id)) {
+      generations_.emplace_back(id, catalog.device(id).generation);
+    }
+  }
+}
+
+void StepKnobs::add_stacks(const MemoryStacks& stacks) {
+  const Priors priors = read_priors();
+  for (const StackTables& table : tables_) {
+    const StepStacks& time = stacks.find(table.id).time;
+    for (const std::string& key : table.fitted) {
+      knobs_.push_back(make_knob(priors, StepScope::stack, table.id, key, step_number(time.plain, key)));
+    }
+    for (const std::string& key : table.fitted_experts) {
+      knobs_.push_back(make_knob(priors, StepScope::experts, table.id, key, step_number(time.moe, key)));
+    }
+  }
+}
+
+void StepKnobs::set_parents(const StepParameters& parameters, const MemoryStacks& stacks) {
+  const Priors priors = read_priors();
+  const auto expect = [&](StepKnob& knob, std::ptrdiff_t parent, double centre) {
+    knob.parent = parent;
+    knob.centre = std::clamp(centre, knob.low, knob.high);
+    knob.width = priors.at(std::string{prior_tables[static_cast<std::size_t>(knob.scope)]} + "." + knob.key).child;
+  };
+  for (StepKnob& knob : knobs_) {
+    if (knob.scope == StepScope::level) {
+      const auto sku = std::find_if(generations_.begin(), generations_.end(),
+                                    [&](const auto& pair) { return pair.first == knob.id; });
+      for (const std::string& wider : {sku == generations_.end() ? std::string{} : sku->second, std::string{"any"}}) {
+        const auto stated = parameters.levels.stated().find(wider);
+        if (stated == parameters.levels.stated().end() || wider == knob.id) {
+          continue;
+        }
+        if (const std::optional<double> value = step_number(stated->second, knob.key)) {
+          expect(knob, find(StepScope::level, wider, knob.key), *value);
+          break;
+        }
+      }
+    } else if (knob.scope == StepScope::stack || knob.scope == StepScope::experts) {
+      const bool experts = knob.scope == StepScope::experts;
+      const StackTables* table = table_of(knob.id);
+      if (table == nullptr) {
+        continue;
+      }
+      if (knob.key == "attention" && lists(experts ? table->stated_experts : table->stated, "attention_kernel")) {
+        continue;  // a rate over another kernel's is nobody's to inherit
+      }
+      std::optional<std::ptrdiff_t> parent;
+      double centre = knob.centre;
+      if (!table->base.empty()) {
+        parent = owner(table->base, experts, knob.key);
+        const StepStacks& base = stacks.find(table->base).time;
+        centre = step_number(experts ? base.moe : base.plain, knob.key);
+      }
+      if (experts && (!parent || !stated_in(table->base, true, knob.key))) {
+        // Nothing of experts above: the same stack's number for networks without them.
+        if (const std::optional<std::ptrdiff_t> plain = stated_in(knob.id, false, knob.key)) {
+          parent = plain;
+          centre = step_number(stacks.find(knob.id).time.plain, knob.key);
+        }
+      }
+      if (parent) {
+        expect(knob, *parent, centre);
+      }
+    }
+  }
+}
+
+StepKnobs StepKnobs::standard(const Catalog& catalog) {
+  StepKnobs knobs;
+  const MemoryStacks stacks = MemoryStacks::standard();
+  const StepParameters& parameters = step_parameters();
+  const Priors priors = read_priors();
+  knobs.tables_ = read_tables();
+  for (const std::string& key : parameters.physics.fitted) {
+    knobs.knobs_.push_back(make_knob(priors, StepScope::physics, "physics", key, step_number(parameters.physics, key)));
+  }
+  knobs.add_levels(parameters.levels, catalog);
+  knobs.add_stacks(stacks);
+  knobs.set_parents(parameters, stacks);
+  return knobs;
+}
+
+std::vector<std::size_t> StepKnobs::behind(const StepOwner& run) const {
+  std::vector<std::size_t> indices;
+  const auto add = [&](std::ptrdiff_t knob) {
+    if (knob != constant) {
+      indices.push_back(static_cast<std::size_t>(knob));
+    }
+  };
+  for (std::size_t i = 0; i < knobs_.size(); ++i) {
+    if (knobs_[i].scope == StepScope::physics) {
+      indices.push_back(i);
+    }
+  }
+  for (const std::string_view key : step_level_keys()) {
+    // The narrowest table that states it; one that does not fit it has it as a constant.
+    for (const std::string& id : {run.sku, run.generation, std::string{"any"}}) {
+      const auto stated = step_parameters().levels.stated().find(id);
+      if (stated != step_parameters().levels.stated().end() && step_number(stated->second, key)) {
+        add(find(StepScope::level, id, key));
+        break;
+      }
+    }
+  }
+  for (const std::string_view key : step_stack_keys()) {
+    add(owner(run.stack, run.experts, key).value_or(constant));
+  }
+  std::sort(indices.begin(), indices.end());
+  return indices;
+}
+
+void StepKnobs::apply(const std::vector<double>& values, StepParameters& parameters, MemoryStacks& stacks) const {
+  for (std::size_t i = 0; i < knobs_.size(); ++i) {
+    const StepKnob& knob = knobs_[i];
+    if (knob.scope == StepScope::physics) {
+      set_step_number(parameters.physics, knob.key, values[i]);
+    } else if (knob.scope == StepScope::level) {
+      parameters.levels.set(knob.id, knob.key, values[i]);
+    }
+  }
+  for (const StackTables& table : tables_) {
+    StepStacks time = stacks.find(table.id).time;
+    for (const std::string_view key : step_stack_keys()) {
+      if (const std::ptrdiff_t knob = owner(table.id, false, key).value_or(constant); knob != constant) {
+        set_step_number(time.plain, key, values[static_cast<std::size_t>(knob)]);
+      }
+      if (const std::ptrdiff_t knob = owner(table.id, true, key).value_or(constant); knob != constant) {
+        set_step_number(time.moe, key, values[static_cast<std::size_t>(knob)]);
+      }
+    }
+    stacks.set_time(table.id, time);
+  }
+}
+
+}  // namespace headroom

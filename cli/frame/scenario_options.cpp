@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/scenario_options.hpp>
+#include <headroom/core/csv.hpp>
+#include <headroom/scenarios/plan/network_plan.hpp>
+#include <headroom/scenarios/read/network_reader.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
+
+#include <charconv>
+#include <cmath>
+
+namespace headroom::cli {
+
+ConfigValue priced_tree(const Verb& verb,
+                        const Arguments& arguments,
+                        const std::string& file,
+                        std::span<const std::string> overrides,
+                        const Sources& sources) {
+  ConfigValue root = scenario_tree(file, overrides);
+  refuse_overwrite_of(verb, arguments, root);
+  if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
+    throw ConfigError{quoted(verb.name) + " needs the step's time, which is not priced for networks of ops; " +
+                      quoted(file) + " is one: 'headroom plan' answers its memory"};
+  }
+  return root;
+}
+
+Scenario scenario_of(const Verb& verb,
+                     const Arguments& arguments,
+                     const std::string& file,
+                     std::span<const std::string> overrides,
+                     const Sources& sources) {
+  const ConfigValue root = priced_tree(verb, arguments, file, overrides, sources);
+  if (asks_for_search(root)) {
+    throw ConfigError{quoted(verb.name) + " prices one strategy, and " + quoted(file) + " searches: 'headroom plan " +
+                      file +
+                      "' prints the keys of the plan that it takes; state those, without [search] and [objective]"};
+  }
+  return read_scenario(root, file, sources);
+}
+
+std::optional<std::int64_t> integer_option(const Arguments& arguments,
+                                           std::string_view option,
+                                           Diagnostics& diagnostics) {
+  if (!arguments.has(option)) {
+    return std::nullopt;
+  }
+  const std::optional<std::int64_t> value = integer_of(arguments.one(option));
+  if (!value) {
+    diagnostics.add("", {}, std::string{option} + " " + quoted(arguments.one(option)) + " is no integer");
+  }
+  return value;
+}
+
+std::optional<double> number_option(const Arguments& arguments,
+                                    std::string_view option,
+                                    Diagnostics& diagnostics,
+                                    std::string_view suffix) {
+  if (!arguments.has(option)) {
+    return std::nullopt;
+  }
+  const std::string typed = arguments.one(option);
+  std::string_view text{typed};
+  double factor = 1.0;
+  if (text.ends_with('%')) {
+    text.remove_suffix(1);
+    factor = 0.01;
+  } else if (!suffix.empty() && text.ends_with(suffix)) {
+    text.remove_suffix(suffix.size());
+  }
+  while (text.ends_with(' ')) {
+    text.remove_suffix(1);
+  }
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
+    diagnostics.add("", {}, std::string{option} + " " + quoted(typed) + " is no number");
+    return std::nullopt;
+  }
+  return factor * value;
+}
+
+}  // namespace headroom::cli

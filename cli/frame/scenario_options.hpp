@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What verbs on scenario files share: reading the file with its overrides, and options that are numbers or quantities.
+#pragma once
+
+#include <headroom/cli/frame/verb.hpp>
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headroom::cli {
+
+/// The document of a file with assignments on top, for a command of this verb. ConfigError for a network of ops, whose
+/// time is not priced, and where the command would write over a file that the document names.
+[[nodiscard]] ConfigValue priced_tree(const Verb& verb,
+                                      const Arguments& arguments,
+                                      const std::string& file,
+                                      std::span<const std::string> overrides,
+                                      const Sources& sources);
+
+/// The scenario of such a document. ConfigError also for one that searches.
+[[nodiscard]] Scenario scenario_of(const Verb& verb,
+                                   const Arguments& arguments,
+                                   const std::string& file,
+                                   std::span<const std::string> overrides,
+                                   const Sources& sources);
+
+/// An integer as typed, 0 and negative ones included: the question judges them. Text that is none goes to
+/// `diagnostics`; nullopt then, and where the option was not given.
+[[nodiscard]] std::optional<std::int64_t> integer_option(const Arguments& arguments,
+                                                         std::string_view option,
+                                                         Diagnostics& diagnostics);
+
+/// A number: "0.5", "50 %", or with `suffix` behind it: "3x". As integer_option().
+[[nodiscard]] std::optional<double> number_option(const Arguments& arguments,
+                                                  std::string_view option,
+                                                  Diagnostics& diagnostics,
+                                                  std::string_view suffix = "");
+
+/// A quantity above zero. As integer_option().
+template <class Q>
+[[nodiscard]] std::optional<Q> quantity_option(const Arguments& arguments,
+                                               std::string_view option,
+                                               Diagnostics& diagnostics) {
+  if (!arguments.has(option)) {
+    return std::nullopt;
+  }
+  const std::variant<double, TextError> parsed = parse_quantity(arguments.one(option), dimension_of<Q>);
+  if (const auto* error = std::get_if<TextError>(&parsed)) {
+    diagnostics.add("", {}, std::string{option} + " " + error->message);
+    return std::nullopt;
+  }
+  if (std::get<double>(parsed) <= 0.0) {
+    diagnostics.add("", {}, std::string{option} + " " + quoted(arguments.one(option)) + " must be above 0");
+    return std::nullopt;
+  }
+  return Q{std::get<double>(parsed)};
+}
+
+}  // namespace headroom::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom`: a process alone.
+#include <headroom/cli/frame/process.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace headroom::cli {
+
+void join_ranks(int& /*argc*/, char**& /*argv*/) {}
+
+void leave(int code) {
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
+
+}  // namespace headroom::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// One collective explained: its time, bus bandwidth, what NCCL picks and what binds it; and whether a measured one is
+// what it should be.
+#pragma once
+
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/collectives/collective_library.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom::cli {
+
+/// What is asked.
+struct CollectiveQuestion {
+  Collective collective = Collective::all_reduce;
+  Bytes bytes{};
+  GroupView view;
+  std::string placed;                  ///< in words, of a group on a cluster
+  std::optional<Transport> transport;  ///< of groups that span hosts
+  CollectiveOptions options;
+  bool eager = false;  ///< called outside a graph
+  std::optional<BytesPerSecond> measured;
+};
+
+/// A transport that a group could have used, and the bus bandwidth it would show.
+struct TransportGuess {
+  std::string name;
+  BytesPerSecond busbw{};
+};
+
+struct CollectiveAnswer {
+  CollectiveQuestion question;
+  std::string gpu, why;
+  CollectiveTime time;  ///< its launch holds that of a call outside a graph
+  Seconds low{}, high{};
+  Seconds least{};  ///< the bytes over the links at their datasheet's rate
+  BytesPerSecond algbw{}, busbw{};
+  std::vector<TransportGuess> guesses;  ///< with a measured bus bandwidth: the expected one first
+  std::string verdict;
+};
+
+/// ConfigError when nobody measured the group's link.
+[[nodiscard]] CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestion& question);
+[[nodiscard]] std::string collective_text(const CollectiveAnswer& answer);
+/// Schema "headroom.collective/1": raw SI, the unit in the key.
+[[nodiscard]] std::string collective_json(const CollectiveAnswer& answer);
+
+}  // namespace headroom::cli

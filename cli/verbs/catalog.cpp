@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom catalog list|show|diff|lint|import`: what is known about hardware, prices and models, and where from.
+#include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/table.hpp>
+#include <headroom/cli/frame/verb.hpp>
+#include <headroom/hardware/lint/lint.hpp>
+#include <headroom/model/estimate/number_format.hpp>
+#include <headroom/model/workload/architecture_text.hpp>
+#include <headroom/model/workload/hf_config.hpp>
+#include <headroom/model/workload/model_library.hpp>
+#include <headroom/model/workload/network_library.hpp>
+#include <headroom/model/workload/parameters.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <set>
+
+namespace headroom::cli {
+namespace {
+
+enum class Asks : std::uint8_t { list, show, diff, lint, import };
+constexpr std::array forms{
+    Form{"'catalog list'", "'catalog list'"},     Form{"'catalog show'", "'catalog show'"},
+    Form{"'catalog diff'", "'catalog diff'"},     Form{"'catalog lint'", "'catalog lint'"},
+    Form{"'catalog import'", "'catalog import'"},
+};
+
+constexpr std::array options{
+    Option{"--file", OptionKind::many, "FILE", "lint: check this GPU file as if it were in the catalog; repeats"}
+        .of(Asks::lint)
+        .that(FileUse::reads),
+};
+
+constexpr std::array<std::string_view, 7> kinds{"gpus", "nodes", "clusters", "prices", "models", "networks", "formats"};
+constexpr std::array<std::string_view, 5> actions{"list", "show", "diff", "lint", "import"};
+
+template <class T>
+std::string shown(const std::optional<Sourced<T>>& value) {
+  return value ? format(value->value) : std::string{"-"};
+}
+
+std::string list_gpus(const Catalog& catalog) {
+  Table table{{"gpu", "generation", "memory", "bandwidth", "bf16 dense", "fp8 dense", "TDP", "scale-up"}};
+  table.left(1);
+  for (const std::string& id : catalog.store().ids("gpus")) {
+    const Device& d = catalog.device(id);
+    const bool has_memory = d.memory.usable || d.memory.marketed;
+    table.row({id, d.generation, has_memory ? format(d.capacity().value) : "-", shown(d.memory.bandwidth),
+               shown(d.peak[static_cast<std::size_t>(Rate::bf16)]), shown(d.peak[static_cast<std::size_t>(Rate::fp8)]),
+               shown(d.power.tdp), shown(d.scale_up.per_gpu)});
+  }
+  return table.text(0);
+}
+
+std::string list_nodes(const Catalog& catalog) {
+  Table table{{"node", "gpu", "gpus", "per GPU", "NICs", "scale-out per GPU"}};
+  table.left(1);
+  for (const std::string& id : catalog.store().ids("nodes")) {
+    const Node& n = catalog.node(id);
+    const auto out = n.scale_out_per_gpu();
+    table.row({id, n.gpu, std::to_string(n.gpus), shown(n.per_gpu), n.nics ? std::to_string(n.nics->value) : "-",
+               out ? format(*out) : "-"});
+  }
+  return table.text(0);
+}
+
+std::string list_clusters(const Catalog& catalog) {
+  Table table{{"cluster", "node", "transport", "tiers"}};
+  table.left(1), table.left(2), table.left(3);
+  for (const std::string& id : catalog.store().ids("clusters")) {
+    const Cluster& c = catalog.cluster(id);
+    std::string tiers;
+    for (const ClusterTier& tier : c.tiers) {
+      tiers += (tiers.empty() ? "" : ", ") + tier.name + " " + format_number(tier.oversubscription) + ":1";
+    }
+    table.row({id, c.node, c.transport, tiers});
+  }
+  return table.text(0);
+}
+
+std::string list_prices(const Catalog& catalog) {
+  Table table{{"price list", "date", "of", "market", "region", "price"}};
+  table.left(1), table.left(2), table.left(3), table.left(4);
+  for (const std::string& id : catalog.store().ids("prices")) {
+    const PriceList& list = catalog.prices(id);
+    for (const PriceOffer& offer : list.offers) {
+      table.row({id, list.date, offer.gpu, std::string{market_names[static_cast<std::size_t>(offer.market)]},
+                 offer.region, format(offer.price.value)});
+    }
+    for (const StorageOffer& offer : list.storage) {
+      table.row({id, list.date, "storage, " + offer.service, "", offer.region, format(offer.price.value)});
+    }
+    for (const EgressOffer& offer : list.egress) {
+      table.row({id, list.date, "egress", "", offer.region, format(offer.price.value)});
+    }
+  }
+  return table.text(0);
+}
+
+std::string list_models(const ModelLibrary& models) {
+  Table table{{"model", "parameters", "layers", "hidden", "heads", "kv heads", "vocab"}};
+  for (const std::string& id : models.ids()) {
+    const Architecture a = models.find(id);
+    table.row({id, format_number(count_parameters(a).total / 1e9, 4) + " G", std::to_string(a.layers),
+               std::to_string(a.hidden), std::to_string(a.heads), std::to_string(a.kv_heads), std::to_string(a.vocab)});
+  }
+  return table.text(0);
+}
+
+std::string list_formats() {
+  Table table{
+      {"format", "bits", "exponent", "mantissa", "largest", "smallest normal", "subnormal", "epsilon", "source"}};
+  table.left(8);
+  const auto number = [](double value) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.6g", value);
+    return std::string{text.data()};
+  };
+  for (const NumberFormat& f : number_formats) {
+    const bool subnormals = f.mantissa_bits > 0;
+    table.row({std::string{f.name}, std::to_string(f.bits()), std::to_string(f.exponent_bits),
+               std::to_string(f.mantissa_bits), number(f.largest()), number(f.smallest_normal()),
+               subnormals ? number(f.smallest_subnormal()) : "-", number(f.epsilon()), std::string{f.source}});
+  }
+  return table.text(0);
+}
+
+std::string list_networks(const NetworkLibrary& networks) {
+  Table table{{"network", "parameters", "ops", "forward per sample", "input per sample", "parts"}};
+  table.left(5);
+  for (const std::string& id : networks.ids()) {
+    const Network n = networks.find(id);
+    std::string parts;
+    for (const std::string& part : n.parts()) {
+      parts += (parts.empty() ? "" : ", ") + part;
+    }
+    table.row({id, format_number(n.parameters / 1e9, 4) + " G", std::to_string(n.ops.size()), format(n.forward),
+               format(n.input_bytes()), parts});
+  }
+  return table.text(0);
+}
+
+std::string list(std::string_view kind, const Catalog& catalog, const ModelLibrary& models) {
+  if (kind == "gpus") return list_gpus(catalog);
+  if (kind == "nodes") return list_nodes(catalog);
+  if (kind == "clusters") return list_clusters(catalog);
+  if (kind == "prices") return list_prices(catalog);
+  if (kind == "formats") return list_formats();
+  if (kind == "networks") return list_networks(NetworkLibrary::standard());
+  return list_models(models);
+}
+
+/// Reads an entry as a plan would: ConfigError, with the place, for what is none.
+void require_good(std::string_view kind, std::string_view spelling, const Catalog& catalog) {
+  if (kind == "gpus") {
+    static_cast<void>(catalog.device(spelling));
+  } else if (kind == "nodes") {
+    static_cast<void>(catalog.node(spelling));
+  } else if (kind == "clusters") {
+    static_cast<void>(catalog.cluster(spelling));
+  } else {
+    static_cast<void>(catalog.prices(spelling));
+  }
+}
+
+/// The entry a spelling means in any kind: id and the file's own text, which carries every source.
+DataStore::Entry find_entry(std::string_view spelling, const Catalog& catalog) {
+  for (const std::string_view kind : {"gpus", "nodes", "clusters", "prices"}) {
+    if (auto entry = catalog.store().find(kind, spelling)) {
+      require_good(kind, spelling, catalog);
+      return *entry;
+    }
+  }
+  static_cast<void>(catalog.device(spelling));  // throws with the reason or the nearest spelling
+  throw ConfigError{"unknown catalog entry " + quoted(spelling)};
+}
+
+/// The same among models and networks too.
+DataStore::Entry shown_entry(std::string_view spelling, const Catalog& catalog) {
+  if (const ModelLibrary models = ModelLibrary::standard(); models.knows(spelling)) {
+    static_cast<void>(models.find(spelling));
+    return models.entry(spelling);
+  }
+  if (const NetworkLibrary networks = NetworkLibrary::standard(); networks.knows(spelling)) {
+    static_cast<void>(networks.find(spelling));
+    return networks.entry(spelling);
+  }
+  return find_entry(spelling, catalog);
+}
+
+std::string value_text(const ConfigValue& value) {
+  switch (value.kind) {
+    case ConfigValue::Kind::text: return value.text;
+    case ConfigValue::Kind::integer: return std::to_string(value.integer);
+    case ConfigValue::Kind::number: return format_number(value.number, 6);
+    case ConfigValue::Kind::boolean: return value.boolean ? "true" : "false";
+    case ConfigValue::Kind::array: {
+      std::string text;
+      for (const ConfigValue& item : value.items) {
+        text += (text.empty() ? "" : ", ") + value_text(item);
+      }
+      return text;
+    }
+    case ConfigValue::Kind::null:
+    case ConfigValue::Kind::table: break;
+  }
+  return "";
+}
+
+/// Keys with their values; `{ value, source }` counts as one value.
+void flatten(const ConfigValue& table, const std::string& prefix, std::map<std::string, std::string>& out) {
+  for (const auto& [key, value] : table.entries) {
+    const ConfigValue* inner = value.find("value");
+    if (prefix.empty() && (key == "sources" || key == "aliases")) {
+      continue;
+    }
+    if (value.kind == ConfigValue::Kind::table && inner == nullptr) {
+      flatten(value, prefix + key + ".", out);
+    } else {
+      out[prefix + key] = value_text(inner != nullptr ? *inner : value);
+    }
+  }
+}
+
+std::string diff(const DataStore::Entry& a, const DataStore::Entry& b) {
+  std::map<std::string, std::string> left;
+  std::map<std::string, std::string> right;
+  flatten(parse_toml(a.text, a.file), "", left);
+  flatten(parse_toml(b.text, b.file), "", right);
+  std::set<std::string> keys;
+  for (const auto& side : {left, right}) {
+    for (const auto& entry : side) {
+      keys.insert(entry.first);
+    }
+  }
+  Table table{{"key", a.id, b.id}};
+  table.left(1), table.left(2);
+  for (const std::string& key : keys) {
+    const auto at = [&](const std::map<std::string, std::string>& side) {
+      const auto found = side.find(key);
+      return found == side.end() ? std::string{"-"} : found->second;
+    };
+    if (at(left) != at(right)) {
+      table.row({key, at(left), at(right)});
+    }
+  }
+  return table.text(0);
+}
+
+Outcome lint(const Catalog& catalog, const std::vector<std::string>& files) {
+  std::vector<LintFinding> findings;
+  if (files.empty()) {
+    findings = lint_catalog(catalog);
+  }
+  for (const std::string& path : files) {
+    const ConfigSource source = read_file(path);
+    Diagnostics diagnostics;
+    const Device device = read_device(parse_toml(source.text, path), path, diagnostics);
+    diagnostics.throw_if_any();
+    const std::vector<LintFinding> more = lint_device(device);
+    findings.insert(findings.end(), more.begin(), more.end());
+  }
+  Outcome outcome;
+  std::size_t failures = 0;
+  std::size_t excused = 0;
+  for (const LintFinding& finding : findings) {
+    if (finding.excused.empty()) {
+      outcome.out += finding.place.text() + " [" + finding.check + "]\n";
+      ++failures;
+    } else {
+      ++excused;
+    }
+  }
+  outcome.out += std::to_string(lint_checks().size()) + " checks, " + std::to_string(failures) + " failures, " +
+                 std::to_string(excused) + " excused with a reason\n";
+  outcome.code = failures == 0 ? 0 : 1;
+  return outcome;
+}
+
+ConfigError wrong_action(const std::string& word) {
+  return ConfigError{"catalog " + quoted(word) + " is none of list, show, diff, lint, import" +
+                     suggestion(word, actions)};
+}
+
+Outcome run(const Arguments& arguments) {
+  const std::vector<std::string> words = arguments.many("");
+  const Catalog catalog = Catalog::standard();
+  const std::string action = words.empty() ? "list" : words.front();
+  const auto* const found = std::find(actions.begin(), actions.end(), action);
+  if (found == actions.end()) {
+    throw wrong_action(action);
+  }
+  const auto asks = static_cast<std::size_t>(found - actions.begin());
+  require_form(catalog_verb, asks, arguments);
+  if (const std::size_t most = action == "list" ? 2 : action == "lint" ? 1 : 3; words.size() > most) {
+    throw ConfigError{"unexpected argument " + quoted(words[most]) + ": 'catalog " + action + "' takes " +
+                      (action == "list" ? "one kind" : "files, each with --file")};
+  }
+  if (action == "list") {
+    const ModelLibrary models = ModelLibrary::standard();
+    if (words.size() > 1) {
+      if (std::find(kinds.begin(), kinds.end(), words[1]) == kinds.end()) {
+        throw ConfigError{"catalog list " + quoted(words[1]) +
+                          " is none of gpus, nodes, clusters, prices, models, networks, formats" +
+                          suggestion(words[1], kinds)};
+      }
+      return {list(words[1], catalog, models), "", 0};
+    }
+    std::string text;
+    for (const std::string_view kind : kinds) {
+      text += (text.empty() ? "" : "\n") + list(kind, catalog, models);
+    }
+    return {text, "", 0};
+  }
+  if (action == "show") {
+    if (words.size() != 2) {
+      throw ConfigError{"catalog show takes one id, e.g. 'headroom catalog show h100-sxm-80gb'"};
+    }
+    const DataStore::Entry entry = shown_entry(words[1], catalog);
+    refuse_overwrite(catalog_verb, arguments, entry.file, "which is shown");
+    return {"# " + entry.file + "\n" + entry.text, "", 0};
+  }
+  if (action == "diff") {
+    if (words.size() != 3) {
+      throw ConfigError{"catalog diff takes two ids, e.g. 'headroom catalog diff h100-sxm-80gb h200-sxm-141gb'"};
+    }
+    return {diff(find_entry(words[1], catalog), find_entry(words[2], catalog)), "", 0};
+  }
+  if (action == "import") {
+    if (words.size() != 2) {
+      throw ConfigError{
+          "catalog import takes one config.json of Hugging Face, e.g. 'headroom catalog import config.json'"};
+    }
+    refuse_overwrite(catalog_verb, arguments, words[1], "which is read");
+    return {architecture_toml(load_hf_config(words[1])), "", 0};
+  }
+  return lint(catalog, arguments.many("--file"));
+}
+
+constexpr std::string_view examples =
+    "  headroom catalog list gpus\n"
+    "  headroom catalog show h100-sxm-80gb\n"
+    "  headroom catalog diff h100-sxm-80gb h200-sxm-141gb\n"
+    "  headroom catalog lint\n"
+    "  headroom catalog import ./Llama-3.1-8B/config.json > ~/.config/headroom/models/my-llama.toml\n";
+
+std::vector<PositionalWord> words() {
+  return {{"list", "gpus|nodes|clusters|prices|models|networks|formats"},
+          {"show", "ID"},
+          {"diff", "ID"},
+          {"lint", ""},
+          {"import", "config.json"}};
+}
+
+}  // namespace
+
+const Verb catalog_verb{"catalog",
+                        "list, show, diff and lint hardware, prices and models; import a config.json",
+                        "ACTION [ID...]",
+                        3,
+                        options,
+                        examples,
+                        run,
+                        words,
+                        forms,
+                        FileUse::none};
+
+}  // namespace headroom::cli

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom collective`: one collective answered, or a file of measured ones scored against the committed curves.
+#include <headroom/calibrate/kernels/score_collectives.hpp>
+#include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/kernel_files.hpp>
+#include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/render/device/render_collective.hpp>
+#include <headroom/cli/render/plan/render.hpp>
+#include <headroom/core/csv.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/scenarios/validation/budget.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::cli {
+namespace {
+
+enum class Asks : std::uint8_t { hosts, cluster, files };
+constexpr std::array forms{
+    Form{"a collective on hosts of one SKU", "a collective and --gpu ID", "text|json"},
+    Form{"a collective on a cluster, which says its hosts", "a collective and --cluster ID", "text|json"},
+    Form{"a file of measured collectives", "a file of measured collectives"},
+};
+
+constexpr std::array options{
+    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog"}.of(Asks::hosts, Asks::files),
+    Option{"--bytes", OptionKind::one, "SIZE", "buffer as nccl-tests counts it, e.g. \"1 GiB\": gathered, unscattered"}
+        .of(Asks::hosts, Asks::cluster),
+    Option{"--gpus", OptionKind::one, "N", "ranks; default all GPUs of the reference node"}.of(Asks::hosts,
+                                                                                               Asks::cluster),
+    Option{"--nodes", OptionKind::one, "N", "hosts they are spread over, on one rail; default 1"}.of(Asks::hosts),
+    Option{"--network", OptionKind::one, "ID", "with --nodes: efa, infiniband, roce"}.of(Asks::hosts),
+    Option{"--cluster", OptionKind::one, "ID", "a cluster of the catalog: its hosts, its network, its GPUs"}.of(
+        Asks::cluster),
+    Option{"--stride", OptionKind::one, "N", "with --cluster: ranks between neighbours of the group, default 1"}.of(
+        Asks::cluster),
+    Option{"--job", OptionKind::one, "N",
+           "with --cluster: ranks of the job, all of whose groups of this form move at once"}
+        .of(Asks::cluster),
+    Option{"--nvls", OptionKind::one, "on|off", "reductions in the NVSwitch (NCCL_NVLS_ENABLE), on by default"}.of(
+        Asks::hosts, Asks::cluster),
+    Option{"--dtype", OptionKind::one, "bf16|fp16|fp32|int8", "bf16 by default; int8 cannot be reduced in the switch"}
+        .of(Asks::hosts, Asks::cluster),
+    Option{"--eager", OptionKind::flag, "", "called from Python, outside a graph"}.of(Asks::hosts, Asks::cluster),
+    Option{"--measured-busbw", OptionKind::one, "RATE", "\"12 GB/s\": is this the transport you think it is?"}.of(
+        Asks::hosts, Asks::cluster),
+    Option{"--kind", OptionKind::one, "nccl|custom-all-reduce|moe-all-to-all",
+           "with a file: the kind of collectives, where the columns do not tell"}
+        .of(Asks::files),
+    Option{"--budget", OptionKind::one, "FILE", "with a file: TOML with [[bar]]; exit 1 if missed"}
+        .of(Asks::files)
+        .that(FileUse::reads),
+    Option{"--format", OptionKind::one, "text|json|csv", "text (default), json, csv (rows of a file)"},
+};
+
+/// "all-reduce", "all_reduce", "allreduce".
+std::optional<Collective> collective_named(std::string_view text) {
+  const auto plain = [](std::string_view word) {
+    std::string letters;
+    for (const char c : word) {
+      if (c != '-' && c != '_') {
+        letters += c;
+      }
+    }
+    return letters;
+  };
+  for (std::size_t i = 0; i < collective_count; ++i) {
+    if (plain(collective_names[i]) == plain(text)) {
+      return static_cast<Collective>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+template <class Q>
+Q quantity_option(const Arguments& arguments, std::string_view option) {
+  const std::string text = arguments.one(option);
+  const std::variant<double, TextError> parsed = parse_quantity(text, dimension_of<Q>);
+  if (const auto* error = std::get_if<TextError>(&parsed)) {
+    throw ConfigError{std::string{option} + " " + error->message};
+  }
+  if (std::get<double>(parsed) <= 0.0) {
+    throw ConfigError{std::string{option} + " " + quoted(text) + " must be positive"};
+  }
+  return Q{std::get<double>(parsed)};
+}
+
+std::int64_t count_option(const Arguments& arguments, std::string_view option, std::int64_t fallback) {
+  if (!arguments.has(option)) {
+    return fallback;
+  }
+  const std::string text = arguments.one(option);
+  const std::optional<std::int64_t> value = integer_of(text);
+  if (!value || *value <= 0 || *value > (std::int64_t{1} << 24)) {
+    throw ConfigError{std::string{option} + " " + quoted(text) + " must be a positive integer"};
+  }
+  return *value;
+}
+
+/// What the ranks see: hosts of the reference node, spread evenly.
+GroupView view_of(const Arguments& arguments, const Catalog& catalog, const Device& device) {
+  const Node* node = catalog.reference_node(device);
+  const std::int64_t nodes = count_option(arguments, "--nodes", 1);
+  const std::int64_t all = nodes * (node != nullptr ? node->gpus : device.scale_up.domain);
+  const std::int64_t ranks = count_option(arguments, "--gpus", all);
+  if (ranks < 2 || ranks < nodes || ranks % nodes != 0) {
+    throw ConfigError{"--gpus " + std::to_string(ranks) + " must be at least 2 and divide evenly over --nodes " +
+                      std::to_string(nodes)};
+  }
+  return hosts_view(device, node, ranks, nodes);
+}
+
+/// The group on hosts of the SKU's reference node.
+void place_on_hosts(const Arguments& arguments, const Catalog& catalog, const Device& device, CollectiveQuestion& q) {
+  q.view = view_of(arguments, catalog, device);
+  if (q.view.domains > 1) {
+    if (!arguments.has("--network")) {
+      throw ConfigError{"--nodes " + std::to_string(q.view.domains) +
+                        " needs --network: which class joins the hosts (efa, infiniband, roce)"};
+    }
+    q.transport = find_transport(arguments.one("--network"));
+  } else if (arguments.has("--network")) {
+    throw ConfigError{"--network says how hosts are joined; ask for several with --nodes"};
+  }
+}
+
+/// Every rank sends to every other alike.
+bool uniform(Collective collective) {
+  return collective == Collective::all_to_all || collective == Collective::dispatch ||
+         collective == Collective::combine;
+}
+
+/// The group among all of its form that tile a job on a cluster.
+void place_on_cluster(const Arguments& arguments, const Catalog& catalog, CollectiveQuestion& q) {
+  if (!arguments.has("--gpus")) {
+    throw ConfigError{"--cluster needs --gpus, the ranks of the group"};
+  }
+  const Cluster& cluster = catalog.cluster(arguments.one("--cluster"));
+  const std::int64_t ranks = count_option(arguments, "--gpus", 0);
+  const std::int64_t stride = count_option(arguments, "--stride", 1);
+  const std::int64_t job = count_option(arguments, "--job", ranks * stride);
+  if (ranks < 2) {
+    throw ConfigError{"--gpus 1: a group needs at least two ranks"};
+  }
+  const FabricGraph graph = graph_of(catalog, cluster, job);
+  q.view = Fabric{graph, job}.view(ranks, stride);
+  if (q.view.domains > 1) {
+    q.transport = find_transport(cluster.transport);
+  }
+  q.placed = std::to_string(stride) + (stride == 1 ? " rank" : " ranks") + " apart in a job of " + std::to_string(job) +
+             " on " + cluster.id;
+  if (q.view.tier > 0) {
+    const std::size_t tier = static_cast<std::size_t>(q.view.tier) - 1;
+    q.placed += ", up to its tier '" + cluster.tiers[tier].name + "'";
+    q.placed += q.view.one_rail ? ", on one rail" : "";
+    const std::int64_t binds = uniform(q.collective) ? q.view.all_binding_tier : q.view.binding_tier;
+    q.placed +=
+        binds > 0 ? ", bound by the uplinks of '" + cluster.tiers[static_cast<std::size_t>(binds) - 1].name + "'" : "";
+  }
+}
+
+Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Device& device, Collective collective) {
+  if (!arguments.has("--bytes")) {
+    throw ConfigError{
+        "a collective needs --bytes, e.g. 'headroom collective all-reduce --bytes \"1 GiB\" --gpu "
+        "h100-sxm-80gb --gpus 8'"};
+  }
+  CollectiveQuestion q;
+  q.collective = collective;
+  q.bytes = quantity_option<Bytes>(arguments, "--bytes");
+  if (arguments.has("--cluster")) {
+    place_on_cluster(arguments, catalog, q);
+  } else {
+    place_on_hosts(arguments, catalog, device, q);
+  }
+  q.options.nvls = arguments.one("--nvls", "on") == "on";
+  q.options.floating = arguments.one("--dtype", "bf16") != "int8";
+  q.eager = arguments.has("--eager");
+  if (arguments.has("--measured-busbw")) {
+    q.measured = quantity_option<BytesPerSecond>(arguments, "--measured-busbw");
+  }
+  const CollectiveAnswer answer = answer_collective(device, q);
+  return {arguments.one("--format", "text") == "json" ? collective_json(answer) : collective_text(answer), "", 0};
+}
+
+Outcome score_files(const Arguments& arguments, const Catalog& catalog, const Device& device) {
+  std::optional<KernelKind> kind;
+  if (arguments.has("--kind")) {
+    const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
+    kind = static_cast<KernelKind>(at - kernel_kind_names.begin());
+  }
+  std::vector<BudgetBar> bars;
+  if (arguments.has("--budget")) {
+    const ConfigSource source = read_file(arguments.one("--budget"));
+    bars = read_budget(parse_toml(source.text, source.file), source.file);
+  }
+  const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind);
+  const Validation validation = score_collectives(files, device, catalog.reference_node(device));
+  Outcome outcome;
+  const std::string format = arguments.one("--format", "text");
+  outcome.out = format == "json"  ? validation_json(validation)
+                : format == "csv" ? validation_csv(validation)
+                                  : validation_text(validation);
+  for (const std::string& missed : missed_bars(validation, bars)) {
+    outcome.err += "headroom: budget missed: " + missed + "\n";
+    outcome.code = 1;
+  }
+  return outcome;
+}
+
+Outcome run(const Arguments& arguments) {
+  const std::vector<std::string> what = arguments.many("");
+  const bool placed = arguments.has("--cluster");
+  if (what.empty() || (!placed && !arguments.has("--gpu"))) {
+    throw ConfigError{
+        "name a collective or a file of measured collectives, and --gpu or --cluster; e.g. 'headroom collective "
+        "all-reduce --bytes "
+        "\"1 GiB\" --gpu h100-sxm-80gb --gpus 8'"};
+  }
+  const std::optional<Collective> collective = what.size() == 1 ? collective_named(what.front()) : std::nullopt;
+  if (!collective && what.size() == 1 && what.front().find_first_of("./") == std::string::npos) {
+    throw ConfigError{"collective " + quoted(what.front()) + " is not known" +
+                      suggestion(what.front(), collective_names)};
+  }
+  require_form(collective_verb, !collective ? Asks::files : placed ? Asks::cluster : Asks::hosts, arguments);
+  const Catalog catalog = Catalog::standard();
+  const Device& device = catalog.device(placed ? catalog.node(catalog.cluster(arguments.one("--cluster")).node).gpu
+                                               : arguments.one("--gpu"));
+  if (collective) {
+    return answer_one(arguments, catalog, device, *collective);
+  }
+  return score_files(arguments, catalog, device);
+}
+
+constexpr std::string_view examples =
+    "  headroom collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --gpus 8\n"
+    "  headroom collective all-reduce --bytes \"256 MiB\" --gpu b200-sxm-180gb --nodes 4 --network efa\n"
+    "  headroom collective reduce-scatter --bytes \"2 GiB\" --cluster dgx-superpod-h100 --gpus 16 --stride 8 --job "
+    "512\n"
+    "  headroom collective all-reduce --bytes \"1 GiB\" --gpu h100-sxm-80gb --measured-busbw \"12 GB/s\"\n"
+    "  headroom collective nccl_mine.csv --kind nccl --gpu h200-sxm-141gb\n";
+
+std::vector<PositionalWord> words() {
+  std::vector<PositionalWord> result;
+  for (const std::string_view name : collective_names) {
+    std::string typed{name};
+    std::replace(typed.begin(), typed.end(), '_', '-');
+    result.push_back({std::move(typed), ""});
+  }
+  return result;
+}
+
+}  // namespace
+
+const Verb collective_verb{"collective",
+                           "the time of one collective, what NCCL picks, what binds it; or a file of them scored",
+                           "all-reduce|FILE.csv",
+                           10000,
+                           options,
+                           examples,
+                           run,
+                           words,
+                           forms};
+
+}  // namespace headroom::cli

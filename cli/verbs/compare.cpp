@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom compare`: plans side by side.
+#include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/scenario_options.hpp>
+#include <headroom/cli/render/plan/render_comparison.hpp>
+#include <headroom/cli/report/page.hpp>
+#include <headroom/cli/verbs/compare_overlay.hpp>
+#include <headroom/cli/verbs/harness.hpp>
+#include <headroom/cli/verbs/search.hpp>
+#include <headroom/scenarios/fleet/fleet_axes.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::size_t most_plans = 16;
+
+enum class Asks : std::uint8_t { plans, overlay, harness };
+constexpr std::array forms{
+    Form{"a comparison of scenarios", "several scenarios", "text|json|html"},
+    Form{"what an overlay changes", "--overlay FOLDER", "text"},
+    Form{"a matrix of cells", "--harness FILE.csv", "text|json"},
+};
+
+constexpr std::array options{
+    Option{"--set-each", OptionKind::many, "KEY=VALUE", "override a key of every scenario; repeats"},
+    Option{"--overlay", OptionKind::one, "FOLDER", "one scenario without and with a data folder: what changes"}
+        .of(Asks::overlay)
+        .that(FileUse::reads),
+    Option{
+        "--harness", OptionKind::one, "FILE.csv",
+        "one scenario over a matrix of SKUs and scales: what to expect of each cell, and whether measured rates hold"}
+        .of(Asks::harness)
+        .that(FileUse::reads),
+    Option{"--tolerance", OptionKind::one, "SHARE", "with --harness; default: what past predictions were off by"}.of(
+        Asks::harness),
+    Option{"--deadline", OptionKind::one, "TIME", "training: what the whole run may take, e.g. \"90 d\""}.of(
+        Asks::plans),
+    Option{"--ttft", OptionKind::one, "TIME", "serving: what the first token may take, e.g. \"500 ms\""}.of(
+        Asks::plans),
+    Option{"--tpot", OptionKind::one, "TIME", "serving: what each further token may take, e.g. \"50 ms\""}.of(
+        Asks::plans),
+    Option{"--format", OptionKind::one, "text|json|html",
+           "text for people (default), json with raw SI, html: one file with charts"},
+};
+
+/// What is compared: scenarios as they are, of those that search the plan taken.
+struct Compared {
+  std::vector<Scenario> scenarios;
+  std::string said;      ///< of the searches, for stderr
+  std::string no_plans;  ///< why searches took nothing
+  int code = 1;          ///< for want of these plans
+};
+
+void add_searched(const ConfigValue& root, const std::string& file, const Sources& sources, Compared& compared) {
+  FoundPlan found = find_plan(root, file, sources);
+  compared.said += file + ": " + found.effort;
+  if (!found.answer.plan) {
+    compared.no_plans += file + ": " + no_plan_text(found.answer);
+    compared.code = std::max(compared.code, found.code_without_plan());
+    return;
+  }
+  compared.said += file + ": " + taken_text(found.answer);
+  compared.scenarios.push_back(std::move(found.answer.plan->scenario));
+}
+
+/// Every file's problems at once.
+Compared read_all(const Arguments& arguments, const Sources& sources) {
+  const std::vector<std::string> overrides = arguments.many("--set-each");
+  Compared compared;
+  Diagnostics diagnostics;
+  for (const std::string& file : arguments.many("")) {
+    try {
+      const ConfigValue root = priced_tree(compare_verb, arguments, file, overrides, sources);
+      if (asks_for_fleet(root)) {
+        throw ConfigError{quoted(file) +
+                          " has [traffic]: 'compare' holds plans of a fixed load side by side. Run 'headroom "
+                          "plan " +
+                          file +
+                          "' of each fleet; or list what differs between them under [search] of one file "
+                          "(gpu, engine, weights, tp, prices ...), and 'headroom plan' ranks the fleets that keep the "
+                          "promises by their cost"};
+      }
+      if (asks_for_search(root)) {
+        add_searched(root, file, sources, compared);
+      } else {
+        compared.scenarios.push_back(read_scenario(root, file, sources));
+      }
+    } catch (const ConfigError& error) {
+      diagnostics.add(error);
+    }
+  }
+  diagnostics.throw_if_any();
+  return compared;
+}
+
+Outcome run_compare(const Arguments& arguments) {
+  const Asks asks = arguments.has("--overlay")   ? Asks::overlay
+                    : arguments.has("--harness") ? Asks::harness
+                                                 : Asks::plans;
+  require_form(compare_verb, asks, arguments);
+  if (asks != Asks::plans) {
+    return asks == Asks::overlay ? compare_overlay(arguments) : run_harness(arguments);
+  }
+  Diagnostics diagnostics;
+  Objectives objectives;
+  objectives.duration = quantity_option<Seconds>(arguments, "--deadline", diagnostics);
+  objectives.ttft = quantity_option<Seconds>(arguments, "--ttft", diagnostics);
+  objectives.tpot = quantity_option<Seconds>(arguments, "--tpot", diagnostics);
+  diagnostics.throw_if_any();
+  const std::string format = arguments.one("--format", "text");
+  if (format == "html") {
+    report::require_charts();
+  }
+  const Sources sources = Sources::standard();
+  Compared compared = read_all(arguments, sources);
+  if (!compared.no_plans.empty()) {
+    return {"", compared.said + compared.no_plans, compared.code};
+  }
+  const Comparison comparison = compare_plans(std::move(compared.scenarios), objectives);
+  const bool any = std::any_of(comparison.plans.begin(), comparison.plans.end(),
+                               [](const ComparedPlan& p) { return p.plan.feasible(); });
+  return {format == "json"   ? comparison_json(comparison)
+          : format == "html" ? report::page(report::one_document("comparison", comparison_json(comparison)))
+                             : comparison_text(comparison),
+          compared.said, any ? 0 : 1};
+}
+
+constexpr std::string_view examples =
+    "  headroom compare megatron.toml fsdp.toml\n"
+    "  headroom compare h100.toml h200.toml b200.toml --set-each training.tokens=1e12 --deadline '60 d'\n"
+    "  headroom compare h200.toml --overlay h200-rack-7/overlay\n"
+    "  headroom compare llama3-8b.toml --harness nightly.csv --tolerance '10 %'\n";
+
+}  // namespace
+
+const Verb compare_verb{"compare",
+                        "plans side by side: by term, by dollar, and whether they differ at all",
+                        "SCENARIO.toml",
+                        most_plans,
+                        options,
+                        examples,
+                        run_compare,
+                        nullptr,
+                        forms};
+
+}  // namespace headroom::cli

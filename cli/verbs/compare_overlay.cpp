@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/cli/frame/scenario_options.hpp>
+#include <headroom/cli/frame/table.hpp>
+#include <headroom/cli/render/plan/render.hpp>
+#include <headroom/cli/verbs/compare_overlay.hpp>
+#include <headroom/core/json_reader.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+namespace headroom::cli {
+namespace {
+
+constexpr const char* data_folders = "HEADROOM_DATA_DIR";
+
+/// The folder before all others of the environment, for one scope: data is looked up by the environment alone.
+class DataFolder {
+ public:
+  explicit DataFolder(const std::string& folder) {
+    if (const char* before = std::getenv(data_folders)) {
+      before_ = before;
+    }
+    setenv(data_folders, (folder + (before_ ? ":" + *before_ : "")).c_str(), 1);
+  }
+  DataFolder(const DataFolder&) = delete;
+  DataFolder& operator=(const DataFolder&) = delete;
+  DataFolder(DataFolder&&) = delete;
+  DataFolder& operator=(DataFolder&&) = delete;
+  ~DataFolder() {
+    if (before_) {
+      setenv(data_folders, before_->c_str(), 1);
+    } else {
+      unsetenv(data_folders);
+    }
+  }
+
+ private:
+  std::optional<std::string> before_;
+};
+
+/// A number of a plan: "step_seconds", "memory.weights_bytes".
+struct Figure {
+  std::string name;
+  double value = 0.0;
+};
+
+void collect(const ConfigValue& value, const std::string& name, std::vector<Figure>& figures) {
+  if (value.kind == ConfigValue::Kind::number || value.kind == ConfigValue::Kind::integer) {
+    figures.push_back(
+        {name, value.kind == ConfigValue::Kind::number ? value.number : static_cast<double>(value.integer)});
+  }
+  for (const ConfigEntry& entry : value.entries) {
+    collect(entry.value, name.empty() ? entry.key : name + "." + entry.key, figures);
+  }
+}
+
+std::vector<Figure> figures_of(const Arguments& arguments, const std::string& file) {
+  const Sources sources = Sources::standard();
+  const Plan plan = make_plan(scenario_of(compare_verb, arguments, file, arguments.many("--set-each"), sources), false,
+                              PlanPart::all, {}, std::nullopt);
+  std::vector<Figure> figures;
+  collect(parse_json(plan_json(plan), file), "", figures);
+  return figures;
+}
+
+}  // namespace
+
+Outcome compare_overlay(const Arguments& arguments) {
+  const std::vector<std::string> files = arguments.many("");
+  const std::string folder = arguments.one("--overlay");
+  if (files.size() != 1) {
+    throw ConfigError{"--overlay shows what a data folder changes in one scenario; name one"};
+  }
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw ConfigError{"--overlay " + quoted(folder) + " is no folder; 'headroom calibrate' writes one"};
+  }
+  const std::vector<Figure> without = figures_of(arguments, files.front());
+  std::vector<Figure> with;
+  {
+    const DataFolder scope{folder};
+    with = figures_of(arguments, files.front());
+  }
+  Table table{{"number", "without", "with", "change %"}};
+  constexpr double noticed = 5e-4;
+  std::size_t same = 0;
+  std::size_t changed = 0;
+  for (const Figure& after : with) {
+    for (const Figure& before : without) {
+      if (before.name != after.name) {
+        continue;
+      }
+      const double change = before.value == 0.0 ? 0.0 : after.value / before.value - 1.0;
+      if (std::abs(change) < noticed && (before.value != 0.0 || after.value == 0.0)) {
+        ++same;
+        continue;
+      }
+      ++changed;
+      table.row({after.name, format_number(before.value, 4), format_number(after.value, 4),
+                 before.value == 0.0 ? "-" : format_number(100.0 * change, 3)});
+    }
+  }
+  const std::string head = files.front() + " without and with " + folder + ": " + std::to_string(changed) +
+                           " numbers change, " + std::to_string(same) + " stay within 0.05 %\n\n";
+  return {head + (changed > 0 ? table.text(2) : ""), "", 0};
+}
+
+}  // namespace headroom::cli

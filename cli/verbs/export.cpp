@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom export`: a plan as the launch file of another program, training or serving.
+#include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/render/plan/render_fleet.hpp>
+#include <headroom/cli/verbs/search.hpp>
+#include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/fleet/fleet_axes.hpp>
+#include <headroom/scenarios/fleet/fleet_plan.hpp>
+#include <headroom/scenarios/launch/launch.hpp>
+#include <headroom/scenarios/plan/network_plan.hpp>
+#include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/network_reader.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
+
+#include <algorithm>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::array options{
+    Option{"--to", OptionKind::one, "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|tensorrt-llm",
+           "the form to write; the last three are serving engines"},
+    Option{"--search", OptionKind::many, "AXIS=VALUES",
+           "free an axis, e.g. tp=any; 'any': the whole strategy; the plan taken is written"},
+    Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
+    Option{"--output", OptionKind::one, "FILE", "write the launch to a file, whole or not at all"}.that(
+        FileUse::writes),
+};
+
+LaunchForm form_named(const std::string& name) {
+  const auto found = std::find(launch_form_names.begin(), launch_form_names.end(), name);
+  return static_cast<LaunchForm>(found - launch_form_names.begin());
+}
+
+/// Why a plan cannot be launched, and what would change that.
+std::string refusal(const TrainPlan& plan) {
+  std::string text = "not written: " + (plan.problems.empty() ? plan.verdict : "rules are broken") + "\n";
+  for (const Problem& problem : plan.problems) {
+    text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
+  }
+  for (const Remedy& remedy : plan.remedies) {
+    std::string changes;
+    for (const std::string& change : remedy.changes) {
+      changes += (changes.empty() ? "  it fits with " : ", ") + change;
+    }
+    text += changes + "\n";
+  }
+  return text + (plan.way_out.empty() ? "" : "  " + plan.way_out + "\n");
+}
+
+ConfigValue tree_of(const std::string& file, const Arguments& arguments) {
+  std::vector<std::string> overrides;
+  for (const std::string& axis : arguments.many("--search")) {
+    overrides.push_back(search_assignment(axis));
+  }
+  for (const std::string& assignment : arguments.many("--set")) {
+    overrides.push_back(assignment);
+  }
+  ConfigValue root = scenario_tree(file, overrides);
+  refuse_overwrite_of(export_verb, arguments, root);
+  return root;
+}
+
+/// The launch file, to stdout or where --output says. What it does not say of the network stands on stderr as well: a
+/// file that is started unread trains or serves another one.
+Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std::string remarks) {
+  for (const std::string& note : launch.notes) {
+    if (!launch.has_comments || note.starts_with("model")) {
+      remarks += "not expressed: " + note + "\n";
+    }
+  }
+  if (arguments.has("--output")) {
+    write_whole_file(arguments.one("--output"), launch.text);
+    return {"", remarks, 0};
+  }
+  return {launch.text, remarks, 0};
+}
+
+/// Of a serving question its memory alone decides, so that a SKU without a rate can be launched on too. The longest
+/// request must fit, for an engine refuses to start that cannot hold it.
+Outcome write_serving(Scenario scenario, const Arguments& arguments) {
+  auto& asked = std::get<ServeScenario>(scenario.question);
+  asked.work.max_seq_len = admitted_tokens(asked);
+  const Plan plan = make_plan(std::move(scenario), false, PlanPart::memory);
+  const auto& serve = std::get<ServeScenario>(plan.scenario.question);
+  const auto& answer = std::get<ServePlan>(plan.answer);
+  const ExportedLaunch launch = export_launch(plan.scenario, serve, form_named(arguments.one("--to")));
+  if (!plan.feasible()) {
+    std::string text = "not written: " + (answer.problems.empty() ? answer.verdict : "rules are broken") + "\n";
+    for (const Problem& problem : answer.problems) {
+      text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
+    }
+    std::string changes;
+    for (const std::string& change : answer.changes.empty() ? answer.changes_of_weights : answer.changes) {
+      changes += (changes.empty() ? "  it fits with " : ", ") + change;
+    }
+    return {"", text + changes + (changes.empty() ? "" : "\n"), 1};
+  }
+  const bool waits = answer.running.mid < static_cast<double>(serve.work.concurrency);
+  return delivered(launch, arguments, waits ? answer.verdict + "\n" : "");
+}
+
+/// Whether layout and number of replicas are the question's.
+bool is_settled(const Scenario& scenario) {
+  return std::get<ServeScenario>(scenario.question).fleet->replicas && states(scenario, "strategy", "tp");
+}
+
+/// A fleet's replicas and layout are its plan's.
+Outcome write_fleet(const ConfigValue& root,
+                    const std::string& file,
+                    const Sources& sources,
+                    const Arguments& arguments) {
+  if (!asks_for_search(root)) {
+    Scenario scenario = read_scenario(root, file, sources);
+    if (is_settled(scenario)) {
+      return write_serving(std::move(scenario), arguments);
+    }
+  }
+  const FleetPlan plan = plan_fleet(root, file, sources);
+  if (!plan.feasible()) {
+    const std::string way_out = fleet_way_out(plan);
+    return {"", "not written: " + fleet_verdict(plan) + "\n" + (way_out.empty() ? "" : "  " + way_out + "\n"), 1};
+  }
+  const FleetOption& best = plan.options.front();
+  Scenario scenario = *best.scenario;
+  auto& serve = std::get<ServeScenario>(scenario.question);
+  FleetQuestion fleet = *serve.fleet;
+  fleet.replicas = best.sized->replicas;
+  serve.fleet = std::make_shared<const FleetQuestion>(fleet);
+  std::string taken = fleet_verdict(plan) + "\n";
+  for (const std::string& change : best.changes) {
+    taken += "  " + change + "\n";
+  }
+  return delivered(export_launch(scenario, serve, form_named(arguments.one("--to"))), arguments, taken);
+}
+
+/// A feasible plan as the launch file, or why it is none. `said` stands on stderr first.
+Outcome write(const Plan& plan, const std::string& file, const Arguments& arguments, const std::string& said) {
+  const auto& answer = std::get<TrainPlan>(plan.answer);
+  const LaunchForm form = form_named(arguments.one("--to"));
+  if (serves(form)) {
+    throw ConfigError{"form " + quoted(arguments.one("--to")) + " launches a serving engine; " + quoted(file) +
+                      " asks for training: use --to megatron, nemo, torchtitan, deepspeed, torchrun or slurm"};
+  }
+  if (!plan.feasible()) {
+    return {"", said + refusal(answer), 1};
+  }
+  const auto& train = std::get<TrainScenario>(plan.scenario.question);
+  const ExportedLaunch launch = export_launch(plan.scenario, train, answer.strategy, form);
+  std::string remarks = said;
+  if (answer.estimate.verdict == Verdict::may_not_fit) {
+    remarks += answer.verdict + "\n";
+  }
+  return delivered(launch, arguments, remarks);
+}
+
+Outcome run(const Arguments& arguments) {
+  const std::vector<std::string> files = arguments.many("");
+  if (files.empty() || !arguments.has("--to")) {
+    throw ConfigError{"name a scenario and a form, e.g. 'headroom export scenario.toml --to megatron'"};
+  }
+  const std::string& file = files.front();
+  const Sources sources = Sources::standard();
+  const ConfigValue root = tree_of(file, arguments);
+  if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
+    throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
+  }
+  if (asks_for_fleet(root)) {
+    return write_fleet(root, file, sources, arguments);
+  }
+  if (!asks_for_search(root)) {
+    Scenario scenario = read_scenario(root, file, sources);
+    if (std::holds_alternative<ServeScenario>(scenario.question)) {
+      return write_serving(std::move(scenario), arguments);
+    }
+    return write(make_plan(std::move(scenario), false), file, arguments, "");
+  }
+  const FoundPlan found = find_plan(root, file, sources);
+  if (!found.answer.plan) {
+    return {"", found.effort + "not written: " + no_plan_text(found.answer), found.code_without_plan()};
+  }
+  return write(*found.answer.plan, file, arguments, found.effort + taken_text(found.answer));
+}
+
+constexpr std::string_view examples =
+    "  headroom export scenarios/train/llama3-70b-512xh100.toml --to slurm -o train.sbatch\n"
+    "  headroom export scenarios/train/llama3-70b-512xh100.toml --to megatron --set strategy.vpp=2\n"
+    "  headroom export scenarios/train/llama3-70b-search.toml --to slurm -o train.sbatch\n"
+    "  headroom export scenarios/serve/llama3-70b.toml --to vllm -o serve.sh\n";
+
+}  // namespace
+
+const Verb export_verb{
+    "export",
+    "a plan as a launch file of Megatron-LM, NeMo, torchtitan, DeepSpeed, torchrun, Slurm or a serving engine",
+    "SCENARIO.toml",
+    1,
+    options,
+    examples,
+    run};
+
+}  // namespace headroom::cli

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom fit`: measured rows in, the sustained shares of the rough stack out.
+#include <headroom/calibrate/stacks/fit_rough.hpp>
+#include <headroom/calibrate/stacks/fit_serving_memory.hpp>
+#include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/table.hpp>
+#include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/verbs/fit_kernels.hpp>
+#include <headroom/cli/verbs/fit_overlay.hpp>
+#include <headroom/cli/verbs/fit_serving.hpp>
+#include <headroom/cli/verbs/fit_step.hpp>
+#include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+enum class Asks : std::uint8_t { shares, memory, serving, training, kernels, overlay };
+constexpr std::array forms{
+    Form{"a fit of the rough stack's shares", "--stack rough-train", "text|toml"},
+    Form{"a fit of an engine's memory", "--stack tensorrt-llm", "text|toml"},
+    Form{"a fit of serving times", "--stack serving", "text"},
+    Form{"a fit of a training software", "--stack SOFTWARE", "text|csv|markdown"},
+    Form{"a fit of kernel curves", "--gpu ID", "text|toml|json"},
+    Form{"a fit of an overlay", "--base ID", "text|toml|json"},
+};
+
+constexpr std::array options{
+    Option{"--stack", OptionKind::one, "NAME",
+           "what to fit: a training software or all of them; serving (times of all engines); rough-train (default); "
+           "tensorrt-llm (memory)"}
+        .of(Asks::shares, Asks::memory, Asks::serving, Asks::training),
+    Option{"--level", OptionKind::many, "ID", "with a training software: fit the level of this SKU or generation too"}
+        .of(Asks::training),
+    Option{"--write", OptionKind::one, "FOLDER",
+           "with a training software or serving: put the numbers into FOLDER/stacks/{train,serve,step}"}
+        .of(Asks::training, Asks::serving)
+        .that(FileUse::writes_in),
+    Option{"--no-left-out", OptionKind::flag, "",
+           "with a training software or serving: do not fit again without each source"}
+        .of(Asks::training, Asks::serving),
+    Option{"--only", OptionKind::many, "NAME",
+           "with serving: a stack or a number (vllm.sequence) to fit, all others held"}
+        .of(Asks::serving),
+    Option{"--gpu", OptionKind::one, "ID", "the SKU whose kernel curves to fit, from files of measured kernels"}.of(
+        Asks::kernels),
+    Option{"--base", OptionKind::one, "ID", "folders of samples instead of files: the SKU that an overlay extends"}.of(
+        Asks::overlay),
+    Option{"--id", OptionKind::one, "NAME", "with --base: id of the overlay; default the base's own"}.of(Asks::overlay),
+    Option{"--output", OptionKind::one, "PATH", "write the answer to a file; with --base the overlay's folder"}.that(
+        FileUse::writes_in),
+    Option{"--html", OptionKind::one, "FILE", "with --base: the fit as one file with charts, for a browser"}
+        .of(Asks::overlay)
+        .that(FileUse::writes),
+    Option{"--kind", OptionKind::one,
+           "gemm|attention-prefill|attention-decode|moe|quantize|attention-training|nccl|custom-all-reduce|"
+           "moe-all-to-all",
+           "with --gpu: the kind of kernels, where the columns do not tell"}
+        .of(Asks::kernels),
+    Option{"--engine", OptionKind::one, "NAME", "with --gpu: only kernels of this engine"}.of(Asks::kernels),
+    Option{"--dtype", OptionKind::one, "NAME", "with --gpu: only kernels of this format"}.of(Asks::kernels),
+    Option{"--cross-validate", OptionKind::one, "N", "with --gpu: folds by shape (default 5; 0: none)"}
+        .of(Asks::kernels)
+        .without("--probe-shapes"),
+    Option{"--probe-shapes", OptionKind::flag, "", "with --gpu: fit on the probe's shapes alone, judge on the others"}
+        .of(Asks::kernels),
+    Option{"--source", OptionKind::one, "TEXT", "with --gpu and toml: where the kernels come from"}
+        .of(Asks::kernels)
+        .with("--format toml"),
+    Option{
+        "--format", OptionKind::one, "text|toml|json|csv|markdown",
+        "a table, or TOML ready to paste; json with --gpu; with a training software csv of runs, or the accuracy page"},
+};
+
+Asks asks_of(const Arguments& arguments) {
+  const std::string stack = arguments.one("--stack", "rough-train");
+  return arguments.has("--base")   ? Asks::overlay
+         : arguments.has("--gpu")  ? Asks::kernels
+         : stack == "serving"      ? Asks::serving
+         : stack == "tensorrt-llm" ? Asks::memory
+         : stack == "rough-train"  ? Asks::shares
+                                   : Asks::training;
+}
+
+std::string percent(double fraction) {
+  return std::isfinite(fraction) ? format_number(100.0 * fraction) : "-";
+}
+
+std::string fit_text(const RoughFit& fit) {
+  Table table{{"generation/recipe", "share of peak", "rows", "sources", "mape %", "left out %"}};
+  for (const FittedShare& share : fit.shares) {
+    table.row({share.key, format_number(share.share), std::to_string(share.rows), std::to_string(share.sources.size()),
+               percent(share.mape), percent(share.left_out_mape)});
+  }
+  for (const FittedShare& share : fit.any) {
+    table.row({share.key, format_number(share.share), std::to_string(share.rows), "", "", ""});
+  }
+  return table.text(0) + "\n" + std::to_string(fit.left_out_rows) +
+         " rows of left-out sources: half lie within a factor of " + format_number(1.0 + fit.width50) +
+         ", 80 % within " + format_number(1.0 + fit.width80) + ", 90 % within " + format_number(1.0 + fit.width90) +
+         "\n";
+}
+
+std::string fit_toml(const RoughFit& fit) {
+  std::string text;
+  std::string generation;
+  std::vector<const FittedShare*> ordered;
+  ordered.reserve(fit.shares.size());
+  for (const FittedShare& share : fit.shares) {
+    ordered.push_back(&share);
+  }
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto* a, const auto* b) { return a->key < b->key; });
+  if (!fit.any.empty()) {
+    text += "[sustained.any]\n";
+  }
+  for (const FittedShare& share : fit.any) {
+    text += '"' + share.key.substr(share.key.find('/') + 1) + "\" = { value = " + format_number(share.share) +
+            ", source = \"median of the " + std::to_string(share.sources.size()) + " measured generation(s)\" }\n";
+  }
+  for (const FittedShare* share : ordered) {
+    const std::size_t slash = share->key.find('/');
+    if (share->key.substr(0, slash) != generation) {
+      generation = share->key.substr(0, slash);
+      text += (text.empty() ? "" : "\n") + std::string{"[sustained."} + generation + "]\n";
+    }
+    text += '"' + share->key.substr(slash + 1) + "\" = { value = " + format_number(share->share) + ", source = \"" +
+            std::to_string(share->rows) + " rows of " + std::to_string(share->sources.size()) + " source(s), mape " +
+            percent(share->mape) + " %" +
+            (std::isfinite(share->left_out_mape) ? ", sources left out " + percent(share->left_out_mape) + " %" : "") +
+            "\" }\n";
+  }
+  return text;
+}
+
+/// The three numbers as the stack file holds them, or with the errors of the rows, fitted and left out.
+std::string memory_fit_text(const ServingMemoryFit& fit, const Arguments& arguments) {
+  const ServingMemoryConstants& c = fit.constants;
+  if (arguments.one("--format", "text") == "toml") {
+    return "[activation]\nquantised = " + format_number(c.quantised_bytes, 3) + "\n\n[framework]\nvalue = \"" +
+           format_number(c.framework.raw() / 0x1p30, 3) + " GiB\"\nper_doubling = \"" +
+           format_number(c.framework_per_doubling.raw() / 0x1p30, 2) + " GiB\"\n";
+  }
+  Table table{{"rows", "n", "mape %", "within 1", "left out: mape %", "within 1", "pool miss, 80 %"}};
+  for (const ServingMemoryGroup& group : fit.groups) {
+    const bool left = group.left_out.n > 0;
+    table.row({group.name, std::to_string(group.fitted.n), percent(group.fitted.mape),
+               std::to_string(group.fitted.within_one), left ? percent(group.left_out.mape) : "-",
+               left ? std::to_string(group.left_out.within_one) : "-", left ? format(group.left_out.pool_miss) : "-"});
+  }
+  return "activation.quantised " + format_number(c.quantised_bytes, 3) + " B, framework " + format(c.framework) +
+         ", per doubling of tp " + format(c.framework_per_doubling) + "\n\n" + table.text(0);
+}
+
+/// The answer of a fit to files of rows or kernels.
+Outcome fitted(const Arguments& arguments, Asks asks) {
+  if (asks == Asks::kernels) {
+    return fit_kernels(arguments);
+  }
+  Diagnostics diagnostics;
+  const std::vector<RunFile> files = read_run_files(arguments.many(""), diagnostics);
+  diagnostics.throw_if_any();
+  if (asks == Asks::serving) {
+    return fit_serving_times(arguments, files);
+  }
+  if (asks == Asks::training) {
+    return fit_training(arguments, files);
+  }
+  const Sources sources = Sources::standard();
+  if (asks == Asks::memory) {
+    return {memory_fit_text(fit_serving_memory(files, Engine::tensorrt_llm, sources), arguments), "", 0};
+  }
+  const RoughFit fit = fit_rough(files, sources);
+  return {arguments.one("--format", "text") == "toml" ? fit_toml(fit) : fit_text(fit), "", 0};
+}
+
+Outcome run(const Arguments& arguments) {
+  const Asks asks = asks_of(arguments);
+  require_form(fit_verb, asks, arguments);
+  if (arguments.many("").empty()) {
+    throw ConfigError{asks == Asks::overlay
+                          ? "name the folders of samples, e.g. 'headroom fit h200-rack-7 --base h200-sxm-141gb'"
+                          : "name the files of measured training rows, e.g. 'headroom fit train_*.csv'"};
+  }
+  if (asks == Asks::overlay) {
+    return fit_overlay(arguments);
+  }
+  const bool to_file = arguments.has("--output");
+  if (to_file) {
+    require_writable(arguments.one("--output"));
+  }
+  Outcome outcome = fitted(arguments, asks);
+  if (to_file) {
+    write_whole_file(arguments.one("--output"), outcome.out);
+    outcome.out.clear();
+  }
+  return outcome;
+}
+
+constexpr std::string_view examples =
+    "  headroom fit train_*.csv\n"
+    "  headroom fit train_*.csv --format toml\n"
+    "  headroom fit serve_kvcap.csv --stack tensorrt-llm\n"
+    "  headroom fit serve_*.csv --stack serving --write model\n"
+    "  headroom fit gemm.csv --gpu h100-sxm-80gb --cross-validate 5\n"
+    "  headroom fit h200-rack-7 --base h200-sxm-141gb -o h200-rack-7/overlay\n"
+    "  headroom fit h200-rack-7 --base h200-sxm-141gb --html fit.html\n"
+    "  headroom fit nccl.csv --gpu h100-sxm-80gb --kind nccl --cross-validate 5\n";
+
+}  // namespace
+
+const Verb fit_verb{"fit",      "fit stacks from measured runs, kernel curves from measured kernels",
+                    "FILE.csv", 10000,
+                    options,    examples,
+                    run,        nullptr,
+                    forms};
+
+}  // namespace headroom::cli

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/kernels/collective_problem.hpp>
+#include <headroom/calibrate/kernels/curve_problem.hpp>
+#include <headroom/calibrate/kernels/curve_text.hpp>
+#include <headroom/cli/frame/kernel_files.hpp>
+#include <headroom/cli/frame/table.hpp>
+#include <headroom/cli/verbs/fit_kernels.hpp>
+#include <headroom/core/json_writer.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/kernels/grouped_gemm.hpp>
+#include <headroom/model/kernels/memory_ops.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <numeric>
+#include <set>
+
+namespace headroom::cli {
+namespace {
+
+/// One curve as fitted, and how it was judged.
+struct Fitted : FittedGroup {
+  CurveErrors outside;  ///< of the fitted curve on kernels beyond its range
+  bool probe_only = false;
+};
+
+/// Fewer than two kernels a parameter are not a curve.
+std::size_t fewest_kernels(KernelKind kind) {
+  return kind == KernelKind::moe ? 2 * moe_parameter_count
+         : is_collective(kind)   ? moe_exchange_parameter_count
+                                 : 2 * memory_parameter_count;
+}
+
+/// What the fit leaves out, in words.
+using Remarks = std::vector<std::string>;
+
+std::optional<KernelKind> kind_of(const Arguments& arguments) {
+  if (!arguments.has("--kind")) {
+    return std::nullopt;
+  }
+  const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
+  return static_cast<KernelKind>(at - kernel_kind_names.begin());
+}
+
+int folds_of(const Arguments& arguments) {
+  const std::string text = arguments.one("--cross-validate", "5");
+  const std::optional<std::int64_t> folds = integer_of(text);
+  if (!folds || *folds < 0 || *folds == 1 || *folds > 100) {
+    throw ConfigError{"--cross-validate " + quoted(text) + " must be 0 (none) or 2 to 100 folds"};
+  }
+  return static_cast<int>(*folds);
+}
+
+std::string percent(double share, int digits = 3) {
+  return std::isfinite(share) ? format_number(100.0 * share, digits) : "-";
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::array<char, 16> text{};
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::strftime(text.data(), text.size(), "%Y-%m-%d", &parts);
+  return text.data();
+}
+
+// ---- text -----------------------------------------------------------------------------------------------------------
+
+void add_parameters(const Fitted& f, Table& table) {
+  for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
+    const CurveParameter& p = f.problem.parameters[i];
+    const FittedParameter& fitted = f.fit.result.parameters[i];
+    const bool fixed = !f.problem.fixed.empty() && f.problem.fixed[i];
+    table.row({std::string{p.name}, value_text(p, fitted.value), fixed ? "-" : percent(fitted.deviation, 2),
+               fixed               ? "not used"
+               : fitted.from_prior ? "prior"
+                                   : "data"});
+  }
+}
+
+/// The strongest correlations: parameters to be read together.
+std::string correlations(const Fitted& f) {
+  struct Pair {
+    std::size_t a, b;
+    double value;
+  };
+  std::vector<Pair> pairs;
+  const std::size_t n = f.problem.parameters.size();
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = a + 1; b < n; ++b) {
+      pairs.push_back({a, b, f.fit.result.correlation[a * n + b]});
+    }
+  }
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const Pair& x, const Pair& y) { return std::abs(x.value) > std::abs(y.value); });
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, pairs.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + std::string{f.problem.parameters[pairs[i].a].name} + " with " +
+            std::string{f.problem.parameters[pairs[i].b].name} + " " + format_number(pairs[i].value, 2);
+  }
+  return text;
+}
+
+/// Errors of collectives by the ranks or nodes, and by bytes or tokens.
+template <class Region>
+void add_collective_regions(const Fitted& f, const Region& region) {
+  const bool exchange = f.group.kind == KernelKind::moe_all_to_all;
+  const std::size_t groups = exchange && f.group.rows.front()->shape[1] > 0.0 ? 1 : 0;
+  const std::string name = exchange ? (groups == 1 ? "ep " : "nodes ") : "gpus ";
+  for (const double ranks : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0}) {
+    region(name + format_number(ranks), [&](const KernelRow& r) { return r.shape[groups] == ranks; });
+  }
+  const std::size_t size = exchange ? 3 : 1;
+  constexpr std::array<double, 5> byte_steps{0, 0x1p15, 0x1p20, 0x1p24, 1e15};
+  constexpr std::array<std::string_view, 4> byte_names{"below 32 KiB", "to 1 MiB", "to 16 MiB", "from 16 MiB"};
+  constexpr std::array<double, 5> token_steps{0, 17, 129, 1025, 1e12};
+  constexpr std::array<std::string_view, 4> token_names{"tokens 1 to 16", "17 to 128", "129 to 1024", "above 1024"};
+  for (std::size_t i = 0; i < byte_names.size(); ++i) {
+    const double low = exchange ? token_steps[i] : byte_steps[i];
+    const double high = exchange ? token_steps[i + 1] : byte_steps[i + 1];
+    region(std::string{exchange ? token_names[i] : byte_names[i]},
+           [&](const KernelRow& r) { return r.shape[size] >= low && r.shape[size] < high; });
+  }
+}
+
+/// Errors by the first size of the shape (m, batch, tokens) and by measured time.
+void add_regions(const Fitted& f, Table& table) {
+  const std::vector<double>& errors = f.judged_errors();
+  const auto region = [&](const std::string& name, auto&& inside) {
+    std::vector<double> some;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      if (inside(*f.group.rows[i])) {
+        some.push_back(errors[i]);
+      }
+    }
+    if (!some.empty()) {
+      const CurveErrors e = curve_errors(some);
+      table.row({name, std::to_string(e.n), percent(e.mape), percent(e.median), percent(e.p90), percent(e.bias)});
+    }
+  };
+  if (is_collective(f.group.kind)) {
+    add_collective_regions(f, region);
+    return;
+  }
+  const std::string first{shape_columns(f.group.kind).front()};
+  constexpr std::array<double, 5> sizes{1, 17, 129, 1025, 1e12};
+  constexpr std::array<std::string_view, 4> size_names{" 1 to 16", " 17 to 128", " 129 to 1024", " above 1024"};
+  for (std::size_t i = 0; i + 1 < sizes.size(); ++i) {
+    region(first + std::string{size_names[i]},
+           [&](const KernelRow& r) { return r.shape[0] >= sizes[i] && r.shape[0] < sizes[i + 1]; });
+  }
+  constexpr std::array<double, 5> times{0, 1e-5, 1e-4, 1e-3, 1e12};
+  constexpr std::array<std::string_view, 4> time_names{"below 10 us", "10 to 100 us", "0.1 to 1 ms", "above 1 ms"};
+  for (std::size_t i = 0; i + 1 < times.size(); ++i) {
+    region(std::string{time_names[i]},
+           [&](const KernelRow& r) { return r.latency.raw() >= times[i] && r.latency.raw() < times[i + 1]; });
+  }
+}
+
+/// What the errors are worth in a model's step: large weights, a decode batch and a prefill chunk, weighted by time.
+std::string weighted_by_time(const Fitted& f) {
+  if (f.group.kind != KernelKind::gemm) {
+    return {};
+  }
+  const std::vector<double>& errors = f.judged_errors();
+  double off = 0.0;
+  double all = 0.0;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const auto& [m, n, k] = std::array{f.group.rows[i]->shape[0], f.group.rows[i]->shape[1], f.group.rows[i]->shape[2]};
+    if (n >= 1024.0 && k >= 1024.0 && (m == 64.0 || m == 4096.0)) {
+      off += std::abs(errors[i]) * f.group.rows[i]->latency.raw();
+      all += f.group.rows[i]->latency.raw();
+    }
+  }
+  return all > 0.0 ? "  weighted by time, n and k from 1024, m 64 and 4096: " + percent(off / all) + " %\n" : "";
+}
+
+std::string group_name(const KernelGroup& g) {
+  return std::string{kernel_kind_names[static_cast<std::size_t>(g.kind)]} + " " + g.engine + " " + g.version + " " +
+         g.format + (g.kernel.empty() ? "" : " " + g.kernel) + (g.routing.empty() ? "" : " " + g.routing);
+}
+
+std::string text_of(const Fitted& f) {
+  const CurveErrors& e = f.judged();
+  std::string text = group_name(f.group) + ": " + std::to_string(f.group.rows.size()) + " kernels" +
+                     (f.probe_only ? ", fitted on the probe's shapes alone, judged on the others" : "") + "\n";
+  text += (f.fit.held_out.n > 0 ? "held out" : "fitted") + std::string{": mape "} + percent(e.mape) + " %, median " +
+          percent(e.median) + " %, p90 " + percent(e.p90) + " %, bias " + percent(e.bias) +
+          " %; on the kernels fitted " + percent(f.fit.fitted.mape) + " %\n";
+  if (f.outside.n > 0) {
+    text += "  beyond the range fitted (head_dim above 256, a window, more than 16 query heads a KV head): " +
+            std::to_string(f.outside.n) + " kernels, mape " + percent(f.outside.mape) + " %, median " +
+            percent(f.outside.median) + " %, bias " + percent(f.outside.bias) + " %\n";
+  }
+  Table parameters{{"parameter", "value", "+- %", "from"}};
+  add_parameters(f, parameters);
+  text += "\n" + parameters.text(2) + "  most correlated: " + correlations(f) + "\n\n";
+  Table regions{{"region", "n", "mape %", "median %", "p90 %", "bias %"}};
+  add_regions(f, regions);
+  return text + regions.text(2) + weighted_by_time(f) + "\n";
+}
+
+// ---- TOML and JSON --------------------------------------------------------------------------------------------------
+
+void json_errors(JsonWriter& json, std::string_view name, const CurveErrors& e) {
+  json.key(name);
+  json.compact_next();
+  json.begin_object();
+  json.member("n", static_cast<std::int64_t>(e.n));
+  json.member("mape", e.mape);
+  json.member("median_ape", e.median);
+  json.member("p90_ape", e.p90);
+  json.member("bias", e.bias);
+  json.end_object();
+}
+
+void json_of(JsonWriter& json, const Fitted& f) {
+  json.begin_object();
+  json.member("kind", kernel_kind_names[static_cast<std::size_t>(f.group.kind)]);
+  json.member("engine", f.group.engine);
+  json.member("version", f.group.version);
+  json.member("format", f.group.format);
+  if (!f.group.kernel.empty()) {
+    json.member("kernel", f.group.kernel);
+  }
+  if (!f.group.routing.empty()) {
+    json.member("routing", f.group.routing);
+  }
+  json.member("rows", static_cast<std::int64_t>(f.group.rows.size()));
+  json.member("probe_only", f.probe_only);
+  json_errors(json, "fitted", f.fit.fitted);
+  json_errors(json, "held_out", f.fit.held_out);
+  json_errors(json, "outside", f.outside);
+  json.key("parameters");
+  json.begin_array();
+  for (std::size_t i = 0; i < f.problem.parameters.size(); ++i) {
+    const FittedParameter& p = f.fit.result.parameters[i];
+    json.compact_next();
+    json.begin_object();
+    json.member("name", f.problem.parameters[i].name);
+    json.member("value", p.value);
+    json.member("log_deviation", p.deviation);
+    json.member("from_prior", p.from_prior);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
+/// What the fitted curve makes of the kernels beyond its range.
+CurveErrors errors_outside(const Fitted& f, const Device& device) {
+  const KernelGroup group = outside_of(f.group);
+  if (group.rows.empty()) {
+    return {};
+  }
+  const CurveProblem problem = curve_problem(group, device, nullptr);
+  std::vector<std::size_t> all(group.rows.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<double> errors(all.size());
+  problem.predict(f.fit.values(), all, errors);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    errors[i] = errors[i] / group.rows[i]->latency.raw() - 1.0;
+  }
+  return curve_errors(errors);
+}
+
+std::vector<Fitted> fit_all(const Arguments& arguments,
+                            const std::vector<KernelFile>& files,
+                            const Device& device,
+                            const Node* node,
+                            Remarks& left_out) {
+  const int folds = folds_of(arguments);
+  std::vector<Fitted> all;
+  std::set<std::string> others;
+  for (KernelGroup& group : group_kernels(files)) {
+    if ((arguments.has("--engine") && arguments.one("--engine") != group.engine) ||
+        (arguments.has("--dtype") && arguments.one("--dtype") != group.format)) {
+      others.insert(group.engine + " in " + group.format);
+      continue;
+    }
+    if (group.kind != KernelKind::gemm && group.rows.size() < fewest_kernels(group.kind)) {
+      left_out.push_back(group_name(group) + ": " + std::to_string(group.rows.size()) + " kernels are too few to fit");
+      continue;
+    }
+    const bool probe_only = arguments.has("--probe-shapes");
+    if (!group.rows.empty()) {
+      all.push_back({{std::move(group), {}, {}, probe_only ? 0 : folds}, {}, probe_only});
+    }
+  }
+  for (Fitted& f : all) {
+    f.problem = curve_problem(f.group, device, node);
+    if (f.probe_only) {
+      const std::vector<std::size_t> probes = probe_kernels(f.group);
+      if (probes.empty()) {
+        throw ConfigError{group_name(f.group) + ": none of the kernels has a shape of the probe"};
+      }
+      f.fit = fit_curve(f.problem, 0, probes);
+    } else {
+      f.fit = fit_curve(f.problem, f.folds);
+    }
+    f.outside = errors_outside(f, device);
+  }
+  for (const KernelFile& file : files) {
+    if (file.below_noise > 0) {
+      left_out.push_back(file.path + ": " + std::to_string(file.below_noise) +
+                         " passes measured as a difference that came out as zero, below its noise");
+    }
+  }
+  if (all.empty()) {
+    std::string asked;
+    for (const std::string_view option : {"--engine", "--dtype"}) {
+      asked += arguments.has(option) ? " " + std::string{option} + " " + quoted(arguments.one(option)) : "";
+    }
+    std::string rows;
+    for (const std::string& other : others) {
+      rows += (rows.empty() ? "; the files have " : ", ") + other;
+    }
+    throw ConfigError{"no kernel is left to fit" + (asked.empty() ? std::string{} : " with" + asked) + rows};
+  }
+  return all;
+}
+
+}  // namespace
+
+Outcome fit_kernels(const Arguments& arguments) {
+  const Catalog catalog = Catalog::standard();
+  const Device& device = catalog.device(arguments.one("--gpu"));
+  const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind_of(arguments));
+  Remarks left_out;
+  const std::vector<Fitted> all = fit_all(arguments, files, device, catalog.reference_node(device), left_out);
+  const std::string format = arguments.one("--format", "text");
+  if (format == "json") {
+    JsonWriter json;
+    json.begin_object();
+    json.member("schema", "headroom.fit/1");
+    json.member("gpu", device.id);
+    json.key("curves");
+    json.begin_array();
+    for (const Fitted& f : all) {
+      json_of(json, f);
+    }
+    json.end_array();
+    json.key("left_out");
+    json.begin_array();
+    for (const std::string& remark : left_out) {
+      json.text(remark);
+    }
+    json.end_array();
+    json.end_object();
+    return {json.take(), "", 0};
+  }
+  std::string text = format == "toml" ? "schema = 1\nid = \"" + device.id + "\"\n" : "";
+  for (const Fitted& f : all) {
+    text += format == "toml" ? "\n" + curve_toml(f, arguments.one("--source", "own kernels"), today()) : text_of(f);
+  }
+  for (const std::string& remark : left_out) {
+    text += (format == "toml" ? "# left out: " : "left out: ") + remark + "\n";
+  }
+  return {text, "", 0};
+}
+
+}  // namespace headroom::cli

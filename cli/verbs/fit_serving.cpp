@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/stacks/fit_serving.hpp>
+#include <headroom/calibrate/stacks/serving_files.hpp>
+#include <headroom/cli/frame/table.hpp>
+#include <headroom/cli/verbs/fit_serving.hpp>
+#include <headroom/core/printable.hpp>
+#include <headroom/core/statistics.hpp>
+
+#include <cmath>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::cli {
+namespace {
+
+/// Deviation over the prior's, from where on a number is the prior's rather than the rows'.
+constexpr double leans = 0.6;
+
+std::string percent(double fraction) {
+  return std::isfinite(fraction) ? format_number(100.0 * fraction, 3) : "-";
+}
+
+std::string numbers_text(const ServingFit& fit) {
+  Table table{{"number", "was", "fitted", "+- %", "expected near", "remark"}};
+  table.left(4);
+  table.left(5);
+  for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
+    const ServingKnob& k = fit.knobs[i];
+    const std::string remark = fit.result.at_bound[i]            ? "at its bound"
+                               : fit.result.narrowing[i] > 0.9   ? "prior: the rows do not tell it"
+                               : fit.result.narrowing[i] > leans ? "leans on its prior"
+                                                                 : "";
+    table.row({k.name(), serving_value_text(k, k.value), serving_value_text(k, fit.values[i]),
+               percent(std::expm1(fit.result.deviation[i])),
+               k.parent < 0 ? serving_value_text(k, k.centre) : fit.knobs[static_cast<std::size_t>(k.parent)].name(),
+               remark});
+  }
+  return table.text(0);
+}
+
+struct Errors {
+  std::vector<double> before, fitted, left_out, bias;
+};
+
+std::string summary(const std::vector<double>& errors) {
+  return errors.empty() ? "-" : percent(mean(errors)) + " / " + percent(median(errors));
+}
+
+/// Every source, stack, metric and kind of network: fitted, and with the source left out.
+std::string groups_text(const ServingFit& fit) {
+  std::map<std::array<std::string, 4>, Errors> groups;
+  for (const FittedServingRun& run : fit.runs) {
+    Errors& e = groups[{run.row->source, run.stack, run.row->metric, run.experts ? "experts" : "dense"}];
+    e.before.push_back(std::abs(std::expm1(run.before)));
+    e.fitted.push_back(std::abs(std::expm1(run.fitted)));
+    e.bias.push_back(std::expm1(run.fitted));
+    if (std::isfinite(run.left_out)) {
+      e.left_out.push_back(std::abs(std::expm1(run.left_out)));
+    }
+  }
+  Table table{{"source", "stack", "metric", "kind", "rows", "before: mape / median %", "fitted", "bias", "left out"}};
+  for (const std::size_t column : {1, 2, 3}) {
+    table.left(column);
+  }
+  for (const auto& [key, e] : groups) {
+    table.row({key[0], key[1], key[2], key[3], std::to_string(e.fitted.size()), summary(e.before), summary(e.fitted),
+               percent(median(e.bias)), summary(e.left_out)});
+  }
+  return table.text(0);
+}
+
+/// ConfigError for names that no number has.
+void check_only(const std::vector<std::string>& only) {
+  const std::vector<ServingKnob> knobs = serving_knobs();
+  std::set<std::string> names;
+  for (const ServingKnob& knob : knobs) {
+    names.insert(knob.id);
+    names.insert(knob.name());
+  }
+  const std::vector<std::string_view> known{names.begin(), names.end()};
+  Diagnostics diagnostics;
+  for (const std::string& name : only) {
+    if (!names.contains(name)) {
+      diagnostics.add("", {},
+                      "--only " + quoted(name) + " is neither a stack nor a number of one" + suggestion(name, known));
+    }
+  }
+  diagnostics.throw_if_any();
+}
+
+}  // namespace
+
+Outcome fit_serving_times(const Arguments& arguments, const std::vector<RunFile>& files) {
+  ServingFitOptions options;
+  options.leave_one_out = !arguments.has("--no-left-out");
+  options.only = arguments.many("--only");
+  check_only(options.only);
+  const Sources sources = Sources::standard();
+  const ServingFit fit = fit_serving(files, sources, options, [](std::string_view what) {
+    std::cerr << "headroom: " << headroom::shown(what) << "\n";
+  });
+  Outcome outcome;
+  outcome.out = numbers_text(fit) + "\n" + groups_text(fit) + "\n" + std::to_string(fit.runs.size()) +
+                " rows fitted in " + std::to_string(fit.result.iterations) + " iterations\n";
+  if (arguments.has("--write")) {
+    for (const std::string& file : write_serving_files(fit, arguments.one("--write"))) {
+      outcome.err += "headroom: wrote " + file + "\n";
+    }
+  }
+  return outcome;
+}
+
+}  // namespace headroom::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom fit --stack serving`: measured serving rows in, the numbers behind an iteration out.
+#pragma once
+
+#include <headroom/cli/frame/verb.hpp>
+#include <headroom/scenarios/validation/run_row.hpp>
+
+#include <vector>
+
+namespace headroom::cli {
+
+[[nodiscard]] Outcome fit_serving_times(const Arguments& arguments, const std::vector<RunFile>& files);
+
+}  // namespace headroom::cli

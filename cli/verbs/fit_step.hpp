@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom fit --stack NAME|all RUNS.csv`: measured training runs in, the numbers behind a step out.
+#pragma once
+
+#include <headroom/cli/frame/verb.hpp>
+#include <headroom/scenarios/validation/run_row.hpp>
+
+#include <vector>
+
+namespace headroom::cli {
+
+[[nodiscard]] Outcome fit_training(const Arguments& arguments, const std::vector<RunFile>& files);
+
+}  // namespace headroom::cli

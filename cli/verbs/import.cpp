@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom import`: a launch file of another program as a scenario, results of another benchmark as samples.
+#include <headroom/calibrate/import/import_samples.hpp>
+#include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/verb.hpp>
+#include <headroom/core/config_reader.hpp>
+#include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/launch/launch.hpp>
+
+#include <algorithm>
+
+namespace headroom::cli {
+namespace {
+
+/// What a launch file may leave out, as an option: another spelling of a scenario key.
+struct ImportOption {
+  std::string_view option, key;
+};
+constexpr std::array keys{
+    ImportOption{"--model", "model"},
+    ImportOption{"--gpu", "hardware.gpu"},
+    ImportOption{"--gpus", "hardware.gpus"},
+    ImportOption{"--node", "hardware.node"},
+    ImportOption{"--seq-len", "training.seq_len"},
+    ImportOption{"--global-batch", "training.global_batch"},
+    ImportOption{"--precision", "training.precision"},
+    ImportOption{"--tokens", "training.tokens"},
+    ImportOption{"--software", "training.software"},
+    ImportOption{"--isl", "serving.isl"},
+    ImportOption{"--osl", "serving.osl"},
+    ImportOption{"--concurrency", "serving.concurrency"},
+    ImportOption{"--weights", "serving.weights"},
+};
+
+enum class Asks : std::uint8_t { training, serving, samples };
+constexpr std::array forms{
+    Form{"a training launch as a scenario", "a training launch"},
+    Form{"a serving launch as a scenario", "a serving launch"},
+    Form{"results of a benchmark as samples", "--from nccl-tests, rccl-tests, nvbandwidth, mixbench or nvidia-smi"},
+};
+
+constexpr std::array options{
+    Option{"--from", OptionKind::one,
+           "megatron|nemo|torchtitan|deepspeed|torchrun|slurm|vllm|sglang|nccl-tests|rccl-tests|nvbandwidth|mixbench|"
+           "nvidia-smi",
+           "the file's form; default: the launch file that its text looks like"},
+    Option{"--model", OptionKind::one, "ID", "model preset or config.json; numbers of the file must agree with it"}.of(
+        Asks::training, Asks::serving),
+    Option{"--gpu", OptionKind::one, "ID", "SKU of the catalog, which no launch file names"}.of(Asks::training,
+                                                                                                Asks::serving),
+    Option{"--gpus", OptionKind::one, "N", "number of GPUs, where no launch line says it"}.of(Asks::training,
+                                                                                              Asks::serving),
+    Option{"--node", OptionKind::one, "ID", "node type; default the SKU's reference node"}.of(Asks::training,
+                                                                                              Asks::serving),
+    Option{"--seq-len", OptionKind::one, "TOKENS", "tokens per sequence"}.of(Asks::training),
+    Option{"--global-batch", OptionKind::one, "N", "sequences per step"}.of(Asks::training),
+    Option{"--precision", OptionKind::one, "NAME", "fp32 tf32 fp16 bf16 fp8 mxfp8 nvfp4"}.of(Asks::training),
+    Option{"--tokens", OptionKind::one, "N", "tokens of the whole run, e.g. 15e12"}.of(Asks::training),
+    Option{"--software", OptionKind::one, "ID", "training software, where it is another than the form's own"}.of(
+        Asks::training),
+    Option{"--isl", OptionKind::one, "TOKENS", "serving: input tokens, which a launch line without its benchmark lacks"}
+        .of(Asks::serving),
+    Option{"--osl", OptionKind::one, "TOKENS", "serving: output tokens"}.of(Asks::serving),
+    Option{"--concurrency", OptionKind::one, "N", "serving: requests in flight"}.of(Asks::serving),
+    Option{"--weights", OptionKind::one, "NAME", "serving: format of the weights, which only the checkpoint says"}.of(
+        Asks::serving),
+    Option{"--set", OptionKind::many, "KEY=VALUE", "state any key of the scenario; wins over the file; repeats"}.of(
+        Asks::training, Asks::serving),
+    Option{"--ignore-unknown", OptionKind::flag, "", "list unknown flags as ignored instead of refusing them"}.of(
+        Asks::training, Asks::serving),
+    Option{"--output", OptionKind::one, "SCENARIO.toml", "write the scenario to a file, whole or not at all"}.that(
+        FileUse::writes),
+};
+
+ImportRequest request_of(const Arguments& arguments) {
+  ImportRequest request;
+  if (arguments.has("--from")) {
+    const auto found = std::find(launch_form_names.begin(), launch_form_names.end(), arguments.one("--from"));
+    request.from = static_cast<LaunchForm>(found - launch_form_names.begin());
+  }
+  for (const ImportOption& option : keys) {
+    if (arguments.has(option.option)) {
+      request.assignments.push_back(std::string{option.key} + "=" + arguments.one(option.option));
+    }
+  }
+  for (const std::string& assignment : arguments.many("--set")) {
+    request.assignments.push_back(assignment);
+  }
+  request.ignore_unknown = arguments.has("--ignore-unknown");
+  return request;
+}
+
+std::string lines_of(const std::vector<std::string>& remarks) {
+  std::string text;
+  for (const std::string& remark : remarks) {
+    text += remark + "\n";
+  }
+  return text;
+}
+
+Outcome delivered(const Arguments& arguments, const std::string& text, const std::vector<std::string>& remarks) {
+  if (arguments.has("--output")) {
+    write_whole_file(arguments.one("--output"), text);
+    return {"", lines_of(remarks), 0};
+  }
+  return {text, lines_of(remarks), 0};
+}
+
+/// Results of a benchmark as samples; nullopt for a launch file.
+std::optional<ImportedSamples> samples_of(const Arguments& arguments, const std::string& file) {
+  const auto found = std::find(sample_form_names.begin(), sample_form_names.end(), arguments.one("--from"));
+  if (found == sample_form_names.end()) {
+    return std::nullopt;
+  }
+  require_form(import_verb, Asks::samples, arguments);
+  return import_samples(static_cast<SampleForm>(found - sample_form_names.begin()), read_file(file).text, file);
+}
+
+Outcome run(const Arguments& arguments) {
+  const std::vector<std::string> files = arguments.many("");
+  if (files.empty()) {
+    throw ConfigError{"name a launch file, e.g. 'headroom import train.sbatch --gpu h100-sxm-80gb'"};
+  }
+  if (const std::optional<ImportedSamples> samples = samples_of(arguments, files.front())) {
+    return delivered(arguments, samples->text, samples->remarks);
+  }
+  const ConfigSource source = read_file(files.front());
+  const ImportRequest request = request_of(arguments);
+  if (const std::optional<LaunchForm> form = request.from ? request.from : form_of(source.text)) {
+    require_form(import_verb, serves(*form) ? Asks::serving : Asks::training, arguments);
+  }
+  if (arguments.has("--model")) {
+    refuse_overwrite(import_verb, arguments, arguments.one("--model"), "which --model may name");
+  }
+  const Sources sources = Sources::standard();
+  const ImportedLaunch launch = import_launch(source, request, sources);
+  return delivered(arguments, launch.toml, launch.remarks);
+}
+
+constexpr std::string_view examples =
+    "  headroom import train.sbatch --gpu h100-sxm-80gb -o scenario.toml\n"
+    "  headroom import ds_config.json --model llama3-8b --gpu a100-sxm-80gb --gpus 64 --seq-len 4096\n"
+    "  headroom import job.toml --from torchtitan --gpu h100-sxm-80gb --gpus 128\n"
+    "  headroom import serve.sh --gpu h100-sxm-80gb --isl 2048 --osl 256 --concurrency 64 --weights bf16\n"
+    "  headroom import all_reduce.log --from nccl-tests -o nccl.csv\n";
+
+}  // namespace
+
+const Verb import_verb{"import", "a launch file of another program as a scenario, a benchmark's results as samples",
+                       "FILE",   1,
+                       options,  examples,
+                       run,      nullptr,
+                       forms};
+
+}  // namespace headroom::cli

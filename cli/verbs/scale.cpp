@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom scale`: a training scenario at a series of GPU counts, or a measured speed-up explained.
+#include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/scenario_options.hpp>
+#include <headroom/cli/render/plan/render_scaling.hpp>
+#include <headroom/cli/report/page.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace headroom::cli {
+namespace {
+
+enum class Asks : std::uint8_t { series, rows, speedup };
+constexpr std::array forms{
+    Form{"a series of counts", "a series of counts", "text|json|html"},
+    Form{"the rows of a series (--format csv)", "a series of counts", "csv"},
+    Form{"a measured speed-up", "--measured-speedup X", "text|json"},
+};
+
+constexpr std::array options{
+    Option{"--from", OptionKind::one, "N", "first GPU count; default the scenario's, halved as far as replicas allow"}
+        .of(Asks::series, Asks::rows),
+    Option{"--to", OptionKind::one, "N", "counts double up to this; default eight times the scenario's"}.of(
+        Asks::series, Asks::rows),
+    Option{"--strong", OptionKind::flag, "", "the global batch stays (default)"}.of(Asks::series, Asks::rows),
+    Option{"--weak", OptionKind::flag, "", "the global batch grows with the GPUs"}.of(Asks::series, Asks::rows),
+    Option{"--threshold", OptionKind::one, "SHARE", "marginal efficiency that makes more GPUs worth it; default 50 %"}
+        .of(Asks::series),
+    Option{"--budget", OptionKind::one, "MONEY", "\"1 M$\" for the whole run, or \"500 $/h\": the most useful GPUs"}.of(
+        Asks::series),
+    Option{"--cluster", OptionKind::one, "ID", "a cluster of the catalog, for its tiers and transport"},
+    Option{"--measured-speedup", OptionKind::one, "X", "explain a measured speed-up, e.g. 3x; needs --at"}.of(
+        Asks::speedup),
+    Option{"--at", OptionKind::one, "N", "GPUs of the measured speed-up"}.of(Asks::speedup),
+    Option{"--over", OptionKind::one, "N", "GPUs that it is measured against; default 1"}.of(Asks::speedup),
+    Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=4; repeats"},
+    Option{"--format", OptionKind::one, "text|json|csv|html",
+           "text (default), json with raw SI, csv (a row a count), html: one file with charts"},
+};
+
+Scenario read(const Arguments& arguments, const Sources& sources) {
+  const std::vector<std::string> files = arguments.many("");
+  if (files.empty()) {
+    throw ConfigError{"name a scenario file (see 'headroom scale --help')"};
+  }
+  std::vector<std::string> overrides;
+  if (arguments.has("--cluster")) {
+    overrides.push_back("hardware.cluster=" + arguments.one("--cluster"));
+  }
+  for (const std::string& assignment : arguments.many("--set")) {
+    overrides.push_back(assignment);
+  }
+  return scenario_of(scale_verb, arguments, files.front(), overrides, sources);
+}
+
+/// Money for the run, or by the hour: the unit tells.
+scaling::Budget budget_of(const Arguments& arguments, Diagnostics& diagnostics) {
+  scaling::Budget budget;
+  if (arguments.one("--budget").find('/') != std::string::npos) {
+    budget.rate = quantity_option<DollarsPerSecond>(arguments, "--budget", diagnostics);
+  } else {
+    budget.run = quantity_option<Dollars>(arguments, "--budget", diagnostics);
+  }
+  return budget;
+}
+
+scaling::Request request_of(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  scaling::Request request;
+  request.from = integer_option(arguments, "--from", diagnostics);
+  request.to = integer_option(arguments, "--to", diagnostics);
+  const bool strong = arguments.has("--strong");
+  request.kind = arguments.has("--weak") ? scaling::Kind::weak : scaling::Kind::strong;
+  if (arguments.has("--weak") && strong) {
+    diagnostics.add("", {}, "--weak and --strong: the global batch grows or stays; give one of them");
+  }
+  request.least = number_option(arguments, "--threshold", diagnostics).value_or(request.least);
+  request.budget = budget_of(arguments, diagnostics);
+  add_idle_options(scale_verb, arguments.one("--format") == "csv" ? Asks::rows : Asks::series, arguments, diagnostics);
+  diagnostics.throw_if_any();
+  return request;
+}
+
+scaling::MeasuredSpeedup measured_of(const Arguments& arguments) {
+  Diagnostics diagnostics;
+  scaling::MeasuredSpeedup measured;
+  measured.speedup = number_option(arguments, "--measured-speedup", diagnostics, "x").value_or(1.0);
+  if (!arguments.has("--at")) {
+    diagnostics.add("", {}, "--measured-speedup needs --at, the GPUs that it was measured on");
+  }
+  measured.gpus = integer_option(arguments, "--at", diagnostics).value_or(2);
+  measured.of = integer_option(arguments, "--over", diagnostics).value_or(1);
+  add_idle_options(scale_verb, Asks::speedup, arguments, diagnostics);
+  diagnostics.throw_if_any();
+  return measured;
+}
+
+Outcome explain(const Arguments& arguments, const Sources& sources) {
+  const scaling::MeasuredSpeedup measured = measured_of(arguments);
+  const Scenario scenario = read(arguments, sources);
+  const scaling::SpeedupAnswer answer = scaling::explain_speedup(scenario, measured);
+  const bool json = arguments.one("--format", "text") == "json";
+  return {json ? speedup_json(scenario, answer) : speedup_text(scenario, answer), "", answer.base.feasible() ? 0 : 1};
+}
+
+Outcome run_scale(const Arguments& arguments) {
+  const Sources sources = Sources::standard();
+  if (arguments.has("--measured-speedup")) {
+    return explain(arguments, sources);
+  }
+  const scaling::Request request = request_of(arguments);
+  if (arguments.one("--format") == "html") {
+    report::require_charts();
+  }
+  const Scenario scenario = read(arguments, sources);
+  const scaling::Curve curve = scaling::scaling_curve(scenario, request);
+  const std::string format = arguments.one("--format", "text");
+  return {format == "json"   ? scaling_json(scenario, curve)
+          : format == "csv"  ? scaling_csv(curve)
+          : format == "html" ? report::page(report::one_document("scaling", scaling_json(scenario, curve)))
+                             : scaling_text(scenario, curve),
+          "", curve.good() ? 0 : 1};
+}
+
+constexpr std::string_view examples =
+    "  headroom scale scenarios/train/llama3-70b-512xh100.toml --to 4096\n"
+    "  headroom scale scenarios/train/llama3-70b-512xh100.toml --weak --cluster dgx-superpod-h100\n"
+    "  headroom scale scenarios/train/llama3-70b-512xh100.toml --budget '15 M$'\n"
+    "  headroom scale scenarios/train/llama2-7b-8xa100.toml --measured-speedup 3x --at 8\n";
+
+}  // namespace
+
+const Verb scale_verb{"scale",
+                      "a training scenario at a series of GPU counts: efficiency, cost, where to stop",
+                      "SCENARIO.toml",
+                      1,
+                      options,
+                      examples,
+                      run_scale,
+                      nullptr,
+                      forms};
+
+}  // namespace headroom::cli

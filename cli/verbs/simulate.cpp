@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// `headroom simulate`: requests that come when they come, answered by a fleet as it is.
+#include <headroom/cli/evidence/evidence.hpp>
+#include <headroom/cli/frame/scenario_options.hpp>
+#include <headroom/cli/frame/verb.hpp>
+#include <headroom/cli/render/plan/render_simulation.hpp>
+#include <headroom/cli/report/page.hpp>
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/whole_file.hpp>
+#include <headroom/model/serve/simulation/simulation_trace.hpp>
+#include <headroom/scenarios/serving/simulated_serving.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+constexpr std::array options{
+    Option{"--rate", OptionKind::one, "RATE",
+           "requests per second of all classes together, e.g. '12 req/s' or 12; default traffic.rate"},
+    Option{"--requests", OptionKind::one, "N", "requests to simulate; default traffic.requests"},
+    Option{"--seed", OptionKind::one, "N", "another draw of the same traffic; default traffic.seed"},
+    Option{"--replicas", OptionKind::one, "N", "replicas of the fleet; default fleet.replicas"},
+    Option{"--set", OptionKind::many, "KEY=VALUE", "override any key of the scenario, e.g. strategy.tp=8; repeats"},
+    Option{"--trace", OptionKind::one, "FILE", "iterations and requests after the warm-up as a trace for Perfetto"}
+        .that(FileUse::writes),
+    Option{"--request-log", OptionKind::one, "FILE.csv", "the times of each request, a row each"}.that(FileUse::writes),
+    Option{"--format", OptionKind::one, "text|json|html",
+           "text for people (default), json with raw SI, html: one file with charts; see -o"},
+};
+
+/// An option that is another spelling of a scenario key.
+struct KeyOption {
+  std::string_view option, key;
+};
+constexpr std::array key_options{KeyOption{"--requests", "traffic.requests"}, KeyOption{"--seed", "traffic.seed"},
+                                 KeyOption{"--replicas", "fleet.replicas"}};
+
+std::vector<std::string> overrides_of(const Arguments& arguments) {
+  std::vector<std::string> overrides;
+  for (const KeyOption& option : key_options) {
+    if (arguments.has(option.option)) {
+      overrides.push_back(std::string{option.key} + "=" + arguments.one(option.option));
+    }
+  }
+  for (const std::string& assignment : arguments.many("--set")) {
+    overrides.push_back(assignment);
+  }
+  return overrides;
+}
+
+/// "--replicas 0" instead of "--set fleet.replicas=0".
+ConfigError in_option_words(const ConfigError& error, const Arguments& arguments) {
+  std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
+  for (Diagnostic& diagnostic : diagnostics) {
+    for (const KeyOption& option : key_options) {
+      const std::string value = arguments.one(option.option);
+      if (arguments.has(option.option) && diagnostic.file == "--set " + std::string{option.key} + "=" + value) {
+        diagnostic.file = std::string{option.option} + " " + value;
+      }
+    }
+  }
+  return ConfigError{diagnostics, error.untold()};
+}
+
+/// The rate of --rate; a bare number is in requests per second.
+std::optional<Hertz> rate_of(const Arguments& arguments) {
+  if (!arguments.has("--rate")) {
+    return std::nullopt;
+  }
+  const std::string typed = arguments.one("--rate");
+  const bool bare = !typed.empty() && std::none_of(typed.begin(), typed.end(), [](unsigned char c) {
+    return std::isalpha(c) != 0 && c != 'e' && c != 'E';
+  }) && typed.find('/') == std::string::npos;
+  const std::variant<double, TextError> parsed = parse_quantity(bare ? typed + " req/s" : typed, dimension_of<Hertz>);
+  if (std::holds_alternative<TextError>(parsed)) {
+    throw ConfigError{"--rate " + quoted(typed) + " is no rate of requests; give e.g. '12 req/s'"};
+  }
+  const Hertz rate{std::get<double>(parsed)};
+  if (!(rate > Hertz{}) || rate > ServingTraffic::most_rate) {
+    throw ConfigError{"--rate " + quoted(typed) + " must be above 0 and at most " +
+                      format_count(ServingTraffic::most_rate.raw()) +
+                      " req/s; to see the most that the fleet answers, read 'saturates at'"};
+  }
+  return rate;
+}
+
+Scenario read(const std::string& file, const Arguments& arguments, const Sources& sources) {
+  try {
+    return scenario_of(simulate_verb, arguments, file, overrides_of(arguments), sources);
+  } catch (const ConfigError& error) {
+    throw in_option_words(error, arguments);
+  }
+}
+
+const ServeScenario& serving(const Scenario& scenario, const std::string& file) {
+  const auto* const serve = std::get_if<ServeScenario>(&scenario.question);
+  if (serve == nullptr) {
+    throw ConfigError{"'headroom simulate' serves requests; " + quoted(file) + " trains: 'headroom plan' answers it"};
+  }
+  return *serve;
+}
+
+std::string count(std::int64_t value) {
+  return format_count(static_cast<double>(value));
+}
+
+/// What is in the trace and what is not.
+std::string trace_remark(const std::string& file, const SimulationRecord& record, const ServingSimulation& s) {
+  const auto all = static_cast<std::int64_t>(s.load.requests.size());
+  return file + ": " + count(record.iterations()) + " of " + count(record.iterations() + record.iterations_left_out()) +
+         " iterations and " + count(record.recorded_requests()) + " of " + count(all) + " requests, from request " +
+         count(s.warm_up) + " on; open it at https://ui.perfetto.dev\n";
+}
+
+Outcome run(const Arguments& arguments) {
+  const std::vector<std::string> files = arguments.many("");
+  if (files.empty()) {
+    throw ConfigError{"name a scenario, e.g. 'headroom simulate scenarios/serve/llama3-70b-traffic.toml'"};
+  }
+  const std::optional<Hertz> rate = rate_of(arguments);
+  const std::string format = arguments.one("--format", "text");
+  if (format == "html") {
+    report::require_charts();
+  }
+  const Sources sources = Sources::standard();
+  Scenario scenario = read(files.front(), arguments, sources);
+  const ServeScenario& serve = serving(scenario, files.front());
+  double factor = 1.0;
+  if (rate && serve.traffic) {
+    factor = *rate / serve.traffic->rate();
+    if (const std::string few = serve.traffic->too_few(factor); !few.empty()) {
+      throw ConfigError{"--rate " + quoted(arguments.one("--rate")) + ": " + few};
+    }
+    scenario.assumptions.push_back("--rate " + arguments.one("--rate") + ": all classes at " + format_number(factor) +
+                                   " times their rates");
+  }
+  std::optional<SimulationRecord> record;
+  if (arguments.has("--trace") && serve.traffic) {
+    record.emplace(RecordLimits{.first_request = warm_up_of(serve.traffic->requests)});
+  }
+  const ServingSimulation simulation = simulate_serving(serve, scenario.money, factor, record ? &*record : nullptr);
+  Outcome outcome;
+  if (record) {
+    write_whole_file(arguments.one("--trace"), simulation_trace(*record, simulation.load));
+    outcome.err += trace_remark(arguments.one("--trace"), *record, simulation);
+  }
+  if (arguments.has("--request-log")) {
+    write_whole_file(arguments.one("--request-log"), request_log(simulation));
+  }
+  outcome.out = format == "json"   ? simulation_json(scenario, simulation)
+                : format == "html" ? report::page(report::simulation_documents(scenario, simulation))
+                                   : simulation_text(scenario, simulation);
+  outcome.code = simulation.good() ? 0 : 1;
+  return outcome;
+}
+
+constexpr std::string_view examples =
+    "  headroom simulate scenarios/serve/llama3-70b-traffic.toml\n"
+    "  headroom simulate scenarios/serve/llama3-70b-traffic.toml --rate 20 --replicas 4\n"
+    "  headroom simulate scenarios/serve/llama3-70b-traffic.toml --set slo.ttft_p99='2 s' --format json\n"
+    "  headroom simulate scenarios/serve/llama3-70b-traffic.toml --format html -o report.html\n"
+    "  headroom simulate scenarios/serve/llama3-70b-traffic.toml --trace fleet.json --request-log requests.csv\n";
+
+}  // namespace
+
+const Verb simulate_verb{"simulate",
+                         "requests as they come, on a fleet as it is: tails, promises, cost",
+                         "SCENARIO.toml",
+                         1,
+                         options,
+                         examples,
+                         run};
+
+}  // namespace headroom::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
+#include <headroom/core/quantity_text.hpp>
+
+#include <cmath>
+
+namespace headroom {
+
+std::string percent_number(double share, int digits) {
+  return std::isfinite(share) ? format_number(100.0 * share, digits) : "-";
+}
+
+std::string percent(double share, int digits) {
+  return std::isfinite(share) ? percent_number(share, digits) + " %" : "-";
+}
+
+std::string counted(std::int64_t count, std::string_view noun, std::string_view plural) {
+  std::string text = std::to_string(count) + " ";
+  if (count == 1) {
+    return text.append(noun);
+  }
+  return plural.empty() ? text.append(noun) + "s" : text.append(plural);
+}
+
+std::string joined(std::span<const std::string> parts, std::string_view between) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (&part != &parts.front()) {
+      text += between;
+    }
+    text += part;
+  }
+  return text;
+}
+
+}  // namespace headroom

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and lists as sentences hold them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headroom {
+
+/// 0.123 as "12.3"; "-" where there is no number (NaN, infinite).
+[[nodiscard]] std::string percent_number(double share, int digits = 3);
+/// 0.123 as "12.3 %"; "-" where there is no number.
+[[nodiscard]] std::string percent(double share, int digits = 3);
+
+/// "1 replica", "2 replicas"; `plural` where an s does not make it: "2 batches".
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun, std::string_view plural = {});
+
+/// The parts in their order with `between` them.
+[[nodiscard]] std::string joined(std::span<const std::string> parts, std::string_view between = ", ");
+
+}  // namespace headroom

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Physics checks on catalog entries: what a wrong datasheet cell looks like.
+#pragma once
+
+#include <headroom/hardware/catalog/catalog.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+struct LintFinding {
+  std::string check;
+  Diagnostic place;
+  std::string excused;  ///< the reason of the entry's lint_exception; empty: a failure
+};
+
+struct LintCheck {
+  std::string_view name;
+  std::string_view rule;  ///< one sentence, for `headroom catalog lint --help` and the manual
+};
+/// All checks, in the order they run.
+[[nodiscard]] std::span<const LintCheck> lint_checks() noexcept;
+
+[[nodiscard]] std::vector<LintFinding> lint_device(const Device& device);
+[[nodiscard]] std::vector<LintFinding> lint_node(const Node& node, const Catalog& catalog);
+[[nodiscard]] std::vector<LintFinding> lint_cluster(const Cluster& cluster, const Catalog& catalog);
+[[nodiscard]] std::vector<LintFinding> lint_prices(const PriceList& prices, const Catalog& catalog);
+/// Every entry of the catalog, entries that do not parse included (check "readable").
+[[nodiscard]] std::vector<LintFinding> lint_catalog(const Catalog& catalog);
+
+}  // namespace headroom

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every fitted kernel curve has in common: named parameters with priors, the device under it, operand formats.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+#include <headroom/hardware/catalog/device.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+namespace headroom {
+
+enum class CurveUnit : std::uint8_t {
+  share,    ///< of a datasheet value, or any other pure number
+  seconds,  ///< held in seconds, written as "2.5 us"
+  bytes,    ///< written as "512 KiB"
+};
+
+/// One parameter of a curve: positive, with a log-normal prior that holds it where the data cannot.
+struct CurveParameter {
+  std::string_view name;
+  CurveUnit unit = CurveUnit::share;
+  double prior = 1.0;
+  double width = 0.0;  ///< standard deviation of the prior in log space; 0: free between the bounds
+  double low = 0.0;
+  double high = 0.0;
+};
+
+/// The datasheet under a curve, for one arithmetic rate.
+struct KernelDevice {
+  FlopsPerSecond peak{};  ///< dense
+  BytesPerSecond bandwidth{};
+  double units = 1.0;  ///< streaming multiprocessors
+  Bytes l2{};
+};
+
+/// Where a kernel finds its operands. A benchmark that repeats one shape finds part of them in L2; a model's step,
+/// which reads all its weights once, does not.
+enum class Residency : std::uint8_t { memory, benchmark };
+
+/// Two powers whose norms need roots alone: (a^3 + b^3)^(1/3) and (a^4 + b^4 + c^4)^(1/4). Both lie between the
+/// larger of their arguments (a perfect overlap) and the sum (none).
+[[nodiscard]] inline double norm3(double a, double b) noexcept {
+  return std::cbrt(a * a * a + b * b * b);
+}
+[[nodiscard]] inline double norm4(double a, double b, double c) noexcept {
+  const double a2 = a * a;
+  const double b2 = b * b;
+  const double c2 = c * c;
+  return std::sqrt(std::sqrt(a2 * a2 + b2 * b2 + c2 * c2));
+}
+
+}  // namespace headroom

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/estimate/number_format.hpp>
+#include <headroom/model/serve/engine/engine_kernels.hpp>
+#include <headroom/model/serve/fixed_load/serving_times.hpp>
+#include <headroom/model/serve/replica/least_iteration.hpp>
+#include <headroom/model/serve/replica/replica_formats.hpp>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <optional>
+
+namespace headroom {
+namespace {
+
+struct TermText {
+  std::string_view formula, reference;
+};
+constexpr std::array<TermText, iteration_term_count> term_texts{
+    TermText{"sum of GEMMs (m, n / tp, k)", "docs/op-model.md; Hong and Kung 1981"},
+    TermText{"two grouped GEMMs over the experts met", "docs/op-model.md"},
+    TermText{"keys and values read, one query a sequence", "Dao et al. 2023, Flash-Decoding"},
+    TermText{"tiles of queries over blocks of keys", "Dao 2023, FlashAttention-2"},
+    TermText{"2 a layer of 2 m h bytes", "docs/collectives.md; Shoeybi et al. 2019, section 3"},
+    TermText{"all-gather of tokens, reduce-scatter of results", "docs/collectives.md"},
+    TermText{"2 norms with residuals, activation", "bytes over the measured bandwidth"},
+    TermText{"h V / tp, gather, 2 passes over logits", ""},
+    TermText{"(pp - 1) (2 m h / link + 10 us)", ""},
+    TermText{"layers (layer + expert_layer), with prompts prompt_layer", "fitted; docs/serve-model.md"},
+    TermText{"step + sequence (decodes + chunks)", "fitted; docs/serve-model.md"},
+};
+
+void record(const ServingTimes& times,
+            const IterationMix& decode,
+            const ServingStack& engine,
+            const SteadyLoad& load,
+            ExplainRecorder& r) {
+  for (std::size_t i = 0; i < iteration_term_count; ++i) {
+    if (times.decode.seconds[i] > 0.0) {
+      r.line("decode: " + std::string{iteration_term_names[i]}, term_texts[i].formula, term_texts[i].reference,
+             times.decode.seconds[i], Shown::seconds,
+             {{"b", decode.decodes, Shown::count, "sequences that decode together"},
+              {"keys", decode.keys, Shown::count, "isl + osl / 2"}});
+    }
+  }
+  if (times.decode_drafting.raw() > 0.0) {
+    r.line("decode: drafting", "draft iterations of the draft model, or as stated",
+           "Leviathan et al. 2023, algorithm 1", times.decode_drafting.raw(), Shown::seconds,
+           {{"b", decode.decodes, Shown::count, "sequences that decode together"}});
+  }
+  if (decode.queries > 1.0) {
+    r.line("tokens a step", "(1 - a^(draft + 1)) / (1 - a)", "Leviathan et al. 2023, equation 1", times.step_tokens,
+           Shown::count, {{"draft", decode.queries - 1.0, Shown::count, "scenario"}});
+  }
+  r.line("prompt iteration", "the same terms of one prompt, or of its first chunk", "docs/serve-model.md",
+         times.prompt.total(), Shown::seconds, {{"tokens", std::min(load.isl, load.chunk), Shown::count, "scenario"}});
+  r.line("tpot",
+         decode.queries > 1.0 ? "T / tokens a step + interference (b - 1) / osl (T_mixed - T) isl / chunk"
+                              : "T + interference (b - 1) / osl (T_mixed - T) isl / chunk",
+         "docs/serve-model.md", times.state.tpot.raw(), Shown::seconds,
+         {{"T", times.state.decode_step.raw(), Shown::seconds, "an iteration of decodes"},
+          {"T_mixed", times.state.mixed_step.raw(), Shown::seconds, "one that carries a prompt too"},
+          {"interference", engine.time.interference, Shown::fraction, engine.time.source}});
+  r.line("ttft", "request + steps T + prompt + queue + first burst / waves",
+         "docs/serve-model.md; Kleinrock 1975, section 5.6", times.state.ttft.raw(), Shown::seconds,
+         {{"request", engine.time.request.raw(), Shown::seconds, engine.time.source},
+          {"steps", engine.time.steps, Shown::count, engine.time.source},
+          {"waves", load.waves, Shown::count, "requests sent for each in flight"}});
+  r.line("output tokens/s", "replicas c osl / (ttft + (osl - 1) tpot)", "closed loop (Little 1961)",
+         times.output_tokens_per_s, Shown::count, {{"c", load.concurrency, Shown::count, "requests of a replica"}});
+}
+
+/// Fewer requests than replicas leave some of those idle.
+double serving_replicas(const ServingWorkload& w, const ServingEstimate& memory) noexcept {
+  return std::min(real(memory.replicas), std::max(1.0, real(w.concurrency)));
+}
+
+SteadyLoad load_of_replica(const ServingWorkload& w, const ServingEstimate& memory) noexcept {
+  SteadyLoad load;
+  load.isl = real(w.isl);
+  load.osl = real(w.osl);
+  load.chunk = real(w.max_num_tokens);
+  load.groups = real(w.layout.attention_groups());
+  load.stages = real(w.layout.pp);
+  if (w.draft) {
+    load.queries = w.draft->queries();
+    load.step_tokens = w.draft->speculation.tokens_per_step();
+  }
+  load.concurrency = real(w.concurrency) / serving_replicas(w, memory);
+  load.batch = std::min(load.concurrency, real(std::max<std::int64_t>(1, memory.memory.max_sequences)));
+  load.batch = std::max(1.0, load.batch);
+  load.concurrency = std::max(load.batch, load.concurrency);
+  return load;
+}
+
+SteadyLoad one_request(SteadyLoad load) noexcept {
+  load.batch = load.concurrency = load.stages = 1.0;
+  return load;
+}
+
+}  // namespace
+
+ServingBound serving_bound(const Architecture& arch,
+                           const Device& device,
+                           const ServingWorkload& w,
+                           const ServingEstimate& memory) {
+  const LeastIteration least{arch, device, w.layout, {w.weights, activation_precision(device, w.weights), w.kv}};
+  const IterationCost step = [&](const IterationMix& mix) { return least.time(mix, ExpertsRead::expected); };
+  constexpr SteadyHabits none{Seconds{}, 0.0, 0.0, 0.0, 0.0};
+  const SteadyLoad load = load_of_replica(w, memory);
+  const SteadyState state = closed_loop(step, load, none);
+  ServingBound bound;
+  bound.prompt_alone = closed_loop(step, one_request(load), none).ttft;
+  bound.tpot = state.tpot;
+  bound.requests_per_s = serving_replicas(w, memory) * state.requests_per_s;
+  bound.output_tokens_per_s = bound.requests_per_s * load.osl;
+  IterationMix decode;
+  decode.decodes = load.batch / load.stages;
+  decode.keys = load.isl + 0.5 * load.osl;
+  decode.queries = load.queries;
+  bound.reads = least.reads(decode);
+  return bound;
+}
+
+std::string largest_terms(const IterationTerms& terms) {
+  std::array<std::size_t, iteration_term_count> order{};
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return terms.seconds[a] > terms.seconds[b]; });
+  std::string text;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double share = terms.seconds[order[i]] / terms.total();
+    text += (i == 0 ? "" : ", ") + std::string{iteration_term_names[order[i]]} + " " + format_number(100.0 * share, 2) +
+            " %";
+  }
+  return text;
+}
+
+ServingTimes serving_times(const Architecture& arch,
+                           const Device& device,
+                           const Node* node,
+                           const ServingStack& engine,
+                           const ServingWorkload& w,
+                           const ServingEstimate& memory,
+                           ExplainRecorder* recorder) {
+  const ReplicaFormats formats{w.weights, activation_precision(device, w.weights), w.kv};
+  const IterationPhysics& physics = iteration_physics();
+  const EngineKernels kernels = engine_kernels(engine, physics, engine.release);
+  const Replica replica{arch, device, node, kernels, w.layout, formats};
+  const LeastIteration least{arch, device, w.layout, formats};
+  const auto terms = [&](const IterationMix& mix) {
+    IterationTerms t = engine_terms(replica, mix, replica.terms(mix), engine.time, physics);
+    // A power cap slows iterations that multiply; those that read keep their time (docs/money.md).
+    const double clock = least.reads(mix) ? 1.0 : w.clock;
+    t[IterationTerm::products] /= clock;
+    t[IterationTerm::experts] /= clock;
+    t[IterationTerm::prefill_attention] /= clock;
+    return t;
+  };
+  std::optional<Drafting> drafting;
+  if (w.draft) {
+    drafting.emplace(*w.draft, device, node, engine.time, physics, w.layout, w.kv, w.clock);
+  }
+  const IterationCost step = [&](const IterationMix& mix) {
+    return terms(mix).total() + (drafting ? drafting->seconds(mix) : 0.0);
+  };
+  const SteadyHabits habits{engine.time.request, engine.time.steps, engine.time.burst, engine.time.interference,
+                            physics.bubble};
+  const double serving = serving_replicas(w, memory);
+  const SteadyLoad load = load_of_replica(w, memory);
+
+  ServingTimes times;
+  times.state = closed_loop(step, load, habits);
+  const SteadyLoad lone = one_request(load);
+  SteadyHabits quiet = habits;
+  quiet.burst = 0.0;
+  quiet.steps = 0.0;
+  times.prompt_alone = closed_loop(step, lone, quiet).ttft;
+  IterationMix decode;
+  decode.decodes = load.batch / load.stages;
+  decode.keys = load.isl + 0.5 * load.osl;
+  decode.queries = load.queries;
+  times.decode = terms(decode);
+  times.step_tokens = load.step_tokens;
+  IterationMix prompt;
+  prompt.chunks = prompt.ending = 1.0;
+  prompt.chunk_tokens = std::min(load.isl, load.chunk);
+  prompt.chunk_keys = prompt.chunk_tokens;
+  times.prompt = terms(prompt);
+  if (drafting) {
+    times.decode_drafting = Seconds{drafting->seconds(decode)};
+    times.prompt_drafting = Seconds{drafting->seconds(prompt)};
+  }
+  times.least_decode = Seconds{least.time(decode, ExpertsRead::expected)};
+  times.reads = least.reads(decode);
+  times.requests_per_s = serving * times.state.requests_per_s;
+  times.output_tokens_per_s = times.requests_per_s * load.osl;
+  times.sources = replica.sources();
+  if (drafting) {
+    for (const std::string& source : drafting->sources()) {
+      times.sources.push_back("draft: " + source);
+    }
+  }
+  if (recorder != nullptr) {
+    record(times, decode, engine, load, *recorder);
+  }
+  return times;
+}
+
+}  // namespace headroom

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/load/prompt_prefixes.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace headroom {
+
+PromptPrefixes PromptPrefixes::repeated(std::int64_t times, std::size_t count) const {
+  PromptPrefixes all;
+  all.id_tokens = id_tokens;
+  all.first.push_back(0);
+  const std::size_t size = first.empty() ? 0 : first.size() - 1;
+  for (std::int64_t copy = 0; copy < times; ++copy) {
+    for (std::size_t i = 0; i < size && all.first.size() <= count; ++i) {
+      for (const std::uint32_t id : of(i)) {
+        all.ids.push_back(id + static_cast<std::uint32_t>(copy) * distinct);
+      }
+      all.first.push_back(static_cast<std::uint32_t>(all.ids.size()));
+    }
+  }
+  all.distinct = static_cast<std::uint32_t>(times) * distinct;
+  return all;
+}
+
+void PrefixNumbering::add(std::int64_t prompt_tokens, std::span<const std::int64_t> hashes) {
+  const auto whole = std::min(hashes.size(), static_cast<std::size_t>(prompt_tokens / id_tokens_));
+  std::int64_t before = -1;
+  for (const std::int64_t hash : hashes.first(whole)) {
+    const auto [found, fresh] = met_.try_emplace(hash, Met{static_cast<std::uint32_t>(uses_.size()), before});
+    if (fresh) {
+      uses_.push_back(0);
+    } else if (found->second.before != before) {
+      break;
+    }
+    const std::uint32_t number = found->second.number;
+    ++uses_[number];
+    ids_.push_back(number);
+    before = number;
+  }
+  first_.push_back(static_cast<std::uint32_t>(ids_.size()));
+}
+
+PromptPrefixes PrefixNumbering::take() const {
+  constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  PromptPrefixes prefixes;
+  prefixes.id_tokens = id_tokens_;
+  std::vector<std::uint32_t> numbers(uses_.size(), none);
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    numbers[i] = uses_[i] > 1 ? prefixes.distinct++ : none;
+  }
+  prefixes.first.reserve(first_.size());
+  prefixes.first.push_back(0);
+  for (std::size_t request = 0; request + 1 < first_.size(); ++request) {
+    // Behind an id that one request alone has, all ids are its own.
+    for (std::size_t i = first_[request]; i < first_[request + 1] && numbers[ids_[i]] != none; ++i) {
+      prefixes.ids.push_back(numbers[ids_[i]]);
+    }
+    prefixes.first.push_back(static_cast<std::uint32_t>(prefixes.ids.size()));
+  }
+  return prefixes;
+}
+
+}  // namespace headroom

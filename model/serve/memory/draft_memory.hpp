@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who proposes the tokens of a speculative step (Leviathan et al. 2023), and what that holds of the memory.
+#pragma once
+
+#include <headroom/core/quantity.hpp>
+#include <headroom/hardware/catalog/device.hpp>
+#include <headroom/model/estimate/precision.hpp>
+#include <headroom/model/serve/engine/layout.hpp>
+#include <headroom/model/serve/engine/scheduler.hpp>
+#include <headroom/model/serve/memory/memory.hpp>
+#include <headroom/model/workload/architecture.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace headroom {
+
+struct DraftPlan {
+  Speculation speculation;                    ///< tokens of a step, and how many of them are accepted
+  std::string method;                         ///< as engines name it: "draft_model", "ngram"; empty: not said
+  std::shared_ptr<const Architecture> model;  ///< that drafts on the replica's GPUs; null: there is none
+  std::int64_t tp = 0;                        ///< its tensor ranks; 0: as many as the served model's
+  Precision weights = Precision::bf16;        ///< its own; its cache is held as the served model's is
+  Seconds time{};                             ///< without a model: of all drafting of a step, stated
+  /// Tokens of a sequence that a step verifies.
+  [[nodiscard]] double queries() const noexcept { return static_cast<double>(1 + speculation.draft); }
+};
+
+/// The draft's ranks in each attention group of a replica. It is no pipeline, and its experts lie on its tensor ranks.
+[[nodiscard]] ServingLayout draft_layout(const DraftPlan& plan, const ServingLayout& served) noexcept;
+
+/// Adds the draft to what a replica keeps on a GPU, of `compiled`'s engine and layout: weights and cache of a draft
+/// model; the logits of every token that is verified; and of recurrent layers a state for each token, to go back to
+/// where the rest is rejected. Precondition: check() of its layout is feasible; with a model no pipeline.
+void add_draft(const DraftPlan& plan, const Device& device, Precision kv, CompiledServingMemory& compiled);
+
+}  // namespace headroom

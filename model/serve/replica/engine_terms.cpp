@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/kernels/curve.hpp>
+#include <headroom/model/serve/replica/engine_terms.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+/// Of sequences dealt to groups, those of the group with the most.
+double of_busiest(double sequences, double groups) noexcept {
+  return sequences >= groups ? sequences / groups : std::min(sequences, 1.0);
+}
+
+}  // namespace
+
+IterationTerms engine_terms(const Replica& replica,
+                            const IterationMix& mix,
+                            IterationTerms t,
+                            const IterationStack& stack,
+                            const IterationPhysics& physics) noexcept {
+  using T = IterationTerm;
+  // What an engine spares or adds around its products hides nothing of their arithmetic.
+  t[T::products] = std::max(stack.products * t[T::products], t.sustained_products) *
+                   (replica.weight_only() ? physics.weight_only : 1.0);
+  t[T::experts] *= stack.experts * (replica.narrow_experts_wide() ? physics.weight_only : 1.0);
+  t[T::decode_attention] =
+      norm3(physics.decode_attention * t[T::decode_attention], stack.vector * t.decode_on_vector_units);
+  t[T::prefill_attention] *= physics.prefill_attention;
+  // Whatever the factors, no kernel beats its own bytes and arithmetic.
+  t[T::products] = std::max(t[T::products], t.least_products);
+  t[T::decode_attention] = std::max(t[T::decode_attention], t.least_decode);
+  t[T::prefill_attention] = std::max(t[T::prefill_attention], t.least_prefill);
+  t[T::all_reduce] *= physics.all_reduce;
+  t[T::exchange] *= replica.dispatches(mix.chunks > 0.0) ? physics.all_to_all : physics.exchange;
+  t[T::passes] *= physics.passes;
+  const double experts = replica.expert_layers() * stack.expert_layer.raw();
+  double gaps = replica.layers() * stack.layer.raw() + experts;
+  if (mix.chunks > 0.0) {
+    const double kernels = t.total();
+    const double launches = replica.layers() * std::max(stack.layer, stack.prompt_layer).raw() + experts;
+    gaps = launches - physics.overlap * std::min(kernels, launches);
+  }
+  t[T::gaps] = gaps;
+  const double groups = real(replica.layout().attention_groups());
+  t[T::host] = (stack.step + (of_busiest(mix.decodes, groups) + of_busiest(mix.chunks, groups)) * stack.sequence).raw();
+  return t;
+}
+
+}  // namespace headroom

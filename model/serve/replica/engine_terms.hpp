@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// An iteration's kernels with what an engine adds to them.
+#pragma once
+
+#include <headroom/model/serve/engine/iteration_stack.hpp>
+#include <headroom/model/serve/replica/replica.hpp>
+
+namespace headroom {
+
+/// Kernel seconds with an engine's factors, gaps and host in:
+///   kernels = sum over kinds of factor x seconds; decode attention no faster than its products on the vector units
+///   where
+///             the engine's kernels have no tensor cores for them (norm3 of both)
+///   gaps    = layers x layer + expert layers x expert_layer; in a step with prompts the launches
+///             layers x max(layer, prompt_layer), less what runs beside kernels: overlap x min(kernels, launches)
+///   host    = step + sequence x (decodes + chunks) of one attention group: under attention-DP each rank schedules its
+///             own, beside the others
+[[nodiscard]] IterationTerms engine_terms(const Replica& replica,
+                                          const IterationMix& mix,
+                                          IterationTerms kernels,
+                                          const IterationStack& stack,
+                                          const IterationPhysics& physics) noexcept;
+
+}  // namespace headroom

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the tokens of attention-DP meet the ranks of their experts, and what a layer's exchange takes.
+#pragma once
+
+#include <headroom/hardware/catalog/device.hpp>
+#include <headroom/hardware/fabric/fabric.hpp>
+#include <headroom/model/collectives/collective_time.hpp>
+#include <headroom/model/collectives/moe_all_to_all.hpp>
+#include <headroom/model/estimate/precision.hpp>
+#include <headroom/model/serve/engine/all_to_all_rule.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// What is exchanged around one layer of experts.
+struct ExchangedTokens {
+  double own = 0.0;      ///< of the rank with the most
+  double all = 0.0;      ///< of all ranks
+  bool prompts = false;  ///< whether prompts are among them
+};
+
+/// Compiled for a group of expert ranks; asked without heap.
+class ExpertExchange {
+ public:
+  struct Layer {
+    double hidden = 1.0, top_k = 1.0, experts = 1.0;
+    double sent = 2.0;  ///< bytes of an element on its way to its experts; results come back in two
+    Precision activations = Precision::bf16;
+  };
+  /// The first rule that holds for the ranks of `view` counts. ConfigError where nobody measured the link.
+  ExpertExchange(const Device& device, const GroupView& view, std::span<const AllToAllRule> rules, const Layer& layer);
+
+  /// Seconds of one layer.
+  ///   all-gather   every rank receives all tokens, and results are reduced and scattered (collective_time.hpp)
+  ///   all-to-all   the measured kernels (moe_all_to_all.hpp); where nobody measured them on the SKU, own tokens to
+  ///                r (1 - (1 - 1/r)^k) of r ranks and back, as sends over the same links (collective_time.hpp)
+  [[nodiscard]] double seconds(const ExchangedTokens& tokens) const noexcept;
+  /// Whether the time is that of measured kernels of such an exchange, rather than of its bytes over links.
+  [[nodiscard]] bool measured(bool prompts) const noexcept;
+  [[nodiscard]] bool all_to_all() const noexcept { return rule_.has_value(); }
+  [[nodiscard]] const std::string& source() const noexcept { return source_; }
+
+ private:
+  using Kernels = std::vector<MoeExchangeModel>;
+  [[nodiscard]] Kernels kernels(const Device& device, std::span<const std::string> names, std::string_view of);
+
+  GroupCollectives collectives_;
+  GroupView view_;
+  Layer layer_;
+  std::optional<AllToAllRule> rule_;
+  Kernels decodes_, prompts_;
+  std::string source_;
+};
+
+}  // namespace headroom

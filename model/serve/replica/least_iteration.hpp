@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What no iteration beats: its bytes at the datasheet's bandwidth, its arithmetic at the peak.
+#pragma once
+
+#include <headroom/hardware/catalog/device.hpp>
+#include <headroom/model/serve/memory/memory.hpp>
+#include <headroom/model/serve/replica/replica.hpp>
+#include <headroom/model/workload/architecture.hpp>
+
+#include <cstdint>
+
+namespace headroom {
+
+/// How many of the experts a step reads.
+enum class ExpertsRead : std::uint8_t {
+  expected,  ///< those that random routing meets: E (1 - (1 - k / E)^tokens)
+  least,     ///< none: of those that one token meets a rank may hold none
+};
+
+/// Of one rank (Pope et al. 2022, section 2; Williams et al. 2009):
+///   max((weights read + cache of the decodes) / B, (2 P_active tokens + 2 h V sampled) / (groups tp P))
+/// with P the peak of the format that products multiply in; a draft's tokens are computed and sampled as others are.
+/// Attention's products and everything sent are left out, so that it stays below any real iteration.
+class LeastIteration {
+ public:
+  /// ConfigError where the SKU lacks the peak. Precondition: check() of the layout is feasible.
+  LeastIteration(const Architecture& architecture,
+                 const Device& device,
+                 const ServingLayout& layout,
+                 const ReplicaFormats& formats);
+  [[nodiscard]] double time(const IterationMix& mix, ExpertsRead experts) const noexcept;
+  /// Bytes of weights that an iteration of so many tokens reads on a rank, and of cache.
+  [[nodiscard]] Bytes weights_read(double tokens, ExpertsRead experts) const noexcept;
+  [[nodiscard]] Bytes cache_read(const IterationMix& mix) const noexcept;
+  [[nodiscard]] bool reads(const IterationMix& mix) const noexcept;  ///< rather than multiplies
+
+ private:
+  [[nodiscard]] double multiply_time(const IterationMix& mix) const noexcept;
+
+  ServingStage rank_;
+  double top_k_ = 0.0, experts_ = 0.0;
+  double groups_ = 1.0;
+  double selected_ = 0.0;   ///< keys that a sequence attends at most
+  double flop_time_ = 0.0;  ///< of one token
+  double head_time_ = 0.0;  ///< of one sampled token
+  double byte_time_ = 0.0;
+};
+
+}  // namespace headroom

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one iteration of one replica computes, moves and sends: its kernels and collectives by the fitted curves, summed
+// by kind over all layers. Nothing of an engine's own habits is in here (iteration_stack.hpp).
+#pragma once
+
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/estimate/precision.hpp>
+#include <headroom/model/serve/engine/engine_kernels.hpp>
+#include <headroom/model/serve/engine/layout.hpp>
+#include <headroom/model/workload/architecture.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// Where the time of an iteration goes.
+enum class IterationTerm : std::uint8_t {
+  products,           ///< projections, feed-forward, router
+  experts,            ///< grouped products, with what is launched around them
+  decode_attention,   ///< of sequences that decode
+  prefill_attention,  ///< of chunks of prompts
+  all_reduce,         ///< of tensor ranks
+  exchange,           ///< tokens to the ranks of their experts and back
+  passes,             ///< norms, activations, casts: bytes through memory
+  head,               ///< language head, its gather over ranks, sampling
+  stages,             ///< activations to the next pipeline stage
+  gaps,               ///< between kernels, or the host's launches where those bind
+  host,               ///< scheduler, input preparation, detokenisation
+  count
+};
+inline constexpr std::size_t iteration_term_count = static_cast<std::size_t>(IterationTerm::count);
+inline constexpr std::array<std::string_view, iteration_term_count> iteration_term_names{
+    "products", "experts",       "decode attention", "prefill attention", "all-reduce", "exchange of experts",
+    "passes",   "language head", "pipeline sends",   "launch gaps",       "host"};
+
+/// Seconds by kind.
+struct IterationTerms {
+  std::array<double, iteration_term_count> seconds{};
+  /// What the products of decode attention would take at the fp32 peak of the vector units; no part of the total.
+  double decode_on_vector_units = 0.0;
+  /// Of products and attention what their own bytes at the datasheet's bandwidth and FLOP at the peak take at least.
+  double least_products = 0.0, least_decode = 0.0, least_prefill = 0.0;
+  /// Of the products' FLOP at the rate that their kernels sustain: no engine's habits shorten it.
+  double sustained_products = 0.0;
+  [[nodiscard]] constexpr double& operator[](IterationTerm t) noexcept { return seconds[static_cast<std::size_t>(t)]; }
+  [[nodiscard]] constexpr double operator[](IterationTerm t) const noexcept {
+    return seconds[static_cast<std::size_t>(t)];
+  }
+  [[nodiscard]] double total() const noexcept;
+};
+
+/// Work of one iteration. Chunks are alike.
+struct IterationMix {
+  double decodes = 0.0;       ///< sequences that decode
+  double keys = 0.0;          ///< that each of them sees
+  double chunks = 0.0;        ///< of prompts
+  double chunk_tokens = 0.0;  ///< of each, new
+  double chunk_keys = 0.0;    ///< that its last token sees; chunk_tokens at the start of a prompt
+  double ending = 0.0;        ///< chunks that end their prompt and give a token
+  double queries = 1.0;       ///< tokens of each that decodes: 1, and the draft that is verified beside it
+  [[nodiscard]] constexpr double tokens() const noexcept { return decodes * queries + chunks * chunk_tokens; }
+};
+
+/// How the numbers of a replica are held. `activations` is what products multiply in: 16 bit of weight-only formats.
+struct ReplicaFormats {
+  Precision weights = Precision::bf16;
+  Precision activations = Precision::bf16;
+  Precision cache = Precision::bf16;
+};
+
+/// Whether a layout's tokens meet their experts over NICs: attention-DP over the ranks of several NVLink domains.
+[[nodiscard]] bool experts_over_nics(const Device& device, const Node* node, const ServingLayout& layout) noexcept;
+
+/// One replica, compiled: curves chosen, layers counted. Asked from any thread, without heap.
+class Replica {
+ public:
+  /// `node` is what joins the ranks; nullptr takes the SKU's own link. ConfigError where no curve or link serves.
+  /// Precondition: check() of the layout is feasible.
+  Replica(const Architecture& architecture,
+          const Device& device,
+          const Node* node,
+          const EngineKernels& kernels,
+          const ServingLayout& layout,
+          const ReplicaFormats& formats);
+  ~Replica();
+  Replica(const Replica&) = delete;
+  Replica& operator=(const Replica&) = delete;
+  Replica(Replica&&) noexcept;
+  Replica& operator=(Replica&&) noexcept;
+
+  /// Per layer and rank, for m tokens of the step and m' = m / groups of an attention rank:
+  ///   products           the GEMMs of m' tokens (gemm.hpp), narrow formats at the launch of 16-bit ones
+  ///   experts            the fused layer on m tokens of the expert group (grouped_gemm.hpp)
+  ///   decode attention   b / groups sequences over `keys` keys (attention.hpp), a draft's tokens with its sequence;
+  ///                      latents count once for keys and values, recurrent states are kept after each token
+  ///   prefill attention  chunks / groups sequences
+  ///   all-reduce         two of 2 m' h bytes over tp (custom_all_reduce.hpp)
+  ///   exchange           under attention-DP the tokens to their experts and back (expert_exchange.hpp)
+  ///   passes             two norms with their residuals, 8 h m' elements, and the activation, 3 f m' / tp
+  ///   head               h x V / tp of the rows that are sampled, their gather, and two passes over the logits
+  /// summed over all layers of all stages. `gaps` and `host` stay zero: they are the engine's.
+  [[nodiscard]] IterationTerms terms(const IterationMix& mix) const noexcept;
+
+  [[nodiscard]] double layers() const noexcept;
+  [[nodiscard]] double expert_layers() const noexcept;
+  [[nodiscard]] bool weight_only()
+      const noexcept;  ///< products by curves of wide kernels, with narrow weights that are unpacked on the way
+  [[nodiscard]] bool narrow_experts_wide() const noexcept;  ///< the same of the experts
+  /// Whether the exchange of an iteration, with prompts or without, is by measured kernels of dispatch and combine.
+  [[nodiscard]] bool dispatches(bool prompts) const noexcept;
+  [[nodiscard]] const ServingLayout& layout() const noexcept;
+  /// What each kind of term stands on.
+  [[nodiscard]] const std::vector<std::string>& sources() const noexcept;
+
+ private:
+  struct Compiled;
+  std::unique_ptr<Compiled> compiled_;
+};
+
+}  // namespace headroom

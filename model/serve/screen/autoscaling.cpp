@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/screen/autoscaling.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+constexpr double steps_of_a_period = 1440.0;
+
+/// Steps of a period, their length and the rate in each.
+struct Steps {
+  double seconds = 0.0;
+  std::vector<double> rates;
+};
+
+Steps steps_of(const LoadCurve& curve, const ScalingPolicy& policy) {
+  const double wanted = policy.step > Seconds{0.0} ? curve.period / policy.step : steps_of_a_period;
+  const auto count = static_cast<std::int64_t>(std::max(1.0, std::round(wanted)));
+  Steps steps;
+  steps.seconds = curve.period.raw() / real(count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    steps.rates.push_back(curve.at(Seconds{(real(i) + 0.5) * steps.seconds}).raw());
+  }
+  return steps;
+}
+
+/// Shares of requests that miss, by units and rate.
+class Misses {
+ public:
+  Misses(const ServingFleet& unit, const ScreenTraffic& traffic, std::span<const TailObjective> objectives)
+      : unit_{unit}, traffic_{traffic}, objectives_{objectives} {}
+
+  /// Beyond saturation: as at 99 % of it, for the backlog is counted apart. `behind` seconds of backlog.
+  [[nodiscard]] double share(std::int64_t units, double rate, double most, double behind) {
+    if (rate <= 0.0) {
+      return 0.0;
+    }
+    ScreenTraffic traffic = traffic_;
+    traffic.rate = Hertz{std::min(rate, 0.99 * most)};
+    if (units != units_ || std::abs(traffic.rate.raw() - rate_) > 1e-9 * rate_) {
+      screen_ = screen(fleet_of(unit_, units), traffic);
+      units_ = units;
+      rate_ = traffic.rate.raw();
+    }
+    double kept = 1.0;
+    for (const TailObjective& one : objectives_) {
+      const bool tokens = one.metric == LatencyMetric::tpot;
+      const TimeDistribution& times = one.metric == LatencyMetric::ttft ? screen_.ttft
+                                      : tokens                          ? screen_.tpot
+                                                                        : screen_.e2e;
+      const double left = one.limit.raw() - (tokens ? 0.0 : behind);
+      kept *= left > 0.0 ? 1.0 - times.beyond(left) : 0.0;
+    }
+    return 1.0 - kept;
+  }
+
+ private:
+  ServingFleet unit_;
+  ScreenTraffic traffic_;
+  std::span<const TailObjective> objectives_;
+  ServingScreen screen_;
+  std::int64_t units_ = 0;
+  double rate_ = 0.0;
+};
+
+/// Serves two periods with units by step; the second counts, for the first leaves its backlog.
+class Period {
+ public:
+  Period(const Steps& steps, double unit_rate, Misses& misses)
+      : steps_{steps}, unit_rate_{unit_rate}, misses_{misses} {}
+
+  /// `paid`: units that serve or start, by step of one period.
+  [[nodiscard]] ScaledFleet serve(std::vector<std::int64_t> units,
+                                  std::span<const std::int64_t> paid,
+                                  std::int64_t gpus) {
+    ScaledFleet out;
+    double backlog = 0.0;
+    double requests = 0.0;
+    for (const bool counts : {false, true}) {
+      for (std::size_t i = 0; i < units.size(); ++i) {
+        const double most = real(units[i]) * unit_rate_;
+        const double came = steps_.rates[i] * steps_.seconds;
+        const double before = backlog;
+        backlog = std::max(0.0, backlog + came - most * steps_.seconds);
+        if (!counts) {
+          continue;
+        }
+        const double behind = 0.5 * (before + backlog) / most;
+        const double share = misses_.share(units[i], before + backlog > 0.0 ? most : steps_.rates[i], most, behind);
+        requests += came;
+        out.missed += came * share;
+        out.overloaded += before + backlog > 0.0 ? came : 0.0;
+        out.longest_wait = std::max(out.longest_wait, Seconds{backlog / most});
+        out.gpu_hours += real(paid[i] * gpus) * steps_.seconds / 3600.0;
+      }
+    }
+    out.missed = requests > 0.0 ? out.missed / requests : 0.0;
+    out.overloaded = requests > 0.0 ? out.overloaded / requests : 0.0;
+    out.least = *std::min_element(units.begin(), units.end());
+    out.most = *std::max_element(units.begin(), units.end());
+    out.units = std::move(units);
+    out.paid.assign(paid.begin(), paid.end());
+    return out;
+  }
+
+ private:
+  const Steps& steps_;
+  double unit_rate_;
+  Misses& misses_;
+};
+
+/// Units that serve, and those that are paid for, of one of many equal periods.
+struct Followed {
+  std::vector<std::int64_t> serving, paid;
+};
+
+/// Steps until a time is over. A whole period reaches every step there is, and no time reaches more.
+std::size_t steps_in(Seconds time, const Steps& steps) {
+  const double most = real(static_cast<std::int64_t>(steps.rates.size())) - 1.0;
+  return static_cast<std::size_t>(std::clamp(std::ceil(time.raw() / steps.seconds - 1e-9), 0.0, most));
+}
+
+/// Of each step and the `back` before it, of the period before as well, the one that is `better` than all others.
+template <class Better>
+std::vector<std::int64_t> best_of_last(const std::vector<std::int64_t>& values, std::size_t back, Better better) {
+  const std::size_t count = values.size();
+  std::vector<std::int64_t> best(count);
+  std::deque<std::size_t> candidates;  // each worse than the one before it, and younger
+  for (std::size_t i = 0; i < 2 * count; ++i) {
+    while (!candidates.empty() && !better(values[candidates.back() % count], values[i % count])) {
+      candidates.pop_back();
+    }
+    candidates.push_back(i);
+    if (candidates.front() + back < i) {
+      candidates.pop_front();
+    }
+    best[i % count] = values[candidates.front() % count];
+  }
+  return best;
+}
+
+Followed follow(const Steps& steps, double unit_rate, const ScalingPolicy& policy) {
+  const std::size_t count = steps.rates.size();
+  std::vector<std::int64_t> wanted(count, policy.least);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double seen = steps.rates[(i + count - 1) % count];
+    const double units = std::ceil(seen / (policy.target * unit_rate) - 1e-9);
+    wanted[i] = static_cast<std::int64_t>(std::clamp(units, real(policy.least), real(policy.most)));
+  }
+  // A unit that is still wanted, or was within `keep`, stays; one ordered at a step serves after the cold start, if it
+  // has been held all the while.
+  Followed out;
+  out.paid = best_of_last(wanted, steps_in(policy.keep, steps), std::greater<>{});
+  out.serving = best_of_last(out.paid, steps_in(policy.cold_start, steps), std::less<>{});
+  return out;
+}
+
+}  // namespace
+
+Hertz LoadCurve::at(Seconds time) const noexcept {
+  const RateCurve::Point* before = &points.front();
+  for (const RateCurve::Point& point : points) {
+    if (point.at > time) {
+      const double width = (point.at - before->at).raw();
+      const double part = width > 0.0 ? std::clamp((time - before->at).raw() / width, 0.0, 1.0) : 1.0;
+      return Hertz{before->rate + part * (point.rate - before->rate)};
+    }
+    before = &point;
+  }
+  return Hertz{before->rate};
+}
+
+Hertz LoadCurve::peak() const noexcept {
+  double largest = 0.0;
+  for (const RateCurve::Point& point : points) {
+    largest = std::max(largest, point.rate);
+  }
+  return Hertz{largest};
+}
+
+double Autoscaling::freed_gpu_hours() const noexcept {
+  if (!saves() || fixed.paid.empty()) {
+    return 0.0;
+  }
+  double freed = 0.0;
+  for (std::size_t i = 0; i < fixed.paid.size(); ++i) {
+    freed += real(std::max<std::int64_t>(0, fixed.paid[i] - scaled.paid[i])) / real(fixed.paid[i]);
+  }
+  return freed * fixed.gpu_hours / real(static_cast<std::int64_t>(fixed.paid.size()));
+}
+
+std::vector<std::string> problems(const LoadCurve& curve, const ScalingPolicy& policy) {
+  std::vector<std::string> found;
+  const auto require = [&](bool good, const char* name, double value, const char* remedy) {
+    if (!good) {
+      found.push_back(std::string{name} + " of " + std::to_string(value) + "; " + remedy);
+    }
+  };
+  if (curve.points.empty()) {
+    found.emplace_back("a load without a point; give rates in requests per second over the period");
+  } else if (const char* problem = RateCurve::problem(curve.period, curve.points)) {
+    found.push_back(std::string{"the load's curve: "} + problem);
+  }
+  require(policy.target > 0.0 && policy.target < 1.0, "a target utilisation", policy.target,
+          "it must lie between 0 and 1");
+  require(policy.cold_start >= Seconds{0.0} && std::isfinite(policy.cold_start.raw()), "a cold start",
+          policy.cold_start.raw(), "it must be a time from 0 s on");
+  require(policy.keep >= Seconds{0.0} && std::isfinite(policy.keep.raw()), "units kept for", policy.keep.raw(),
+          "it must be a time from 0 s on");
+  require(policy.least >= 1, "a least number of units", real(policy.least), "one unit at least serves");
+  require(policy.most >= policy.least, "a largest number of units", real(policy.most), "it is below the least");
+  require(policy.step >= Seconds{0.0} && policy.step <= curve.period, "a step", policy.step.raw(),
+          "it must be from 0 s to the period");
+  require(!(policy.step > Seconds{0.0}) || curve.period / policy.step <= 1e6, "a step", policy.step.raw(),
+          "a period has a million steps at most");
+  return found;
+}
+
+Autoscaling autoscale(const ServingFleet& unit,
+                      std::int64_t gpus,
+                      const ScreenTraffic& traffic,
+                      std::span<const TailObjective> objectives,
+                      const LoadCurve& curve,
+                      const ScalingPolicy& policy) {
+  Autoscaling out;
+  const Steps steps = steps_of(curve, policy);
+  out.unit_saturation = screened_saturation(unit, traffic);
+  const double unit_rate = out.unit_saturation.raw();
+  for (const double rate : steps.rates) {
+    out.requests += rate * steps.seconds;
+  }
+  Misses misses{unit, traffic, objectives};
+  Period period{steps, unit_rate, misses};
+  std::int64_t fixed = policy.fixed;
+  if (fixed == 0) {
+    ScreenTraffic peak = traffic;
+    peak.rate = curve.peak();
+    const std::int64_t needed = screened_size(unit, peak, objectives, policy.most).units;
+    fixed = needed > 0 ? needed : policy.most;
+  }
+  const std::vector<std::int64_t> units(steps.rates.size(), fixed);
+  out.fixed = period.serve(units, units, gpus);
+  const Followed followed = follow(steps, unit_rate, policy);
+  out.scaled = period.serve(followed.serving, followed.paid, gpus);
+  return out;
+}
+
+BurstNeed burst_need(
+    Hertz base, double factor, Seconds length, Seconds cold_start, Hertz unit_rate, Seconds wait) noexcept {
+  const auto units = [](double value) { return static_cast<std::int64_t>(std::ceil(value - 1e-9)); };
+  BurstNeed need;
+  const Hertz peak = base * factor;
+  need.before = std::max<std::int64_t>(1, units(base / unit_rate));
+  need.peak = std::max<std::int64_t>(1, units(peak / unit_rate));
+  need.none_in_time = cold_start >= length;
+  const Seconds alone = std::min(cold_start, length);
+  const double share = alone.raw() > 0.0 ? alone / (alone + wait) : 0.0;
+  need.warm = std::clamp(units(share * (peak / unit_rate)), need.before, need.peak);
+  return need;
+}
+
+}  // namespace headroom

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/screen/length_strata.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numbers>
+
+namespace headroom {
+namespace {
+
+double normal_share(double z) noexcept {
+  return 0.5 * std::erfc(-z / std::numbers::sqrt2);
+}
+
+/// By bisection, once for each bound.
+double normal_quantile(double p) noexcept {
+  if (p <= 0.0 || p >= 1.0) {
+    return p <= 0.0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  }
+  double low = -10.0;
+  double high = 10.0;
+  for (int i = 0; i < 80; ++i) {
+    const double middle = 0.5 * (low + high);
+    (normal_share(middle) < p ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+using Bounds = std::array<double, strata_count + 1>;
+
+const Bounds& normal_bounds() noexcept {
+  static const Bounds bounds = [] {
+    Bounds z{};
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      z[i] = normal_quantile(strata_bounds[i]);
+    }
+    return z;
+  }();
+  return bounds;
+}
+
+}  // namespace
+
+Strata lognormal_strata(const Moments& law) noexcept {
+  Strata means{};
+  means.fill(law.mean);
+  if (!(law.cv > 1e-6)) {
+    return means;
+  }
+  const double sigma = std::sqrt(std::log1p(law.cv * law.cv));
+  const Bounds& z = normal_bounds();
+  double below = 0.0;
+  for (std::size_t i = 0; i < strata_count; ++i) {
+    const double up = normal_share(z[i + 1] - sigma);
+    means[i] = law.mean * (up - below) / stratum_weight(i);
+    below = up;
+  }
+  return means;
+}
+
+const Strata& exponential_strata() noexcept {
+  static const Strata strata = [] {
+    Strata means{};
+    // Integral of x e^-x beyond a is (a + 1) e^-a.
+    const auto beyond = [](double p) { return p >= 1.0 ? 0.0 : (1.0 - std::log1p(-p)) * (1.0 - p); };
+    for (std::size_t i = 0; i < strata_count; ++i) {
+      means[i] = (beyond(strata_bounds[i]) - beyond(strata_bounds[i + 1])) / stratum_weight(i);
+    }
+    return means;
+  }();
+  return strata;
+}
+
+}  // namespace headroom

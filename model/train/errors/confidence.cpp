@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/errors/confidence.hpp>
+#include <headroom/model/train/software/step_stack.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+constexpr Range<double> width_range{0.001, 10.0};
+constexpr Range<double> deviation_range{0.001, 3.0};
+
+bool lists(const std::vector<std::string>& list, std::string_view word) noexcept {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+ClassErrors read_class(ConfigTable table) {
+  ClassErrors c;
+  c.rows = table.integer("rows");
+  c.sources = table.integer("sources");
+  c.width_50 = table.number("width_50", width_range);
+  c.width_80 = table.number("width_80", width_range);
+  c.width_90 = table.number("width_90", width_range);
+  c.level = table.number("level", deviation_range);
+  c.shape = table.number("shape", deviation_range);
+  c.source = table.maybe_text("source").value_or("");
+  const bool complete = table.has("width_50") && table.has("width_80") && table.has("width_90");
+  if (complete && (c.width_50 > c.width_80 || c.width_80 > c.width_90)) {
+    table.problem("width_80", "width_50, width_80 and width_90 must not fall: they are quantiles of the same errors");
+  }
+  if (table.has("rows") && table.has("sources") && c.sources > c.rows) {
+    table.problem("sources", "'sources' is above 'rows'; a source has at least one");
+  }
+  table.finish();
+  return c;
+}
+
+MeasuredRange read_range(ConfigTable& table, std::string_view key) {
+  const std::vector<std::int64_t> ends = table.integers(key);
+  if (ends.size() != 2 || ends[0] < 1 || ends[0] > ends[1]) {
+    if (table.has(key)) {
+      table.problem(key, "'" + std::string{key} + "' must be [smallest, largest] of what was measured");
+    }
+    return {};
+  }
+  return {ends[0], ends[1]};
+}
+
+void read_precisions(ConfigTable table, MeasuredGround& ground) {
+  for (const std::string_view generation : table.keys()) {
+    std::vector<std::string> recipes = table.texts(generation);
+    for (const std::string& recipe : recipes) {
+      const auto& known = training_precision_names;
+      if (std::find(known.begin(), known.end(), recipe) == known.end()) {
+        const std::vector<std::string_view> words{known.begin(), known.end()};
+        table.problem(generation, quoted(recipe) + " is no training recipe" + suggestion(recipe, words));
+      }
+    }
+    ground.precisions.emplace(generation, std::move(recipes));
+  }
+  table.finish();
+}
+
+MeasuredGround read_ground(ConfigTable table) {
+  MeasuredGround ground;
+  ground.skus = table.texts("skus");
+  ground.same_kernels = table.texts("same_kernels");
+  ground.software = table.texts("software");
+  ground.gpus = table.integer("gpus");
+  ground.hidden = read_range(table, "hidden");
+  ground.seq_len = read_range(table, "seq_len");
+  ground.source = table.text("source");
+  read_precisions(table.table("precisions"), ground);
+  table.finish();
+  return ground;
+}
+
+}  // namespace
+
+Confidence read_confidence(const ConfigValue& document, const std::string& file, Diagnostics& diagnostics) {
+  ConfigTable root{document, "", diagnostics};
+  static_cast<void>(file);
+  require_schema(root);
+  static_cast<void>(root.text("id"));
+  Confidence confidence;
+  confidence.source = root.text("source");
+  ConfigTable classes = root.table("class");
+  for (std::size_t i = 0; i < run_class_count; ++i) {
+    confidence.classes[i] = read_class(classes.table(run_class_names[i]));
+  }
+  classes.finish();
+  confidence.measured = read_ground(root.table("measured"));
+  root.finish();
+  return confidence;
+}
+
+const Confidence& step_confidence() {
+  static const Confidence confidence = [] {
+    const StepDocument document = step_document("confidence");
+    Diagnostics diagnostics;
+    Confidence read = read_confidence(document.tree, document.file, diagnostics);
+    diagnostics.throw_if_any();
+    return read;
+  }();
+  return confidence;
+}
+
+RunClass class_of(const Device& device,
+                  const Architecture& architecture,
+                  bool adapters,
+                  const MeasuredGround& measured) noexcept {
+  if (device.curves != device.id && !lists(measured.same_kernels, device.id)) {
+    return RunClass::other_kernels;
+  }
+  if (adapters) {
+    return RunClass::adapters;
+  }
+  return architecture.moe ? RunClass::experts : RunClass::dense;
+}
+
+RunClass wide_class(const Confidence& confidence, RunClass own) noexcept {
+  return confidence[RunClass::wide_experts].width_80 > confidence[own].width_80 ? RunClass::wide_experts : own;
+}
+
+RunClass widest_class(const Confidence& confidence) noexcept {
+  static_assert(static_cast<std::size_t>(RunClass::wide_experts) + 1 == run_class_count);
+  const auto* const widest =
+      std::max_element(confidence.classes.begin(), confidence.classes.end() - 1,
+                       [](const ClassErrors& a, const ClassErrors& b) { return a.width_80 < b.width_80; });
+  return static_cast<RunClass>(widest - confidence.classes.begin());
+}
+
+}  // namespace headroom

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bytes of states and of one layer's activations, term by term.
+#include <headroom/model/train/memory/memory.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+/// What one layer reads, writes and keeps, in the two token counts that sequence parallelism tells apart.
+struct Tokens {
+  double whole = 0.0;    ///< of the rank
+  double sharded = 0.0;  ///< under sequence parallelism
+};
+
+Tokens tokens_of(const ActivationShape& s) noexcept {
+  const double tokens = s.micro_batch * s.seq_len / s.cp;
+  return {tokens, s.sequence_parallel ? tokens / s.tp : tokens};
+}
+
+/// Queries, keys, values and the attention's output.
+double mixer_bytes(const ActivationShape& s, const Tokens& t) noexcept {
+  if (s.kv_rank > 0.0) {  // DeepSeek-AI 2024 (DeepSeek-V2), section 2.1: the latents, then keys with the rotary part
+    return (s.element_bytes + s.input_bytes) * (s.q_rank + s.kv_rank) * t.sharded  // latents, their norms' outputs
+           + s.element_bytes * s.rope * t.whole                                    // the rotary key, one for all heads
+           + 2.0 * s.element_bytes * s.latent_qk * t.whole / s.tp                  // queries and materialised keys
+           + 2.0 * s.element_bytes * s.latent_value * t.whole / s.tp;              // values and the output
+  }
+  const double kv = std::max(s.kv_width / s.tp, s.head_dim);
+  const double outputs = s.two_outputs ? 2.0 : 1.0;
+  return s.element_bytes * (s.query_width / s.tp + 2.0 * kv) * t.whole  // q, k, v
+         + outputs * s.element_bytes * s.query_width * t.whole / s.tp;  // input of the output projection
+}
+
+double scores_bytes(const ActivationShape& s, const Tokens& t) noexcept {
+  if (s.heads <= 0.0) {
+    return 0.0;
+  }
+  if (s.flash_attention) {
+    return 4.0 * s.heads * t.whole / s.tp;  // the softmax's log-sum, fp32 (Dao et al. 2022, algorithm 1)
+  }
+  if (s.recompute != Recompute::none) {
+    return 0.0;
+  }
+  // The softmax's input and output; with dropout output, mask and result: 5 a s of equation 1 in 16 bit.
+  return (2.0 * s.element_bytes + (s.dropout ? 1.0 : 0.0)) * s.heads * s.seq_len * t.whole / s.tp;
+}
+
+/// Around the nonlinearity: outputs of the first matrices and the input of the last.
+double inner_bytes(const ActivationShape& s) noexcept {
+  return s.element_bytes * (s.gated ? 2.0 : 1.0) + s.input_bytes;
+}
+
+double feed_forward_bytes(const ActivationShape& s, const Tokens& t) noexcept {
+  if (s.experts <= 0.0) {
+    return inner_bytes(s) * s.ffn * t.whole / s.tp;
+  }
+  // The routing weight is applied inside, so that expert outputs are not kept. The ranks that share an expert gather
+  // each other's tokens and hold a slice of its width.
+  const double dispatched = t.sharded * s.routed * (s.sequence_parallel ? s.etp : 1.0);
+  return dispatched * (s.input_bytes * s.hidden + inner_bytes(s) * s.expert_ffn / s.etp)  //
+         + inner_bytes(s) * s.shared_ffn * t.whole / s.tp                                 // shared experts
+         + 8.0 * s.experts * t.sharded;                                                   // router logits and scores
+}
+
+}  // namespace
+
+double moment_bytes(Optimizer optimizer) noexcept {
+  switch (optimizer) {
+    case Optimizer::adamw: return 8.0;
+    case Optimizer::adamw_bf16: return 4.0;
+    case Optimizer::adamw_8bit: return 2.0;
+    case Optimizer::momentum:
+    case Optimizer::lion:
+    case Optimizer::muon: return 4.0;
+    case Optimizer::sgd:
+    case Optimizer::adafactor: break;
+  }
+  return 0.0;
+}
+
+MomentsApart moments_apart(Optimizer optimizer) noexcept {
+  const double adam = moment_bytes(Optimizer::adamw);
+  const double more = adam - moment_bytes(optimizer);
+  switch (optimizer) {
+    case Optimizer::muon: return {more, more, more};
+    case Optimizer::adamw_8bit: return {more, 0.0, 0.0};
+    case Optimizer::adamw:
+    case Optimizer::adamw_bf16:
+    case Optimizer::momentum:
+    case Optimizer::sgd:
+    case Optimizer::lion:
+    case Optimizer::adafactor: break;
+  }
+  return {};
+}
+
+StateBytes adam_states(Precision precision) noexcept {
+  const double weights = row_of(precision).compute_bytes;
+  const double master = weights < 4.0 ? 4.0 : 0.0;
+  return {weights, weights, moment_bytes(Optimizer::adamw) + master};
+}
+
+StateMemory state_memory(double parameters, const StateBytes& bytes, int zero, double ranks) noexcept {
+  StateMemory memory;
+  memory.weights = Bytes{parameters * bytes.weights / (zero >= 3 ? ranks : 1.0)};
+  memory.gradients = Bytes{parameters * bytes.gradients / (zero >= 2 ? ranks : 1.0)};
+  memory.optimizer = Bytes{parameters * bytes.optimizer / (zero >= 1 ? ranks : 1.0)};
+  return memory;
+}
+
+Bytes layer_activations(const ActivationShape& s) noexcept {
+  // Korthikanti et al. 2022: activations (2 bytes in 16 bit), masks 1 byte. Sequence parallelism (equation 4) shards
+  // what tensor parallelism alone replicates (equation 2).
+  const Tokens t = tokens_of(s);
+  if (s.recompute == Recompute::full) {
+    return Bytes{s.element_bytes * s.hidden * t.sharded};  // the layer's input alone, section 5
+  }
+  const double norm_inputs = 2.0 * s.element_bytes * s.hidden * t.sharded;
+  const double norm_outputs = 2.0 * s.input_bytes * s.hidden * t.sharded;  // inputs of the qkv and first MLP matrices
+  const double masks = s.dropout ? 2.0 * s.hidden * t.sharded : 0.0;       // after attention and after the MLP
+  return Bytes{norm_inputs + norm_outputs + masks + mixer_bytes(s, t) + scores_bytes(s, t) + feed_forward_bytes(s, t)};
+}
+
+double micro_batches_in_flight(const Strategy& s, double stage, double micro_batches) noexcept {
+  const double stages = s.pp;
+  switch (s.schedule) {
+    case Schedule::gpipe: return micro_batches;
+    case Schedule::zb_h1:
+    case Schedule::zb_v: return std::min(micro_batches, stages);
+    case Schedule::zb_h2: return std::min(micro_batches, 2.0 * stages - 1.0);
+    case Schedule::dualpipe: return std::min(micro_batches, stages + 1.0);
+    case Schedule::one_f_one_b: break;
+  }
+  if (s.vpp <= 1) {
+    return std::min(micro_batches, stages - stage);
+  }
+  const double chunks = s.vpp;
+  const double warm_up = (chunks - 1.0) * stages + 2.0 * (stages - stage - 1.0) + 1.0;
+  return std::min(micro_batches * chunks, warm_up) / chunks;
+}
+
+namespace {
+
+/// Hands every matrix of a layer to `visit`: its two widths, how many there are alike, whether routed experts hold it.
+template <class Visit>
+void walk_matrices(const Architecture& arch, const Block& b, Visit visit) noexcept {
+  const std::int64_t h = arch.hidden;
+  if (b.mixer == Mixer::attention) {
+    visit(h, b.heads * b.head_dim, 2, false);     // query and output
+    visit(h, b.kv_heads * b.head_dim, 2, false);  // key and value
+  } else if (b.mixer == Mixer::mla && arch.mla) {
+    const Mla& mla = *arch.mla;
+    const std::int64_t query = b.heads * (mla.nope_dim + mla.rope_dim);
+    if (mla.q_rank > 0) {
+      visit(h, mla.q_rank, 1, false);
+    }
+    visit(mla.q_rank > 0 ? mla.q_rank : h, query, 1, false);
+    visit(h, mla.kv_rank + mla.rope_dim, 1, false);
+    visit(mla.kv_rank, b.heads * (mla.nope_dim + mla.value_dim), 1, false);
+    visit(b.heads * mla.value_dim, h, 1, false);
+  }
+  const std::int64_t per_ffn = arch.gated_mlp ? 3 : 2;
+  if (b.feed_forward == FeedForward::dense) {
+    visit(h, b.ffn_hidden, per_ffn, false);
+  } else if (b.feed_forward == FeedForward::moe && arch.moe) {
+    visit(h, arch.moe->expert_ffn_hidden, per_ffn * arch.moe->experts, true);
+    if (arch.moe->shared_ffn_hidden > 0) {
+      visit(h, arch.moe->shared_ffn_hidden, per_ffn, false);
+    }
+  }
+}
+
+}  // namespace
+
+LoraParameters lora_parameters(const Architecture& arch, const Block& b, double rank) noexcept {
+  LoraParameters sum;
+  walk_matrices(arch, b, [&](std::int64_t in, std::int64_t out, std::int64_t alike, bool routed) {
+    (routed ? sum.experts : sum.dense) += rank * static_cast<double>(alike * (in + out));
+  });
+  return sum;
+}
+
+double largest_matrix(const Architecture& arch, const Block& b) noexcept {
+  double largest = 0.0;
+  walk_matrices(arch, b, [&](std::int64_t in, std::int64_t out, std::int64_t, bool) {
+    largest = std::max(largest, static_cast<double>(in) * static_cast<double>(out));
+  });
+  return largest;
+}
+
+}  // namespace headroom

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training memory of one GPU: what is live at the peak of a pipeline stage, what the allocator holds, what the device
+// shows. Tables are built once a layer key; one stage then costs a few dozen additions.
+#pragma once
+
+#include <headroom/hardware/catalog/device.hpp>
+#include <headroom/model/estimate/estimate.hpp>
+#include <headroom/model/estimate/explain.hpp>
+#include <headroom/model/train/software/memory_stack.hpp>
+#include <headroom/model/train/strategy/strategy.hpp>
+#include <headroom/model/workload/parameters.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace headroom {
+
+/// What is trained of the weights. LoRA freezes the base: gradients and optimizer states are the adapters' alone.
+enum class Method : std::uint8_t { full, lora, qlora };
+inline constexpr std::array<std::string_view, 3> method_names{"full", "lora", "qlora"};
+
+/// Moments that an optimizer keeps, without the master copy of 16-bit weights.
+enum class Optimizer : std::uint8_t { adamw, adamw_bf16, adamw_8bit, momentum, sgd, lion, muon, adafactor };
+inline constexpr std::array<std::string_view, 8> optimizer_names{"adamw", "adamw-bf16", "adamw-8bit", "momentum",
+                                                                 "sgd",   "lion",       "muon",       "adafactor"};
+/// Bytes per parameter: Adam two fp32 moments (Kingma and Ba 2015, algorithm 1), 2 in bf16, 2 x 8 bit (Dettmers et al.
+/// 2022, section 2), one moment for momentum, Lion (Chen et al. 2023) and Muon's matrices (Jordan et al. 2024), rows
+/// and columns only for Adafactor (Shazeer and Stern 2018, section 3).
+[[nodiscard]] double moment_bytes(Optimizer optimizer) noexcept;
+/// What it keeps beyond that: Muon is for hidden matrices and leaves embedding, head and norms to AdamW (Jordan et al.
+/// 2024, reference implementation); bitsandbytes keeps an embedding's moments in 32 bit (its documentation, 8-bit
+/// optimizers, stable embedding layer; Dettmers et al. 2022, section 2.3).
+[[nodiscard]] MomentsApart moments_apart(Optimizer optimizer) noexcept;
+
+/// Adam with fp32 moments: 8 bytes, and 4 more for the master copy of 16-bit weights; gradients as the weights
+/// (Rajbhandari et al. 2020, section 3.1: 2 + 2 + 12).
+[[nodiscard]] StateBytes adam_states(Precision precision) noexcept;
+
+/// Bytes of weights, gradients and optimizer states on one GPU under a ZeRO stage over `ranks` data ranks:
+/// z0 (w+g+o)P, z1 (w+g)P + oP/n, z2 wP + (g+o)P/n, z3 (w+g+o)P/n (Rajbhandari et al. 2020, section 5, figure 1).
+struct StateMemory {
+  Bytes weights{}, gradients{}, optimizer{};
+  [[nodiscard]] constexpr Bytes total() const noexcept { return weights + gradients + optimizer; }
+};
+[[nodiscard]] StateMemory state_memory(double parameters, const StateBytes& bytes, int zero, double ranks) noexcept;
+
+/// One layer and micro-batch on one rank. Widths are of the whole layer; `tp` divides what it splits.
+struct ActivationShape {
+  double micro_batch = 1, seq_len = 1, hidden = 1, query_width = 1, kv_width = 1, heads = 1, ffn = 1;
+  double head_dim = 0;  ///< with more tp ranks than KV heads a rank still holds one; 0: no such floor
+  double tp = 1, cp = 1;
+  double element_bytes = 2;  ///< of an activation: 4 in fp32 and tf32
+  double input_bytes = 2;    ///< of a saved GEMM input: 1 where 8-bit recipes save the cast copy
+  bool gated = false, sequence_parallel = false, flash_attention = true, dropout = false;
+  bool two_outputs = false;  ///< a second copy of the attention output (all-to-all context parallelism)
+  Recompute recompute = Recompute::none;
+  // Latent attention: widths of the query and KV latents, rotary width, query-key and value widths of all heads
+  double q_rank = 0, kv_rank = 0, rope = 0, latent_qk = 0, latent_value = 0;
+  // Mixture of experts: `ffn` is unused, a token fills `routed` expert buffers on average
+  double experts = 0, routed = 0, expert_ffn = 0, shared_ffn = 0;
+  double etp = 1;  ///< ranks that share an expert's width; with sequence parallelism each sees the tokens of all
+};
+/// Bytes kept for the backward pass (Korthikanti et al. 2022, equations 1 to 4, extended to grouped queries, gated
+/// MLPs, context parallelism, fused attention, latent attention and experts; see the .cpp for the terms).
+[[nodiscard]] Bytes layer_activations(const ActivationShape& shape) noexcept;
+
+/// What a run keeps beyond what its software does by habit. Empty: the habit.
+struct MemoryOptions {
+  std::optional<bool> dropout;
+  bool flash_attention = true;
+  std::optional<bool> fused_loss;  ///< unstated and no habit: unfused, and the range says so
+  bool overlapped = true;          ///< communication runs beside compute as far as the software can
+  bool async_tp = false;           ///< tensor-parallel collectives are cut up and run beside their products
+  bool compiled = false;
+  Method method = Method::full;
+  std::int64_t lora_rank = 16;
+  bool offload_optimizer = false;    ///< moments and master copy in host memory
+  bool offload_activations = false;  ///< saved layer inputs in host memory; one layer's stay
+  bool offload_checkpoints = false;  ///< the same, but only what full recomputation keeps
+  std::int64_t vocab_multiple = 1;   ///< tables are padded to a multiple of this times tp (Megatron-LM: 128)
+};
+
+/// Whether masks are kept when nobody says: a software's habit holds for plain MLPs. Gated
+/// networks pretrain without dropout (Chowdhery et al. 2022, section 5).
+[[nodiscard]] bool dropout_by_habit(const MemoryStack& stack, const Architecture& architecture) noexcept;
+
+/// Parameters of the LoRA adapters of a layer: r (in + out) on every matrix (Hu et al. 2022, section 4.1). Those of
+/// routed experts are spread as the experts are.
+struct LoraParameters {
+  double dense = 0.0, experts = 0.0;
+  [[nodiscard]] constexpr double total() const noexcept { return dense + experts; }
+};
+[[nodiscard]] LoraParameters lora_parameters(const Architecture& architecture,
+                                             const Block& block,
+                                             double rank) noexcept;
+/// Parameters of the largest single matrix of a layer.
+[[nodiscard]] double largest_matrix(const Architecture& architecture, const Block& block) noexcept;
+
+/// One kind of layer in numbers.
+struct LayerKind {
+  Block block;
+  BlockParameters parameters;
+  LoraParameters adapters{};
+  double largest_matrix = 0.0;                   ///< parameters; what QLoRA holds dequantised at a time
+  std::uint32_t mixer_group = 0, ffn_group = 0;  ///< kinds of one group have the same weight shapes
+};
+
+/// A network, a software and a recipe as memory sees them.
+struct CompiledMemory {
+  static constexpr std::size_t most_kinds = 32;
+  std::vector<LayerKind> kinds;
+  std::vector<std::uint16_t> before;  ///< kinds x (layers + 1): layers of a kind in front of a layer
+  std::int64_t layers = 1;
+  double hidden = 0, vocab = 0, seq_len = 0;
+  double embedding = 0, head = 0, final_norm = 0;  ///< parameters of the ends; head with its matrix even when tied
+  bool tied = false;
+  // Multi-token prediction modules beside the head (DeepSeek-AI 2024, DeepSeek-V3, section 2.2): a layer
+  // of the last kind, a projection from two hidden vectors to one, norms; embedding and head are shared.
+  double mtp = 0;  ///< modules
+  std::size_t mtp_kind = 0;
+  double mtp_projection = 0, mtp_norms = 0;  ///< parameters of one
+  StateBytes states;
+  StateBytes adapter_states;          ///< LoRA: of the adapters
+  double frozen_embedding_bytes = 0;  ///< QLoRA: ends stay in the compute format; 0: as `states`
+  double logit_bytes = 0, gather_bytes = 2, element_bytes = 2, input_bytes = 2;
+  bool dropout = false;
+  MemoryOptions options;
+  MemoryStack stack;
+  Architecture architecture;
+  Bytes capacity{};
+};
+/// ConfigError when the network has more than `most_kinds` kinds of layers.
+[[nodiscard]] CompiledMemory compile_memory(const Architecture& architecture,
+                                            const MemoryStack& stack,
+                                            const StateBytes& states,
+                                            Precision precision,
+                                            const MemoryOptions& options,
+                                            std::int64_t seq_len,
+                                            Bytes capacity);
+
+/// The axes that layer tables depend on: one table serves every pp, vpp and ZeRO stage; of an order with stages inside
+/// other axes, one pp. Memory's part needs no data ranks; time's part holds the groups that they form.
+struct LayerKey {
+  std::uint16_t tp = 1, cp = 1, ep = 1, etp = 1, micro_batch = 1;
+  bool sequence_parallel = false;
+  Recompute recompute = Recompute::none;
+  std::uint32_t dp = 1;
+  std::uint16_t shard_ranks = 0;
+  CpForm cp_form = CpForm::unstated;
+  bool cuda_graphs = false, overlap_experts = false;  ///< of time alone
+  RankOrder order = RankOrder::tp_cp_dp_pp;           ///< of time alone
+  std::uint16_t pp = 0;  ///< of time alone, where the order has stages inside other axes; 0: what the job leaves
+};
+
+/// Bytes and parameters of one layer of each kind on one rank, and of the ends.
+struct MemoryTable {
+  struct Row {
+    double dense = 0;            ///< parameters
+    double experts = 0;          ///< parameters
+    double norms = 0;            ///< parameters of `dense`
+    double dense_adapters = 0;   ///< parameters
+    double expert_adapters = 0;  ///< parameters
+    double activations = 0;      ///< kept per micro-batch; under full recomputation what would be without
+    double formed_again = 0;     ///< by the backward pass of a recomputed layer, beyond what was kept of it
+    double workspace = 0;        ///< gradients inside one layer's backward, one dequantised matrix
+    double mixer_dummies = 0;    ///< stand-in weight gradients of each group
+    double ffn_dummies = 0;
+  };
+  std::array<Row, CompiledMemory::most_kinds> kinds{};
+  double embedding = 0, head = 0, final_norm = 0;  ///< parameters
+  double saved_input = 0;                          ///< of a layer: what full recomputation keeps
+  double loss = 0;                                 ///< the head phase's bytes without gathers
+  double mtp_projection = 0, mtp_saved = 0;        ///< of one prediction module: parameters, bytes beside its layer
+};
+[[nodiscard]] MemoryTable tabulate_memory(const CompiledMemory& compiled, const LayerKey& key) noexcept;
+
+/// Parameters that one rank of a stage holds before data ranks share them: layers and ends over tp, experts over ep
+/// etp.
+struct StageParameters {
+  double dense = 0.0, experts = 0.0;
+  double embedding = 0.0, head = 0.0, norms = 0.0;  ///< of the dense ones
+  double ends = 0.0;                                ///< embedding and head
+  double dense_adapters = 0.0, expert_adapters = 0.0;
+  double largest_layer = 0.0;
+  double updated = 0.0;  ///< by the optimizer of this rank: trained ones over the ranks that share its states
+};
+
+struct StageMemory {
+  MemoryBreakdown bytes;
+  PeakMoment moment = PeakMoment::layer_backward;
+  StageParameters parameters;
+  double layers = 0.0;     ///< of this rank; DualPipe: of both directions
+  double in_flight = 1.0;  ///< micro-batches whose activations are kept, in full stages
+  Bytes wanted_slack{};    ///< what the allocator would hold beyond live on a device without limit
+  HostMemory host;
+  [[nodiscard]] constexpr Bytes live() const noexcept { return bytes.allocated(); }
+  [[nodiscard]] constexpr Bytes reserved() const noexcept { return bytes.total() - bytes[MemoryTerm::framework]; }
+  [[nodiscard]] constexpr Bytes device() const noexcept { return bytes.total(); }
+  /// What the device would show if it had no limit.
+  [[nodiscard]] constexpr Bytes wanted() const noexcept { return live() + wanted_slack + bytes[MemoryTerm::framework]; }
+};
+/// Memory of one pipeline stage; stage 0 holds the embedding, the last the head. ZB-V folds the model so that stage 0
+/// holds both (Qi et al. 2023, section 6); DualPipe runs it from both ends at once, so that every rank holds its stage
+/// and the mirrored one, the first and the last rank both ends (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1).
+[[nodiscard]] StageMemory stage_memory(const CompiledMemory& compiled,
+                                       const MemoryTable& table,
+                                       const Strategy& strategy,
+                                       double micro_batches,
+                                       std::int64_t stage) noexcept;
+
+/// The fullest stage, its index, and what the host holds of the stage that offloads most.
+struct FullestStage {
+  StageMemory memory;
+  std::int32_t stage = 0;
+  HostMemory host;
+};
+[[nodiscard]] FullestStage fullest_stage(const CompiledMemory& compiled,
+                                         const MemoryTable& table,
+                                         const Strategy& strategy,
+                                         double micro_batches) noexcept;
+
+/// What the device shows, as an interval. The software's interval belongs to the number that its logs print; what lies
+/// beyond that number was seen to differ by up to a factor of 1.5 between runs (reserve 1.03 to 1.09 of live, 2.4 to
+/// 6.75 GiB outside the allocator). The upper end counts the slack that the allocator would hold without a limit.
+[[nodiscard]] Interval<Bytes> device_interval(const StageMemory& memory, const MemoryStack& software) noexcept;
+
+/// Micro-batches' worth of activations that stage i of p keeps, in full stages: 1F1B min(p - i, m); interleaved
+/// min((v-1) p + 2(p-i-1) + 1, m v)/v (Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, section 4.2.3);
+/// GPipe m (Huang et al. 2019, section 2.3); ZB-H1 and ZB-V at most p everywhere, ZB-H2 2p - 1 (Qi et al. 2023,
+/// sections 2.3 and 6); DualPipe p + 1 of both directions together (DeepSeek-AI 2024, DeepSeek-V3, table 2).
+[[nodiscard]] double micro_batches_in_flight(const Strategy& strategy, double stage, double micro_batches) noexcept;
+
+/// Adds the stage's memory line by line to `recorder`.
+void record_memory(const CompiledMemory& compiled,
+                   const std::string& architecture_source,
+                   const std::string& capacity_source,
+                   const Strategy& strategy,
+                   const FullestStage& fullest,
+                   ExplainRecorder& recorder);
+
+/// Time for `bytes` to cross the host link once, each way, before any overlap (Ren et al. 2021, ZeRO-Offload, section
+/// 4).
+[[nodiscard]] constexpr Seconds offload_time(Bytes bytes, BytesPerSecond link) noexcept {
+  return bytes / link;
+}
+
+/// Bytes that rank 0 holds while it loads a checkpoint of weights and optimizer states: all of it when the file is one,
+/// its share when every rank reads its own.
+[[nodiscard]] constexpr Bytes load_peak(double parameters,
+                                        const StateBytes& states,
+                                        bool sharded,
+                                        double ranks) noexcept {
+  return Bytes{parameters * states.total() / (sharded ? ranks : 1.0)};
+}
+
+/// Bytes per parameter of a 4-bit NormalFloat base: 4 bits and an fp32 scale per block of 64 (Dettmers et al. 2023,
+/// section 2).
+inline constexpr double nf4_bytes = 0.5 + 4.0 / 64.0;
+
+}  // namespace headroom

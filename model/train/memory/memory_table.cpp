@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiles a network for memory and tabulates its layers for one layer key.
+#include <headroom/core/diagnostic.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/train/memory/memory.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+bool same_mixer(const Block& a, const Block& b) noexcept {
+  return a.mixer == b.mixer && a.heads == b.heads && a.kv_heads == b.kv_heads && a.head_dim == b.head_dim;
+}
+
+bool same_ffn(const Block& a, const Block& b) noexcept {
+  return a.feed_forward == b.feed_forward && a.ffn_hidden == b.ffn_hidden;
+}
+
+/// Windows change no size that training keeps.
+bool same_sizes(const Block& a, const Block& b) noexcept {
+  return same_mixer(a, b) && same_ffn(a, b);
+}
+
+void compile_kinds(const Architecture& arch, const MemoryOptions& options, CompiledMemory& c) {
+  const std::vector<Block> blocks = arch.blocks();
+  std::vector<std::size_t> kind_of(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto known = std::find_if(c.kinds.begin(), c.kinds.end(),
+                                    [&](const LayerKind& kind) { return same_sizes(kind.block, blocks[i]); });
+    kind_of[i] = static_cast<std::size_t>(known - c.kinds.begin());
+    if (known == c.kinds.end()) {
+      LayerKind kind{blocks[i], block_parameters(arch, blocks[i])};
+      kind.adapters = lora_parameters(arch, blocks[i], real(options.lora_rank));
+      kind.largest_matrix = largest_matrix(arch, blocks[i]);
+      kind.mixer_group = kind.ffn_group = static_cast<std::uint32_t>(c.kinds.size());
+      for (const LayerKind& other : c.kinds) {
+        kind.mixer_group = same_mixer(other.block, kind.block) ? other.mixer_group : kind.mixer_group;
+        kind.ffn_group = same_ffn(other.block, kind.block) ? other.ffn_group : kind.ffn_group;
+      }
+      c.kinds.push_back(kind);
+    }
+  }
+  if (c.kinds.size() > CompiledMemory::most_kinds) {
+    throw ConfigError{"model '" + arch.id + "' has " + std::to_string(c.kinds.size()) + " kinds of layers; " +
+                      std::to_string(CompiledMemory::most_kinds) + " are planned for at most"};
+  }
+  c.before.assign(c.kinds.size() * (blocks.size() + 1), 0);
+  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
+    const std::size_t row = k * (blocks.size() + 1);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+      c.before[row + i + 1] = static_cast<std::uint16_t>(c.before[row + i] + (kind_of[i] == k ? 1 : 0));
+    }
+  }
+}
+
+ActivationShape shape_of(const CompiledMemory& c, const LayerKey& key, const Block& block) noexcept {
+  const Architecture& arch = c.architecture;
+  ActivationShape s;
+  s.micro_batch = key.micro_batch;
+  s.seq_len = c.seq_len;
+  s.hidden = c.hidden;
+  s.tp = key.tp;
+  s.cp = key.cp;
+  s.element_bytes = c.element_bytes;
+  s.input_bytes = c.input_bytes;
+  s.gated = arch.gated_mlp;
+  s.sequence_parallel = key.sequence_parallel;
+  s.flash_attention = c.options.flash_attention;
+  s.dropout = c.dropout;
+  const bool exchanged = key.cp_form == CpForm::ulysses && key.cp > 1;
+  s.two_outputs = (c.stack.copies_attention_output && key.cp > 1) || exchanged;
+  s.recompute = key.recompute == Recompute::full ? Recompute::none : key.recompute;
+  if (block.mixer == Mixer::attention || block.mixer == Mixer::mla) {
+    s.heads = real(block.heads);
+    s.query_width = real(block.heads * block.head_dim);
+    s.kv_width = real(block.kv_heads * block.head_dim);
+    // After Ulysses' exchange every rank of the context group holds at least one head of its own too.
+    s.head_dim = real(block.head_dim) * (exchanged ? key.cp : 1);
+  } else {
+    // A recurrent mixer keeps its projections' outputs: as wide as a query, a key, a value and an output of its inner
+    // width would be; no scores.
+    const double inner = arch.recurrent && block.mixer != Mixer::none ? real(arch.recurrent->inner()) : 0.0;
+    s.heads = 0.0;
+    s.query_width = s.kv_width = inner;
+  }
+  if (block.mixer == Mixer::mla && arch.mla) {
+    s.q_rank = real(arch.mla->q_rank);
+    s.kv_rank = real(arch.mla->kv_rank);
+    s.rope = real(arch.mla->rope_dim);
+    s.latent_qk = real(block.heads * (arch.mla->nope_dim + arch.mla->rope_dim));
+    s.latent_value = real(block.heads * arch.mla->value_dim);
+  }
+  s.ffn = block.feed_forward == FeedForward::dense ? real(block.ffn_hidden) : 0.0;
+  if (block.feed_forward == FeedForward::moe && arch.moe) {
+    s.experts = real(arch.moe->experts);
+    s.routed = real(arch.moe->top_k) * c.stack.expert_imbalance;
+    s.expert_ffn = real(arch.moe->expert_ffn_hidden);
+    s.etp = key.etp;
+    s.shared_ffn = real(arch.moe->shared_ffn_hidden);
+  }
+  return s;
+}
+
+/// torchtitan's per-op policy: every second matmul's output and the attention's stay: half of q, k, v, projection and
+/// MLP outputs, the layer's input, the softmax's log-sum.
+double every_second_matmul(const ActivationShape& s) noexcept {
+  const double tokens = s.micro_batch * s.seq_len / s.cp;
+  const double residual = s.sequence_parallel ? tokens / s.tp : tokens;
+  const double routed = s.experts > 0.0 ? s.routed * s.expert_ffn : 0.0;
+  const double ffn = s.experts > 0.0 ? s.shared_ffn : s.ffn;
+  const double value = s.kv_rank > 0.0 ? s.latent_value : s.query_width;
+  const double kv = s.kv_rank > 0.0 ? s.latent_qk : s.kv_width;
+  return s.element_bytes * ((2.0 * s.hidden + routed) * residual + (2.0 * value + kv + ffn) * tokens / s.tp) +
+         4.0 * s.heads * tokens / s.tp;
+}
+
+double kept_selectively(const CompiledMemory& c, const ActivationShape& s) noexcept {
+  switch (c.stack.selective) {
+    case SelectiveRecompute::every_second_matmul: return every_second_matmul(s);
+    case SelectiveRecompute::activation_in_8_bit: {
+      const double tokens = s.micro_batch * s.seq_len / s.cp;
+      const double inner = s.experts > 0.0 ? s.routed * s.expert_ffn + s.shared_ffn : s.ffn;
+      const bool narrow = c.input_bytes < c.element_bytes && s.gated;
+      return layer_activations(s).raw() - (narrow ? 2.0 * inner * tokens / s.tp : 0.0);
+    }
+    case SelectiveRecompute::core_attention: break;
+  }
+  return layer_activations(s).raw();
+}
+
+/// Gradients of the last matrix's input and the first matrices' outputs; without a fused kernel also the scores'.
+double backward_workspace(const ActivationShape& s) noexcept {
+  const double tokens = s.micro_batch * s.seq_len / s.cp;
+  const double inner = s.element_bytes * (s.gated ? 3.0 : 2.0);
+  const double routed = s.routed * (s.sequence_parallel ? s.etp * tokens / s.tp : tokens);
+  const double ffn = s.experts > 0.0 ? inner * s.expert_ffn / s.etp * routed : inner * s.ffn * tokens / s.tp;
+  return ffn + (s.flash_attention ? 0.0 : s.element_bytes * s.heads * s.seq_len * tokens / s.tp);
+}
+
+/// Keys and values of other context ranks: all of them gathered, or of a ring the two shards on their way. Where nobody
+/// states the form they are none of what was fitted.
+double context_buffers(const ActivationShape& s, CpForm form) noexcept {
+  if (s.cp <= 1.0 || form == CpForm::unstated || form == CpForm::ulysses) {
+    return 0.0;
+  }
+  const double shards = form == CpForm::ring ? 2.0 : s.cp;
+  const double width = s.kv_rank > 0.0 ? s.latent_qk + s.latent_value : 2.0 * s.kv_width;
+  const double tokens = s.micro_batch * s.seq_len / s.cp;
+  return shards * s.element_bytes * tokens * std::max(width / s.tp, 2.0 * s.head_dim);
+}
+
+/// Bytes of a logit at the loss. The stacks state them for 16-bit outputs; an fp32 output is the fp32 copy that the
+/// loss would make of it, so that the 16-bit one falls away.
+double bytes_of_a_logit(const MemoryStack& stack, const MemoryOptions& options, double element) noexcept {
+  const double stated = options.fused_loss.value_or(stack.defaults.fused_loss) ? stack.logit_bytes_fused
+                        : options.compiled                                     ? stack.logit_bytes_compiled
+                                                                               : stack.logit_bytes;
+  return element > 2.0 ? std::max(element, stated - 2.0) : stated;
+}
+
+/// Stand-ins, in the format of the weights, for the weight gradient of each distinct shape of a layer; `router` and
+/// norms have none.
+void add_dummies(
+    const CompiledMemory& c, const LayerKind& kind, double tp, double etp, MemoryTable::Row& row) noexcept {
+  if (!c.stack.dummy_gradients || c.options.method != Method::full) {
+    return;
+  }
+  const BlockParameters& p = kind.parameters;
+  row.mixer_dummies = c.element_bytes * (p.mixer / tp + p.mixer_replicated);
+  row.ffn_dummies = c.element_bytes * ((p.dense_ffn + p.shared_experts) / tp + p.expert / etp);
+}
+
+/// LoRA and classifiers leave prediction modules out.
+void compile_prediction(const Architecture& arch, const ParameterCount& parameters, CompiledMemory& c) {
+  const std::vector<Block> blocks = arch.blocks();
+  if (arch.mtp_layers <= 0 || c.options.method != Method::full || arch.patches || blocks.empty()) {
+    return;
+  }
+  const auto last = std::find_if(c.kinds.begin(), c.kinds.end(),
+                                 [&](const LayerKind& kind) { return same_sizes(kind.block, blocks.back()); });
+  c.mtp = real(arch.mtp_layers);
+  c.mtp_kind = static_cast<std::size_t>(last - c.kinds.begin());
+  c.mtp_projection = 2.0 * c.hidden * c.hidden;
+  c.mtp_norms = parameters.mtp / c.mtp - last->parameters.total() - c.mtp_projection;
+}
+
+}  // namespace
+
+bool dropout_by_habit(const MemoryStack& stack, const Architecture& arch) noexcept {
+  return stack.dropout && !arch.gated_mlp;
+}
+
+CompiledMemory compile_memory(const Architecture& arch,
+                              const MemoryStack& stack,
+                              const StateBytes& states,
+                              Precision precision,
+                              const MemoryOptions& options,
+                              std::int64_t seq_len,
+                              Bytes capacity) {
+  CompiledMemory c;
+  c.architecture = arch;
+  c.stack = stack;
+  c.options = options;
+  c.capacity = capacity;
+  c.layers = arch.layers;
+  c.hidden = real(arch.hidden);
+  c.vocab = real(arch.vocab);
+  c.seq_len = real(seq_len);
+  const ParameterCount parameters = count_parameters(arch);
+  c.embedding = parameters.embedding;
+  c.final_norm = parameters.final_norm;
+  c.tied = arch.tied_embeddings;
+  c.head = c.tied ? c.vocab * c.hidden : parameters.head;
+  c.states = states;
+  const bool narrow = row_of(precision).weight_bytes < 2.0;
+  c.element_bytes = row_of(precision).compute_bytes;
+  c.gather_bytes = stack.fp8_gathers && narrow ? 1.0 : c.element_bytes;
+  c.input_bytes = stack.fp8_saved_inputs && narrow ? 1.0 : c.element_bytes;
+  c.logit_bytes = bytes_of_a_logit(stack, options, c.element_bytes);
+  c.dropout = options.dropout.value_or(dropout_by_habit(stack, arch));
+  if (options.method != Method::full) {
+    // Adapters train in the compute format with fp32 moments, and a master copy if that is 16 bit: 2 + 2 + 12 (Hu et
+    // al. 2022, section 4.1).
+    c.adapter_states = adam_states(precision);
+    c.states.gradients = 0.0;
+    c.states.optimizer = 0.0;
+    c.states.buckets = 0.0;
+    c.states.apart = {};
+    if (options.method == Method::qlora) {
+      c.states.weights = nf4_bytes;
+      c.gather_bytes = nf4_bytes;  // gathered as it is stored, dequantised matrix by matrix
+      c.frozen_embedding_bytes = c.element_bytes;
+    } else {
+      c.states.weights = narrow ? 1.0 : c.element_bytes;
+    }
+  }
+  compile_kinds(arch, options, c);
+  compile_prediction(arch, parameters, c);
+  return c;
+}
+
+MemoryTable tabulate_memory(const CompiledMemory& c, const LayerKey& key) noexcept {
+  MemoryTable table;
+  const double tp = key.tp;
+  const double tokens = key.micro_batch * c.seq_len / key.cp;
+  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
+    const LayerKind& kind = c.kinds[k];
+    const BlockParameters& p = kind.parameters;
+    const ActivationShape shape = shape_of(c, key, kind.block);
+    MemoryTable::Row& row = table.kinds[k];
+    row.dense = (p.mixer + p.dense_ffn + p.shared_experts) / tp + p.mixer_replicated + p.norms + p.router;
+    row.experts = p.experts / (static_cast<double>(key.ep) * key.etp);
+    row.norms = p.norms;
+    row.dense_adapters = kind.adapters.dense / tp;
+    row.expert_adapters = kind.adapters.experts / (static_cast<double>(key.ep) * key.etp);
+    ActivationShape whole = shape;
+    whole.recompute = Recompute::none;
+    row.activations =
+        key.recompute == Recompute::selective ? kept_selectively(c, shape) : layer_activations(whole).raw();
+    // The backward pass of a layer holds all that no recomputation would have kept of it.
+    row.formed_again = key.recompute == Recompute::full ? layer_activations(whole).raw()
+                                                        : layer_activations(whole).raw() - row.activations;
+    row.workspace = backward_workspace(shape) + context_buffers(shape, key.cp_form);
+    if (c.options.method == Method::qlora) {
+      row.workspace += c.element_bytes * kind.largest_matrix / tp;  // Dettmers et al. 2023, section 3, equation 5
+    }
+    add_dummies(c, kind, tp, key.etp, row);
+  }
+  const std::int64_t multiple = c.options.vocab_multiple > 1 ? c.options.vocab_multiple * key.tp : 1;
+  const double vocab = real(padded_vocabulary(c.architecture.vocab, multiple));
+  const double padding = (vocab - c.vocab) * c.hidden;
+  table.embedding = (c.embedding + padding) / tp;
+  table.head = (c.head + padding) / tp;
+  table.final_norm = c.final_norm;
+  table.saved_input = c.element_bytes * c.hidden * (key.sequence_parallel ? tokens / tp : tokens);
+  // The head: logits in all their copies; its norm's input, output and the gradient of its input, gathered; what its
+  // reduce-scatter brings back; a stand-in gradient.
+  const double dummy = c.stack.dummy_gradients && c.options.method == Method::full ? c.element_bytes * table.head : 0.0;
+  table.loss = c.logit_bytes * vocab * tokens / tp + 3.0 * c.element_bytes * c.hidden * tokens +
+               (key.sequence_parallel ? c.element_bytes * c.hidden * tokens / tp : 0.0) + dummy;
+  if (c.architecture.patches) {
+    table.loss = 0.0;  // a classifier's logits are a few numbers an image
+  }
+  if (c.mtp > 0.0) {
+    // Each module's logits join the loss, its head norm's input and output stay beside them.
+    table.loss += c.mtp * (c.logit_bytes * vocab * tokens / tp + 2.0 * c.element_bytes * c.hidden * tokens);
+    table.mtp_projection = c.mtp_projection / tp;
+    // Inputs of the two norms; without full recomputation also their joined outputs, the projection's input.
+    const double joined = key.recompute == Recompute::full ? 0.0 : 2.0 * c.input_bytes / c.element_bytes;
+    table.mtp_saved = (2.0 + joined) * table.saved_input;
+  }
+  return table;
+}
+
+}  // namespace headroom

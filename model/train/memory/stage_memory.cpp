@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// From layers to a stage: which layers it holds, how many micro-batches are in flight, and the two moments of its peak.
+#include <headroom/core/diagnostic.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/train/memory/memory.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+/// The layers of one stage: their number and how many are of each kind.
+struct StageLayers {
+  double layers = 0.0;
+  std::array<double, CompiledMemory::most_kinds> of_kind{};
+};
+
+void add_layers(const CompiledMemory& c, std::int64_t from, std::int64_t to, StageLayers& result) noexcept {
+  from = std::clamp<std::int64_t>(from, 0, c.layers);
+  to = std::clamp<std::int64_t>(to, from, c.layers);
+  result.layers += real(to - from);
+  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
+    const std::size_t row = k * static_cast<std::size_t>(c.layers + 1);
+    result.of_kind[k] += c.before[row + static_cast<std::size_t>(to)] - c.before[row + static_cast<std::size_t>(from)];
+  }
+}
+
+/// Whether `parts` parts are alike: as they are, or with embedding and loss standing for a layer each.
+bool divides(const CompiledMemory& c, std::int64_t parts) noexcept {
+  return c.layers % parts == 0 || (c.stack.uneven == UnevenSplit::ends_count && (c.layers + 2) % parts == 0);
+}
+
+/// Adds one of `parts` consecutive parts of the network; what cannot be even gives early parts one layer more.
+void add_part(const CompiledMemory& c, std::int64_t parts, std::int64_t part, StageLayers& result) noexcept {
+  if (divides(c, parts)) {
+    const std::int64_t shift = c.layers % parts == 0 ? 0 : 1;
+    const std::int64_t size = (c.layers + 2 * shift) / parts;
+    add_layers(c, part * size - shift, (part + 1) * size - shift, result);
+    return;
+  }
+  const std::int64_t least = c.layers / parts;
+  const std::int64_t more = c.layers % parts;
+  const std::int64_t from = part * least + std::min(part, more);
+  add_layers(c, from, from + least + (part < more ? 1 : 0), result);
+}
+
+bool is_folded(const Strategy& s) noexcept {
+  return s.schedule == Schedule::zb_v && s.pp > 1;
+}
+bool is_two_way(const Strategy& s) noexcept {
+  return s.schedule == Schedule::dualpipe && s.pp > 1;
+}
+
+/// One stage of a split that the strategy states: the others share what the stated ones leave.
+void add_stated_stage(const CompiledMemory& c, const Strategy& s, std::int64_t stage, StageLayers& result) noexcept {
+  const std::int64_t left = c.layers - s.first_stage_layers - s.last_stage_layers;
+  const std::int64_t others = s.pp - (s.first_stage_layers > 0 ? 1 : 0) - (s.last_stage_layers > 0 ? 1 : 0);
+  const std::int64_t each = others > 0 ? left / others : 0;
+  const std::int64_t first = s.first_stage_layers > 0 ? s.first_stage_layers : each;
+  const std::int64_t from = stage == 0 ? 0 : first + (stage - 1) * each;
+  const bool rest = stage == s.pp - 1;
+  add_layers(c, from, rest ? c.layers : stage == 0 ? first : from + each, result);
+}
+
+/// Layers that divide go round the stages chunk by chunk. Others go in one part a stage.
+StageLayers layers_of_stage(const CompiledMemory& c, const Strategy& s, std::int64_t stage) noexcept {
+  StageLayers result;
+  const std::int64_t stages = s.pp;
+  if (is_folded(s)) {  // down the ranks and up again
+    add_part(c, 2 * stages, stage, result);
+    add_part(c, 2 * stages, 2 * stages - 1 - stage, result);
+  } else if (is_two_way(s)) {
+    add_part(c, stages, stage, result);
+    add_part(c, stages, stages - 1 - stage, result);
+  } else if (s.first_stage_layers > 0 || s.last_stage_layers > 0) {
+    add_stated_stage(c, s, stage, result);
+  } else if (divides(c, stages * s.vpp)) {
+    for (std::int64_t i = 0; i < s.vpp; ++i) {
+      add_part(c, stages * s.vpp, i * stages + stage, result);
+    }
+  } else {
+    add_part(c, stages, stage, result);
+  }
+  return result;
+}
+
+/// Who holds the head also holds the prediction modules' layers.
+void add_prediction_layers(const CompiledMemory& c, StageLayers& result) noexcept {
+  result.layers += c.mtp;
+  result.of_kind[c.mtp_kind] += c.mtp;
+}
+
+/// Which ends of the network a stage holds.
+struct Ends {
+  bool first = false, last = false;
+};
+
+Ends ends_of_stage(const Strategy& s, std::int64_t stage) noexcept {
+  const bool front = stage == 0;
+  const bool back = stage == s.pp - 1;
+  if (is_folded(s)) {
+    return {front, front};
+  }
+  return is_two_way(s) ? Ends{front || back, front || back} : Ends{front, back};
+}
+
+StageParameters parameters_of_stage(const CompiledMemory& c,
+                                    const MemoryTable& t,
+                                    const StageLayers& own,
+                                    const Ends& ends) noexcept {
+  StageParameters p;
+  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
+    p.dense += own.of_kind[k] * t.kinds[k].dense;
+    p.experts += own.of_kind[k] * t.kinds[k].experts;
+    p.norms += own.of_kind[k] * t.kinds[k].norms;
+    p.dense_adapters += own.of_kind[k] * t.kinds[k].dense_adapters;
+    p.expert_adapters += own.of_kind[k] * t.kinds[k].expert_adapters;
+    if (own.of_kind[k] > 0.0) {
+      p.largest_layer = std::max(p.largest_layer, t.kinds[k].dense + t.kinds[k].experts);
+    }
+  }
+  // Tied tables stand on both ends of a pipeline, and once where one rank holds both. Prediction modules read the table
+  // beside the head too.
+  p.embedding = ends.first || (ends.last && c.mtp > 0.0 && !c.tied) ? t.embedding : 0.0;
+  p.head = ends.last && (!c.tied || !ends.first) ? t.head : 0.0;
+  p.ends = p.embedding + p.head;
+  p.norms += ends.last ? t.final_norm + c.mtp * c.mtp_norms : 0.0;
+  p.dense += p.ends + (ends.last ? t.final_norm + c.mtp * (t.mtp_projection + c.mtp_norms) : 0.0);
+  return p;
+}
+
+void add_states(const StateMemory& states, StageMemory& m) noexcept {
+  m.bytes[MemoryTerm::weights] += states.weights;
+  m.bytes[MemoryTerm::gradients] += states.gradients;
+  m.bytes[MemoryTerm::optimizer] += states.optimizer;
+}
+
+/// Moments of what the optimizer treats apart.
+Bytes moments_beside(const CompiledMemory& c, const StageParameters& p) noexcept {
+  const MomentsApart& more = c.states.apart;
+  return Bytes{more.embedding * p.embedding + (c.tied ? more.embedding : more.head) * p.head + more.norms * p.norms};
+}
+
+void fill_states(const CompiledMemory& c, const Strategy& s, StageMemory& m) noexcept {
+  StageParameters& p = m.parameters;
+  const double all = real(s.dp) * s.cp;
+  const double ranks = s.shard_ranks > 0 ? std::min(all, static_cast<double>(s.shard_ranks)) : all;
+  const double expert_ranks = std::max(1.0, ranks * s.tp / (static_cast<double>(s.ep) * s.etp));
+  StateBytes bytes = c.states;
+  bytes.gradients += all > 1.0 ? bytes.buckets : 0.0;
+  add_states(state_memory(p.dense, bytes, s.zero, ranks), m);
+  add_states(state_memory(p.experts, bytes, s.zero, expert_ranks), m);
+  m.bytes[MemoryTerm::optimizer] += moments_beside(c, p) / (s.zero >= 1 ? ranks : 1.0);
+  if (c.frozen_embedding_bytes > 0.0) {
+    const double shards = s.zero >= 3 ? ranks : 1.0;
+    m.bytes[MemoryTerm::weights] += Bytes{p.ends * (c.frozen_embedding_bytes - c.states.weights) / shards};
+  }
+  const bool adapted = c.options.method != Method::full;
+  if (adapted) {
+    add_states(state_memory(p.dense_adapters, c.adapter_states, s.zero, ranks), m);
+    add_states(state_memory(p.expert_adapters, c.adapter_states, s.zero, expert_ranks), m);
+  }
+  const double dense = adapted ? p.dense_adapters : p.dense;
+  const double experts = adapted ? p.expert_adapters : p.experts;
+  p.updated = s.zero >= 1 ? dense / ranks + experts / expert_ranks : dense + experts;
+  if (c.options.offload_optimizer) {
+    m.host.states = m.bytes[MemoryTerm::optimizer];
+    m.host.updated = p.updated;
+    m.bytes[MemoryTerm::optimizer] = Bytes{};
+  }
+}
+
+/// Layers between two kept inputs under full recomputation: no block is longer than the layers that run in a row.
+struct Blocks {
+  double length = 1.0;
+  double number = 0.0;  ///< of the layers that one micro-batch crosses on this rank
+};
+
+Blocks blocks_of_stage(const Strategy& s, double layers) noexcept {
+  const double chunks = is_folded(s) ? 2.0 : s.vpp;
+  const double in_a_row = std::max(1.0, std::ceil(layers / chunks));
+  const double length = std::min(static_cast<double>(s.recompute_block), in_a_row);
+  return {length, std::min(layers, chunks * std::ceil(in_a_row / length))};
+}
+
+void fill_activations(const CompiledMemory& c,
+                      const MemoryTable& t,
+                      const StageLayers& own,
+                      const Strategy& s,
+                      bool last,
+                      StageMemory& m) noexcept {
+  const bool full = s.recompute == Recompute::full;
+  // A micro-batch of DualPipe crosses one of the two stages that a rank holds.
+  const double share = is_two_way(s) ? 0.5 : 1.0;
+  double units = share * own.layers;  // what is kept piece by piece: layers or inputs of blocks
+  double pass = last ? share * c.mtp * t.mtp_saved : 0.0;
+  if (full) {
+    units = blocks_of_stage(s, units).number;
+    pass += units * t.saved_input;
+  } else {
+    for (std::size_t k = 0; k < c.kinds.size(); ++k) {
+      pass += share * own.of_kind[k] * t.kinds[k].activations;
+    }
+  }
+  const double kept = m.in_flight * pass;
+  double stays = kept;
+  const bool offloaded = c.options.offload_activations || (full && c.options.offload_checkpoints);
+  if (offloaded && units > 0.0) {
+    stays = std::min(kept, 2.0 * pass / units);  // the one in use and the one on its way
+    m.host.activations = Bytes{kept - stays};
+    m.host.per_pass = m.host.activations / std::max(1.0, m.in_flight);
+  }
+  m.bytes[MemoryTerm::activations] = Bytes{stays};
+}
+
+double dummies_of_stage(const CompiledMemory& c, const MemoryTable& t, const StageLayers& own) noexcept {
+  double sum = 0.0;
+  std::uint64_t mixers = 0;
+  std::uint64_t ffns = 0;
+  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
+    if (own.of_kind[k] <= 0.0) {
+      continue;
+    }
+    const std::uint64_t mixer = std::uint64_t{1} << c.kinds[k].mixer_group;
+    const std::uint64_t ffn = std::uint64_t{1} << c.kinds[k].ffn_group;
+    sum += (mixers & mixer) == 0 ? t.kinds[k].mixer_dummies : 0.0;
+    sum += (ffns & ffn) == 0 ? t.kinds[k].ffn_dummies : 0.0;
+    mixers |= mixer;
+    ffns |= ffn;
+  }
+  return sum;
+}
+
+/// Weights that DeepSpeed gathers at once, never more than the stage has, and its whole reduce buckets, which hold
+/// gradients of the compute format.
+double documented_buffers(const CompiledMemory& c, const Strategy& s, const StageParameters& p) noexcept {
+  const StackBuffers& b = c.stack.buffers;
+  const double gathered = s.zero >= 3 ? std::min(b.live_parameters, p.dense + p.experts) : 0.0;
+  const double buckets = s.zero >= 3 ? b.zero3_buckets : s.zero == 2 ? b.zero2_buckets : 0.0;
+  return c.gather_bytes * gathered + c.element_bytes * buckets * b.reduce_bucket;
+}
+
+/// Workspace of the two moments, and what is gathered and reduced then or all the time.
+struct Workspaces {
+  double layer = 0.0, loss = 0.0;
+  double layer_gathers = 0.0, loss_gathers = 0.0, kept = 0.0;
+};
+
+void add_gathers(const CompiledMemory& c,
+                 const MemoryTable& t,
+                 const Strategy& s,
+                 const StageParameters& p,
+                 bool last,
+                 Workspaces& w) noexcept {
+  const double wide = c.element_bytes;  // the ends are gathered in the compute format whatever the recipe
+  // Gradients are reduced as the software does, never narrower than they are.
+  const double reduction = std::max(c.stack.reduce_bytes, c.element_bytes);
+  const double trained = c.options.method == Method::full ? reduction : 0.0;
+  if (s.pp > 1 && c.stack.pipeline_keeps_gradients) {
+    // Nothing is reduced before the last micro-batch: the whole stage's compute copy and gradients stay.
+    w.kept += (c.gather_bytes + trained) * (p.dense + p.experts) + (wide - c.gather_bytes) * p.ends;
+  } else if (c.stack.gathers) {
+    // One unit computed, one prefetched (Zhao et al. 2023, section 3.3), one reduced.
+    w.layer_gathers = (2.0 * c.gather_bytes + trained) * p.largest_layer;
+    w.loss_gathers = last ? (wide + trained) * t.head + c.gather_bytes * p.largest_layer : 0.0;
+  }
+}
+
+/// What full recomputation forms again at most: with the inputs kept it is never more than keeping all would be.
+double most_formed_again(const CompiledMemory& c,
+                         const MemoryTable& t,
+                         const StageLayers& own,
+                         const Blocks& blocks,
+                         const Strategy& s,
+                         double in_flight) noexcept {
+  double everything = 0.0;
+  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
+    everything += own.of_kind[k] * t.kinds[k].activations;
+  }
+  return in_flight * ((is_two_way(s) ? 0.5 : 1.0) * everything - blocks.number * t.saved_input);
+}
+
+Workspaces workspaces_of_stage(const CompiledMemory& c,
+                               const MemoryTable& t,
+                               const Strategy& s,
+                               const StageLayers& own,
+                               const StageMemory& m,
+                               bool last) noexcept {
+  Workspaces w;
+  const bool full = s.recompute == Recompute::full;
+  const Blocks blocks = blocks_of_stage(s, (is_two_way(s) ? 0.5 : 1.0) * own.layers);
+  const double most = full ? most_formed_again(c, t, own, blocks, s, m.in_flight) : 0.0;
+  for (std::size_t k = 0; k < c.kinds.size(); ++k) {
+    if (own.of_kind[k] > 0.0) {
+      const double again = t.kinds[k].formed_again;
+      w.layer = std::max(w.layer, t.kinds[k].workspace + (full ? std::min(blocks.length * again, most) : again));
+    }
+  }
+  w.loss = last ? t.loss : 0.0;
+  w.kept = documented_buffers(c, s, m.parameters);
+  if (s.zero >= 3) {
+    add_gathers(c, t, s, m.parameters, last, w);
+  }
+  return w;
+}
+
+/// Context, communicators and what else lies outside the allocator; a lone GPU has no communicator.
+Bytes outside_of(const CompiledMemory& c, const Strategy& s) noexcept {
+  const bool alone = real(s.dp) * s.tp * s.pp * s.cp <= 1.0;
+  return c.stack.outside - (alone ? c.stack.communicators : Bytes{});
+}
+
+/// What the allocator holds beyond what is live where nothing limits it.
+Bytes wanted_slack(const CompiledMemory& c, const Strategy& s, const StageMemory& m, Bytes late_gradients) noexcept {
+  const Bytes states = m.bytes[MemoryTerm::weights] + m.bytes[MemoryTerm::gradients] + m.bytes[MemoryTerm::optimizer];
+  Bytes slack = late_gradients;  // their blocks stay with the pool
+  if (c.stack.reserve_ratio > 0.0) {
+    const double ratio = s.tp > 1 ? c.stack.reserve_ratio_tp : c.stack.reserve_ratio;
+    slack += (ratio - 1.0) * (m.live() - states);
+  } else {
+    const Bytes workspace = m.bytes[MemoryTerm::workspace] + m.bytes[MemoryTerm::logits] +
+                            m.bytes[MemoryTerm::gather_buffers] - c.stack.fixed;
+    slack += c.stack.reserve_activations * m.bytes[MemoryTerm::activations] + c.stack.reserve_workspace * workspace;
+  }
+  return std::max(Bytes{}, slack);
+}
+
+/// The peak is the loss or the backward pass of a layer; fills what only one of them holds.
+void fill_peak(const CompiledMemory& c, const Workspaces& w, bool late, StageMemory& m, Bytes& given_back) noexcept {
+  const Bytes gradients = late ? m.bytes[MemoryTerm::gradients] : Bytes{};
+  const double loss = w.loss + w.loss_gathers;
+  const double layer = w.layer + w.layer_gathers;
+  m.bytes[MemoryTerm::workspace] = c.stack.fixed;
+  if (loss > 0.0 && Bytes{loss} - gradients >= Bytes{layer}) {
+    m.moment = PeakMoment::loss;
+    m.bytes[MemoryTerm::logits] = Bytes{w.loss};
+    m.bytes[MemoryTerm::gather_buffers] = Bytes{w.kept + w.loss_gathers};
+    m.bytes[MemoryTerm::gradients] -= gradients;
+    given_back = gradients;
+  } else {
+    m.bytes[MemoryTerm::workspace] += Bytes{w.layer};
+    m.bytes[MemoryTerm::gather_buffers] = Bytes{w.kept + w.layer_gathers};
+    given_back = late ? Bytes{std::max(0.0, loss - layer)} : Bytes{};
+  }
+}
+
+}  // namespace
+
+StageMemory stage_memory(const CompiledMemory& c,
+                         const MemoryTable& t,
+                         const Strategy& s,
+                         double micro_batches,
+                         std::int64_t stage) noexcept {
+  StageMemory m;
+  const Ends ends = ends_of_stage(s, stage);
+  StageLayers own = layers_of_stage(c, s, stage);
+  if (ends.last) {
+    add_prediction_layers(c, own);
+  }
+  m.layers = own.layers;
+  m.parameters = parameters_of_stage(c, t, own, ends);
+  m.in_flight = micro_batches_in_flight(s, real(stage), micro_batches);
+  fill_states(c, s, m);
+  fill_activations(c, t, own, s, ends.last, m);
+  m.bytes[MemoryTerm::dummy_gradients] = Bytes{dummies_of_stage(c, t, own)};
+  const Workspaces w = workspaces_of_stage(c, t, s, own, m, ends.last);
+  // Gradients that do not exist yet at the only micro-batch's loss leave the layers' backward as the other candidate.
+  Bytes given_back{};
+  fill_peak(c, w, c.stack.gradients_are_late && micro_batches <= 1.0, m, given_back);
+  m.wanted_slack = wanted_slack(c, s, m, given_back);
+  // Near the limit the allocator gives back: it never holds more than the device has left.
+  const Bytes outside = outside_of(c, s);
+  m.bytes[MemoryTerm::fragmentation] = std::max(Bytes{}, std::min(m.wanted_slack, c.capacity - m.live() - outside));
+  m.bytes[MemoryTerm::framework] = outside;
+  return m;
+}
+
+FullestStage fullest_stage(const CompiledMemory& c,
+                           const MemoryTable& t,
+                           const Strategy& s,
+                           double micro_batches) noexcept {
+  FullestStage best;
+  const auto look = [&](std::int64_t stage) {
+    const StageMemory m = stage_memory(c, t, s, micro_batches, stage);
+    // Stages that the device's limit makes alike differ in what they would hold without it.
+    if (stage == 0 || m.wanted() > best.memory.wanted()) {
+      best.memory = m;
+      best.stage = static_cast<std::int32_t>(stage);
+    }
+    if (stage == 0 || m.host.total() > best.host.total()) {
+      best.host = m.host;
+    }
+  };
+  look(0);
+  // Alike layers and a number in flight that never rises along the pipeline, or is the same all along it (GPipe): the
+  // ends and the first stage of layers alone hold the largest.
+  const bool never_rises = s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::gpipe;
+  if (c.kinds.size() == 1 && s.pp > 3 && never_rises) {
+    look(1);
+    look(s.pp - 1);
+    return best;
+  }
+  for (std::int64_t stage = 1; stage < s.pp; ++stage) {
+    look(stage);
+  }
+  return best;
+}
+
+Interval<Bytes> device_interval(const StageMemory& memory, const MemoryStack& software) noexcept {
+  constexpr double beyond = 1.5;
+  const Bytes live = memory.live();
+  const Bytes outside = memory.bytes[MemoryTerm::framework];
+  const auto printed = [&](Bytes slack) {
+    return software.measured == MemoryKind::live       ? live
+           : software.measured == MemoryKind::reserved ? live + slack
+                                                       : live + slack + outside;
+  };
+  const Bytes held = printed(memory.bytes[MemoryTerm::fragmentation]);
+  const Bytes wanted = printed(memory.wanted_slack);
+  const double width = 1.0 + software.interval;
+  return {held / width + (memory.device() - held) / beyond, memory.device(),
+          width * wanted + beyond * (memory.wanted() - wanted)};
+}
+
+}  // namespace headroom

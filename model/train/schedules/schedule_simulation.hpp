@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step's passes through a pipeline, pass by pass: exact for any stage costs, linear in the number of passes.
+#pragma once
+
+#include <headroom/model/train/schedules/schedule.hpp>
+
+#include <vector>
+
+namespace headroom {
+
+/// What a stage does at a time. `pair` is a forward and a whole backward of the GPU's two stages, overlapped
+/// (DualPipe).
+enum class PassKind : std::uint8_t { forward, backward, backward_input, backward_weight, pair };
+
+/// One pass of one micro-batch through one virtual stage; `position` counts the virtual stages that a micro-batch
+/// meets.
+struct Pass {
+  PassKind kind = PassKind::forward;
+  std::int32_t position = 0;
+  std::int32_t micro_batch = 0;
+  std::int32_t backward_micro_batch = 0;  ///< of a pair; its position is that of the other direction
+};
+
+/// The passes of each stage, in the order in which it runs them. Precondition: no broken rule.
+///  GPipe: Huang et al. 2019, figure 2c.
+///  1F1B: Narayanan et al. 2021, section 2.2.1, figure 4. Interleaved: section 2.2.2, with the warm-up and the groups
+///  of p micro-batches of Megatron-Core (schedules.py, get_pp_rank_microbatches and get_schedule_table). ZB-H1, ZB-H2:
+///  Qi et al. 2023, section 2.3, figure 3: stage i delays weight gradients by i, by 2i micro-batches. ZB-V: Qi et al.
+///  2023, section 6, the order for equal passes, as PyTorch's ScheduleZBVZeroBubble writes it out. DualPipe:
+///  DeepSeek-AI 2024 (DeepSeek-V3), section 3.2.1, in the eight phases of its published code.
+/// All are fixed orders: costs shift the passes and never reorder them, where Qi et al. search for an order by costs.
+[[nodiscard]] std::vector<std::vector<Pass>> pass_order(const PipelineShape& shape);
+
+/// The stage that runs a pass. Micro-batches of DualPipe's second half enter at the last stage.
+[[nodiscard]] std::int32_t stage_of(const PipelineShape& shape,
+                                    std::int32_t position,
+                                    std::int32_t micro_batch) noexcept;
+
+/// Which of the stage's chunks it is; for DualPipe the direction.
+[[nodiscard]] std::int32_t chunk_of(const PipelineShape& shape,
+                                    std::int32_t position,
+                                    std::int32_t micro_batch) noexcept;
+
+struct TimedPass {
+  Pass pass;
+  Seconds start{};
+  Seconds end{};
+};
+
+/// An activation or a gradient on its way to another stage.
+struct TimedSend {
+  bool forward = true;
+  std::int32_t position = 0;  ///< that sends
+  std::int32_t micro_batch = 0;
+  Seconds start{};
+  Seconds end{};
+};
+
+struct SimulatedStage {
+  std::vector<TimedPass> passes;
+  std::vector<TimedSend> sends;
+  Seconds busy{};
+  Seconds bubble{};        ///< total - busy
+  double in_flight = 0.0;  ///< most micro-batches whose activations it kept at once, in full stages
+};
+
+struct SimulatedStep {
+  Seconds total{};
+  std::vector<SimulatedStage> stages;
+};
+
+/// A pass starts when its stage is free and its input has arrived. Each stage sends outputs and gradients on a stream
+/// each, one after another. `costs` has an entry for each virtual stage, or one for all. Precondition: no broken rule.
+[[nodiscard]] SimulatedStep simulate_schedule(const PipelineShape& shape, std::span<const StageCosts> costs);
+
+}  // namespace headroom

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/train/step/layer_step.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace headroom {
+/// Widths of one rank's share.
+struct LayerPricer::Sizes {
+  const LayerKey& key;
+  double tokens = 1.0;  ///< a rank's, of its context shard
+  double t = 1.0;       ///< tensor ranks
+  double hidden = 1.0;
+  double queries = 1.0;  ///< width of all heads' queries over t
+  double keys = 1.0;     ///< the same of keys or values
+  double heads = 1.0;    ///< of the rank
+  double sigma = 1.0;    ///< ranks that share passes over the hidden state
+  double expert_rows = 0.0;
+  RankGroups ranks{};
+};
+
+LayerPass& LayerPass::add(const LayerPass& other, double weight) noexcept {
+  gemm += weight * other.gemm;
+  attention += weight * other.attention;
+  elementwise += weight * other.elementwise;
+  tp += weight * other.tp;
+  cp += weight * other.cp;
+  ep += weight * other.ep;
+  return *this;
+}
+
+LayerTimes& LayerTimes::add(const LayerTimes& other, double weight) noexcept {
+  forward.add(other.forward, weight);
+  backward.add(other.backward, weight);
+  weight_gradients += weight * other.weight_gradients;
+  recompute += weight * other.recompute;
+  host_forward += weight * other.host_forward;
+  host_backward += weight * other.host_backward;
+  accumulation += weight * other.accumulation;
+  ep_hidden += weight * other.ep_hidden;
+  return *this;
+}
+
+LayerPricer::LayerPricer(StepRecipe recipe)
+    : recipe_{std::move(recipe)},
+      narrow_{step_product(recipe_.device, narrow_format(recipe_.device, recipe_.precision), false, why_)},
+      narrow_gradient_{step_product(recipe_.device, narrow_format(recipe_.device, recipe_.precision), true, why_)},
+      wide_{step_product(recipe_.device, wide_format(recipe_.device, recipe_.precision), false, why_)},
+      wide_gradient_{step_product(recipe_.device, wide_format(recipe_.device, recipe_.precision), true, why_)},
+      fused_{step_attention(recipe_.device,
+                            wide_format(recipe_.device, recipe_.precision),
+                            recipe_.stack.attention_kernel,
+                            attention_why_)} {
+  const StepRecipe& r = recipe_;
+  wide_factor_ = r.level.wide * r.stack.gemm;
+  narrow_factor_ = narrow_recipe(r.precision) ? r.level.narrow * r.stack.gemm : wide_factor_;
+  if (r.precision == Precision::nvfp4) {
+    narrow_factor_ *= r.physics.fp4_time;
+  }
+  wide_peak_ = r.device.peak_of(find_gemm_format(wide_format(r.device, r.precision))->rate);
+  bandwidth_ = r.physics.bandwidth * r.device.bandwidth();
+  element_ = row_of(r.precision).compute_bytes;
+}
+
+void LayerPricer::add_product(LayerTimes& t, double m, double n, double k, double share) const noexcept {
+  const bool frozen = recipe_.options.method != Method::full;
+  t.forward.gemm += share * narrow_factor_ * narrow_.time({m, n, k});
+  t.backward.gemm += share * narrow_factor_ * narrow_.time({m, k, n});
+  const Seconds weights =
+      (frozen ? recipe_.physics.lora_wgrad : 1.0) * share * narrow_factor_ * narrow_gradient_.time({n, k, m});
+  t.backward.gemm += weights;
+  t.weight_gradients += weights;
+  if (narrow_recipe(recipe_.precision)) {
+    // Casts, five bytes an element: inputs and half the weights forward, gradients of outputs backward.
+    const double pass = 5.0 * recipe_.physics.cast * share;
+    t.forward.elementwise += Bytes{pass * (m * k + 0.5 * n * k)} / bandwidth_;
+    t.backward.elementwise += Bytes{pass * m * n} / bandwidth_;
+  }
+}
+
+void LayerPricer::add_attention(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
+  const StepRecipe& r = recipe_;
+  const bool causal = r.architecture.kind == ArchitectureKind::decoder;
+  const double rows = z.tokens * z.heads;
+  double width = 0.5 * (real(block.head_dim) + real(block.values()));
+  if (block.mixer == Mixer::mla && r.architecture.mla) {
+    const Mla& mla = *r.architecture.mla;
+    width = 0.5 * (real(mla.nope_dim) + real(mla.rope_dim) + real(mla.value_dim));
+  }
+  if (r.options.flash_attention) {
+    // Context shards are cut so that each has as much of the mask.
+    const AttentionShape shape{real(z.key.micro_batch), r.seq_len, r.seq_len,          z.heads / z.key.cp,
+                               z.heads / z.key.cp,      width,     real(block.window), causal};
+    // The clock that power leaves is the products'.
+    const double rate = r.stack.attention * r.level.attention / r.level.wide;
+    t.forward.attention = fused_.time(shape, AttentionPass::forward) / rate;
+    t.backward.attention = fused_.time(shape, AttentionPass::backward) / rate;
+    return;
+  }
+  const UnfusedAttention unfused = unfused_attention(rows * r.seq_len, width, block.head_dim % 8 == 0, element_,
+                                                     {r.physics, wide_peak_, bandwidth_});
+  t.forward.attention = unfused.forward;
+  t.backward.attention = unfused.backward;
+}
+
+void LayerPricer::add_mixer(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
+  const Architecture& arch = recipe_.architecture;
+  if (block.mixer == Mixer::none) {
+    return;
+  }
+  if (block.mixer == Mixer::mla && arch.mla) {
+    // DeepSeek-AI 2024 (DeepSeek-V2), section 2.1: compressed queries and keys, expanded a head.
+    const Mla& mla = *arch.mla;
+    const double qk = real(mla.nope_dim) + real(mla.rope_dim);
+    if (mla.q_rank > 0) {
+      add_product(t, z.tokens, real(mla.q_rank), z.hidden);
+      add_product(t, z.tokens, z.heads * qk, real(mla.q_rank));
+    } else {
+      add_product(t, z.tokens, z.heads * qk, z.hidden);
+    }
+    add_product(t, z.tokens, real(mla.kv_rank + mla.rope_dim), z.hidden);
+    add_product(t, z.tokens, z.heads * real(mla.nope_dim + mla.value_dim), real(mla.kv_rank));
+    add_product(t, z.tokens, z.hidden, z.heads * real(mla.value_dim));
+  } else {
+    add_product(t, z.tokens, z.queries + 2.0 * z.keys, z.hidden);
+    add_product(t, z.tokens, z.hidden, z.queries);
+  }
+  add_attention(t, block, z);
+}
+
+void LayerPricer::add_mlp(LayerTimes& t, double ffn, const Sizes& z) const noexcept {
+  const double first = recipe_.architecture.gated_mlp ? 2.0 : 1.0;
+  add_product(t, z.tokens, first * ffn / z.t, z.hidden);
+  add_product(t, z.tokens, z.hidden, ffn / z.t);
+}
+
+Seconds LayerPricer::exchange(const Sizes& z, const JobGroups& groups) const {
+  const GroupCollectives* group = groups.find(z.ranks.experts);
+  if (group == nullptr || !recipe_.architecture.moe) {
+    return {};
+  }
+  const double tokens = z.tokens / (z.key.sequence_parallel ? z.t : 1.0);
+  const double row = element_ * z.hidden;
+  const GroupView& view = group->view();
+  const auto experts_chosen = real(recipe_.architecture.moe->top_k);
+  if (view.domains <= 1) {
+    return group->time(Collective::dispatch, Bytes{tokens * experts_chosen * row}).time / recipe_.stack.link;
+  }
+  // One copy a token and domain that holds one of its experts, sent on inside it (DeepSeek-AI 2024, DeepSeek-V3,
+  // section 3.2.2): of K domains, K (1 - (1 - 1/K)^k) are met, one of K is the token's own.
+  const auto domains = static_cast<double>(view.domains);
+  const auto local = static_cast<double>(view.per_domain);
+  const double copies = domains * (1.0 - std::pow(1.0 - 1.0 / domains, experts_chosen)) * (domains - 1.0) / domains;
+  const Seconds inside =
+      local > 1.0 ? Bytes{tokens * experts_chosen * row * (local - 1.0) / local} / view.inside_all : Seconds{};
+  const Seconds outside = Bytes{tokens * copies * row} / (recipe_.physics.nic * recipe_.stack.nic * view.outside_all);
+  return recipe_.physics.exchange + std::max(inside, outside);
+}
+
+void LayerPricer::add_experts(LayerTimes& t, const Sizes& z, const JobGroups& groups) const {
+  const StepRecipe& r = recipe_;
+  if (!r.architecture.moe) {
+    return;
+  }
+  const Moe& moe = *r.architecture.moe;
+  const double first = r.architecture.gated_mlp ? 2.0 : 1.0;
+  const double local = std::max(1.0, real(moe.experts) / z.key.ep);
+  const double ffn = real(moe.expert_ffn_hidden) / z.key.etp;
+  const double rows = z.expert_rows / local;
+  const double grouped = r.stack.moe_gemm * local;
+  add_product(t, rows, first * ffn, z.hidden, grouped);
+  add_product(t, rows, z.hidden, ffn, grouped);
+  if (moe.shared_ffn_hidden > 0) {
+    add_mlp(t, real(moe.shared_ffn_hidden), z);
+  }
+  const Seconds passes = Bytes{r.stack.elementwise * z.expert_rows *
+                               ((4.0 + 2.0 * (first - 1.0)) * ffn + 12.0 * z.hidden) * 0.5 * element_} /
+                         bandwidth_;
+  t.forward.elementwise += passes;
+  t.backward.elementwise += 2.0 * passes;
+  const Seconds one = r.stack.expert_traffic * exchange(z, groups);
+  t.forward.ep = 2.0 * one;
+  t.backward.ep = 2.0 * one;
+}
+
+void LayerPricer::add_passes(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
+  const double gated = recipe_.architecture.gated_mlp ? 1.0 : 0.0;
+  const double ffn = block.feed_forward == FeedForward::dense ? real(block.ffn_hidden) : 0.0;
+  const double width = 20.0 * z.hidden / z.sigma + (4.0 + 2.0 * gated) * ffn / z.t + 4.0 * (z.queries + 2.0 * z.keys);
+  const Seconds passes = Bytes{recipe_.stack.elementwise * z.tokens * width * 0.5 * element_} / bandwidth_;
+  t.forward.elementwise += passes;
+  t.backward.elementwise += 2.0 * passes;
+}
+
+void LayerPricer::add_collectives(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const {
+  const StepRecipe& r = recipe_;
+  const double blocks =
+      (block.mixer != Mixer::none ? 1.0 : 0.0) + (block.feed_forward == FeedForward::none ? 0.0 : 1.0);
+  if (const GroupCollectives* tp = groups.find(z.ranks.tensor)) {
+    const Bytes buffer{element_ * z.tokens * z.hidden};
+    const bool leaves = tp->view().domains > 1;
+    const double reach = leaves ? r.physics.nic * r.stack.nic : r.stack.link;
+    const Seconds once = z.key.sequence_parallel ? tp->time(Collective::all_gather, buffer).time +
+                                                       tp->time(Collective::reduce_scatter, buffer).time
+                                                 : tp->time(Collective::all_reduce, buffer).time;
+    const double exposed = z.key.sequence_parallel ? 1.0 - r.stack.tp_overlap : 1.0;
+    t.forward.tp = t.backward.tp = blocks * exposed * once / reach;
+  }
+}
+
+void LayerPricer::add_context(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const {
+  const StepRecipe& r = recipe_;
+  const GroupCollectives* cp = groups.find(z.ranks.context);
+  if (cp == nullptr) {
+    return;
+  }
+  const double ranks = z.key.cp;
+  const double reach = cp->view().domains > 1 ? r.physics.nic * r.stack.nic : r.stack.link;
+  const auto takes = [&](Collective collective, double width) {
+    return cp->time(collective, Bytes{element_ * z.tokens * width}).time / reach;
+  };
+  if (z.key.cp_form == CpForm::ulysses) {
+    // Jacobs et al. 2023, section 3.2: queries, keys, values and the output are exchanged each way, none of it beside
+    // compute. Key-value heads fewer than ranks are sent to each that needs them.
+    const double heads = z.keys / std::max(1.0, real(block.head_dim));
+    const double copies = block.mixer == Mixer::mla ? z.keys : ranks * std::ceil(heads / ranks) * real(block.head_dim);
+    const double output =
+        z.heads *
+        (block.mixer == Mixer::mla && r.architecture.mla ? real(r.architecture.mla->value_dim) : real(block.values()));
+    t.forward.cp = takes(Collective::all_to_all, z.queries) + 2.0 * takes(Collective::all_to_all, copies) +
+                   takes(Collective::all_to_all, output);
+    t.backward.cp = t.forward.cp;
+    return;
+  }
+  if (z.key.cp_form == CpForm::ring) {
+    // Liu et al. 2023, section 3.2: while a rank attends to one shard the next is on its way; backward their gradients
+    // travel with keys and values. Causal shards are dealt so that all hops do the same work.
+    const auto exposed = [&](Seconds hop, Seconds attention) {
+      const Seconds work = attention / ranks;
+      return (ranks - 1.0) * (std::max(Seconds{}, hop - work) + r.physics.overlap_slowdown * std::min(hop, work));
+    };
+    t.forward.cp = exposed(takes(Collective::send_recv, 2.0 * z.keys), t.forward.attention);
+    t.backward.cp = exposed(takes(Collective::send_recv, 4.0 * z.keys), t.backward.attention);
+    return;
+  }
+  // Keys and values of the other shards: gathered, or where nobody says which a ring of as many bytes.
+  const Bytes buffer{2.0 * element_ * z.tokens * z.keys * z.key.cp};
+  const Seconds once = cp->time(Collective::all_gather, buffer).time;
+  t.forward.cp = (1.0 - r.physics.cp_overlap) * once;
+  t.backward.cp = 2.0 * t.forward.cp;
+}
+
+/// Exchanges beside compute: a share of them within a micro-batch; with overlapped experts those of one micro-batch
+/// beside the opposite pass of another (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1), as far as both passes' compute
+/// reaches. What is hidden slows compute.
+void LayerPricer::hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept {
+  const StepRecipe& r = recipe_;
+  const double gain = 1.0 - r.physics.overlap_slowdown;
+  const auto compute = [](const LayerPass& pass) { return pass.gemm + pass.attention + pass.elementwise; };
+  if (r.stack.ep_overlap > 0.0) {
+    for (LayerPass* pass : {&t.forward, &t.backward}) {
+      pass->ep -= gain * std::min(r.stack.ep_overlap * pass->ep, compute(*pass));
+    }
+  }
+  if (key.overlap_experts) {
+    t.ep_hidden = gain * std::min(t.forward.ep + t.backward.ep, compute(t.forward) + compute(t.backward));
+  }
+}
+
+void LayerPricer::add_recompute(LayerTimes& t, const Sizes& z) const noexcept {
+  const StepRecipe& r = recipe_;
+  if (z.key.recompute == Recompute::full) {
+    t.recompute = t.forward.total();
+  } else if (z.key.recompute == Recompute::selective) {
+    t.recompute = !r.options.flash_attention ? t.forward.attention
+                  : r.selective == SelectiveRecompute::every_second_matmul
+                      ? r.stack.selective_recompute * t.forward.total()
+                      : Seconds{};
+  }
+}
+
+void LayerPricer::add_host(LayerTimes& t, const Block& block, const Sizes& z) const noexcept {
+  const StepRecipe& r = recipe_;
+  Seconds host = (1.0 + r.physics.tp_host * std::log2(z.t)) * r.stack.host;
+  host *= narrow_recipe(r.precision) ? r.physics.fp8_host : 1.0;
+  if (z.key.cuda_graphs) {
+    host = r.physics.graph_nodes * r.physics.graph_node;
+  }
+  host *= block.feed_forward == FeedForward::moe ? r.stack.moe_host : 1.0;
+  const double again = z.key.recompute == Recompute::full ? 1.1 : 0.0;
+  t.host_forward = wait_for_host(t.forward.total(), host);
+  t.host_backward = wait_for_host(t.backward.total() + t.recompute, (2.0 + again) * host);
+}
+
+namespace {
+
+void drop(LayerTimes& t, const TermSet& without) noexcept {
+  const auto clear = [&](Term term, Seconds LayerPass::*part) {
+    if (without.has(term)) {
+      t.forward.*part = t.backward.*part = Seconds{};
+    }
+  };
+  clear(Term::gemm, &LayerPass::gemm);
+  if (without.has(Term::gemm)) {
+    t.weight_gradients = Seconds{};
+  }
+  clear(Term::attention, &LayerPass::attention);
+  clear(Term::elementwise, &LayerPass::elementwise);
+  clear(Term::tp_comm, &LayerPass::tp);
+  clear(Term::cp_comm, &LayerPass::cp);
+  clear(Term::ep_comm, &LayerPass::ep);
+}
+
+}  // namespace
+
+RankGroups LayerPricer::groups_of(const LayerKey& key, const JobGroups& groups) noexcept {
+  const std::int64_t stage = std::int64_t{key.tp} * key.cp * key.dp;
+  // What is left of the job are the stages.
+  const std::int64_t stages = key.pp > 0 ? key.pp : groups.ranks() % stage == 0 ? groups.ranks() / stage : 1;
+  return headroom::groups_of(key.order, {key.tp, key.cp, key.dp, stages, key.ep, key.etp});
+}
+
+LayerTimes LayerPricer::layer(const Block& block, const LayerKey& key, const JobGroups& groups) const {
+  const StepRecipe& r = recipe_;
+  Sizes z{key};
+  z.t = key.tp;
+  z.tokens = real(key.micro_batch) * r.seq_len / key.cp;
+  z.hidden = real(r.architecture.hidden);
+  z.heads = real(block.heads) / z.t;
+  z.queries = z.heads * real(block.head_dim);
+  z.keys = std::max(1.0, real(block.kv_heads) / z.t) * real(block.head_dim);
+  if (block.mixer == Mixer::mla && r.architecture.mla) {
+    z.queries = z.heads * real(r.architecture.mla->nope_dim + r.architecture.mla->rope_dim);
+    z.keys = z.queries;
+  }
+  z.sigma = key.sequence_parallel ? z.t : 1.0;
+  z.ranks = groups_of(key, groups);
+  LayerTimes t;
+  add_mixer(t, block, z);
+  if (block.feed_forward == FeedForward::moe && r.architecture.moe) {
+    z.expert_rows = z.tokens * real(r.architecture.moe->top_k) * key.etp / z.t;
+    add_experts(t, z, groups);
+  } else if (block.feed_forward == FeedForward::dense) {
+    add_mlp(t, real(block.ffn_hidden), z);
+  }
+  add_passes(t, block, z);
+  add_collectives(t, block, z, groups);
+  add_context(t, block, z, groups);
+  drop(t, r.without);
+  hide_exchanges(t, key);
+  if (on(Term::recompute)) {
+    add_recompute(t, z);
+  }
+  if (on(Term::host)) {
+    add_host(t, block, z);
+  }
+  return t;
+}
+
+HeadTimes LayerPricer::head(const LayerKey& key) const noexcept {
+  const StepRecipe& r = recipe_;
+  if (!on(Term::head)) {
+    return {};
+  }
+  const double tokens = real(key.micro_batch) * r.seq_len / key.cp;
+  const double columns = real(r.architecture.vocab) / key.tp;
+  const double hidden = real(r.architecture.hidden);
+  HeadTimes t;
+  t.product = wide_.time({tokens, columns, hidden}) + wide_.time({tokens, hidden, columns});
+  if (r.options.method == Method::full) {
+    t.product += wide_gradient_.time({columns, hidden, tokens});
+  }
+  t.product *= wide_factor_;
+  t.loss = Bytes{r.physics.logit_bytes * tokens * columns} / bandwidth_;
+  return t;
+}
+
+}  // namespace headroom

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of one layer of a training step on one rank, by part: products, attention, passes over tensors, casts,
+// collectives of its tensor, context and expert groups, and the host that launches it.
+#pragma once
+
+#include <headroom/hardware/catalog/device.hpp>
+#include <headroom/model/estimate/estimate.hpp>
+#include <headroom/model/estimate/precision.hpp>
+#include <headroom/model/kernels/attention_training.hpp>
+#include <headroom/model/kernels/gemm.hpp>
+#include <headroom/model/train/errors/confidence.hpp>
+#include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/train/software/step_stack.hpp>
+#include <headroom/model/train/step/input_pipeline.hpp>
+#include <headroom/model/train/step/job_groups.hpp>
+#include <headroom/model/train/step/step_table.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace headroom {
+
+/// Everything that prices layers and does not depend on the strategy.
+struct StepRecipe {
+  Architecture architecture;
+  Device device;
+  StepStack stack;  ///< the one for networks with experts where there are any
+  StepPhysics physics;
+  StepLevel level;
+  SelectiveRecompute selective = SelectiveRecompute::core_attention;
+  Precision precision = Precision::bf16;
+  MemoryOptions options;
+  double seq_len = 1.0;
+  double gathered_bytes = 2.0;              ///< of a weight that sharded ranks gather
+  std::optional<BytesPerSecond> host_link;  ///< of one GPU to its host, each way
+  std::int64_t host_gpus = 1;               ///< GPUs that share a host
+  std::optional<DataFeed> feed;
+  MeasuredLevel measured;  ///< of the user's own runs
+  TermSet without;
+};
+
+class LayerPricer {
+ public:
+  /// ConfigError when the SKU has no peak for the recipe or no bandwidth.
+  explicit LayerPricer(StepRecipe recipe);
+
+  /// Per micro-batch, T = micro_batch seq_len / cp tokens a rank. `docs/train-model.md` has the equations in full.
+  ///   products    [T,(a+2k)d/t,h] [T,h,a d/t] [T,(1+g)f/t,h] [T,h,f/t] by the fitted kernels without launch and droop,
+  ///               times the SKU's clock and the stack's factor; weight gradients read and write fp32 results
+  ///   attention   fused: the measured kernel of the software over its rate in a step; a context shard has 1/cp of it
+  ///   passes      T (20 h/sigma + (4+2g) f/t + 4 (a+2k) d/t) / B, backward twice that
+  ///   tp          two all-reduces of 2 T h bytes each way (Shoeybi et al. 2019, section 3), with sequence parallelism
+  ///               as all-gathers and reduce-scatters (Korthikanti et al. 2022, section 4.2.2)
+  ///   cp          a gather of keys and values of which a share is hidden; a ring's hops as far as attention does not
+  ///               hide them (Liu et al. 2023, section 3.2); Ulysses' exchanges (Jacobs et al. 2023, section 3.2)
+  ///   ep          four exchanges, less what other compute hides
+  ///   host        max-norm of order 5 of the GPU's time and the host's; of graphs the gaps between their nodes
+  [[nodiscard]] LayerTimes layer(const Block& block, const LayerKey& key, const JobGroups& groups) const;
+  /// Where the key's ranks fall among the job's.
+  [[nodiscard]] static RankGroups groups_of(const LayerKey& key, const JobGroups& groups) noexcept;
+  [[nodiscard]] HeadTimes head(const LayerKey& key) const noexcept;
+
+  [[nodiscard]] const StepRecipe& recipe() const noexcept { return recipe_; }
+  /// Sustained in passes over tensors.
+  [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return bandwidth_; }
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
+  [[nodiscard]] const std::string& attention_why() const noexcept { return attention_why_; }
+
+ private:
+  struct Sizes;
+  void add_product(LayerTimes& t, double m, double n, double k, double share = 1.0) const noexcept;
+  void add_attention(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
+  void add_mixer(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
+  void add_mlp(LayerTimes& t, double ffn, const Sizes& z) const noexcept;
+  void add_experts(LayerTimes& t, const Sizes& z, const JobGroups& groups) const;
+  void add_passes(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
+  void add_collectives(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const;
+  void add_context(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const;
+  void hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
+  void add_recompute(LayerTimes& t, const Sizes& z) const noexcept;
+  void add_host(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
+  [[nodiscard]] Seconds exchange(const Sizes& z, const JobGroups& groups) const;
+  [[nodiscard]] bool on(Term term) const noexcept { return !recipe_.without.has(term); }
+
+  StepRecipe recipe_;
+  std::string why_, attention_why_;  ///< filled while the models are made
+  GemmModel narrow_, narrow_gradient_, wide_, wide_gradient_;
+  TrainingAttentionModel fused_;
+  double narrow_factor_ = 1.0, wide_factor_ = 1.0;
+  FlopsPerSecond wide_peak_{};
+  BytesPerSecond bandwidth_{};
+  double element_ = 2.0;  ///< bytes of an activation
+};
+
+}  // namespace headroom

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/kernels/curve_library.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace headroom {
+namespace {
+
+/// What a measured kernel has and a kernel in a step does not: a launch of its own, for the host runs ahead; droop, for
+/// the step's clock is the SKU's level; casts, which are priced as passes.
+void as_in_a_step(GemmCurve& curve) noexcept {
+  curve[static_cast<std::size_t>(GemmParameter::launch)] = 0.0;
+  curve[static_cast<std::size_t>(GemmParameter::droop)] = 0.0;
+  curve[static_cast<std::size_t>(GemmParameter::quantise)] = 0.0;
+}
+
+/// Medians over the measured SKUs.
+GemmCurve prior_curve() noexcept {
+  GemmCurve curve{};
+  std::transform(gemm_parameters().begin(), gemm_parameters().end(), curve.begin(),
+                 [](const CurveParameter& p) { return p.prior; });
+  return curve;
+}
+
+/// Weight gradients are read and written in fp32.
+GemmFormat gradient_of(GemmFormat format) noexcept {
+  constexpr double accumulated = 8.0;
+  format.output_bytes = accumulated;
+  return format;
+}
+
+/// A set's name and where it is looked up: an overlay may hide a set of the same name.
+std::string set_key(const Device& device) {
+  const char* folders = std::getenv("HEADROOM_DATA_DIR");
+  return device.curves + "\n" + (folders == nullptr ? "" : folders);
+}
+
+/// The set whose attention serves a SKU: its own, else that of the SKU on which most kernels were published.
+const CurveSet& attention_set_of(const Device& device) {
+  static std::mutex mutex;
+  static std::map<std::string, CurveSet, std::less<>> sets;
+  const std::lock_guard lock{mutex};
+  const std::string key = set_key(device);
+  const auto found = sets.find(key);
+  if (found != sets.end()) {
+    return found->second;
+  }
+  const CurveSet own = device.curves.empty() ? CurveSet{} : find_curve_set(device);
+  return sets.emplace(key, training_attention_set(own, device)).first->second;
+}
+
+}  // namespace
+
+std::string_view wide_format(const Device& device, Precision precision) noexcept {
+  if (precision == Precision::fp32 || precision == Precision::tf32 || precision == Precision::fp16) {
+    return row_of(precision).name;
+  }
+  return device.peak[static_cast<std::size_t>(Rate::bf16)] ? "bf16" : "fp16";
+}
+
+bool narrow_recipe(Precision precision) noexcept {
+  return precision == Precision::fp8 || precision == Precision::mxfp8 || precision == Precision::nvfp4;
+}
+
+std::string_view narrow_format(const Device& device, Precision precision) noexcept {
+  return narrow_recipe(precision) ? "fp8" : wide_format(device, precision);
+}
+
+GemmModel step_product(const Device& device, std::string_view name, bool gradient, std::string& why) {
+  const GemmFormat& format = *find_gemm_format(name);
+  const KernelDevice limits = kernel_device(device, format.rate);
+  GemmCurve curve = prior_curve();
+  try {
+    const CurveSet& set = kept_curve_set(device);
+    const auto chosen = choose_gemm(set, device, format);
+    curve = chosen.curve->values;
+    why = chosen.why;
+  } catch (const ConfigError&) {
+    why = "no kernels measured for " + device.id + " in " + std::string{name} + ": medians of the measured SKUs";
+  }
+  as_in_a_step(curve);
+  return {curve, limits, gradient ? gradient_of(format) : format};
+}
+
+TrainingAttentionModel step_attention(const Device& device,
+                                      std::string_view format,
+                                      std::string_view kernel,
+                                      std::string& why) {
+  const KernelDevice limits = kernel_device(device, find_gemm_format(format)->rate);
+  const CurveSet& set = attention_set_of(device);
+  const AttentionImplementation* implementation = find_attention_implementation(kernel);
+  const auto measured = [&](const auto& curve) { return curve.provenance.engine == implementation->name; };
+  if (implementation == nullptr ||
+      std::none_of(set.training_attention.begin(), set.training_attention.end(), measured)) {
+    implementation = &newest_training_attention(set);
+  }
+  const auto chosen = choose_training_attention(set, device, *implementation);
+  why = std::string{implementation->name} + " on " + chosen.why;
+  return {chosen.curve->values, limits, implementation->algorithm};
+}
+
+UnfusedAttention unfused_attention(
+    double pairs, double width, bool aligned, double element, const UnfusedGround& ground) noexcept {
+  const StepPhysics& physics = ground.physics;
+  const Seconds products =
+      (aligned ? 1.0 : physics.unaligned) * (Flops{4.0 * pairs * width} / (physics.unfused_rate * ground.peak));
+  const Seconds passes = Bytes{0.5 * element * physics.score_bytes * pairs} / ground.bandwidth;
+  return {products + passes, 2.0 * products + 1.5 * passes};
+}
+
+Seconds wait_for_host(Seconds gpu, Seconds host) noexcept {
+  constexpr double order = 5.0;
+  const double larger = std::max(gpu.raw(), host.raw());
+  if (larger <= 0.0) {
+    return {};
+  }
+  const double sum = std::pow(gpu.raw() / larger, order) + std::pow(host.raw() / larger, order);
+  return Seconds{larger * std::pow(sum, 1.0 / order)} - gpu;
+}
+
+Seconds overlapped(Seconds c, Seconds x, double o, double sig) noexcept {
+  const Seconds both = std::min(c, x);
+  return std::max(c + sig * o * both, x) + (1.0 - o) * both;
+}
+
+Seconds reached(const GroupCollectives* group,
+                Collective collective,
+                double bytes,
+                const StepPhysics& physics,
+                const StepStack& stack) noexcept {
+  if (group == nullptr || bytes <= 0.0) {
+    return {};
+  }
+  return group->time(collective, Bytes{bytes}).time /
+         (group->view().domains > 1 ? physics.nic * stack.nic : stack.link);
+}
+
+}  // namespace headroom

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/layers/layer_ops.hpp>
+#include <headroom/model/train/schedules/schedule.hpp>
+#include <headroom/model/train/step/step_parts.hpp>
+#include <headroom/model/train/step/step_time.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+/// What a group's traffic takes in this recipe.
+Seconds reached(const GroupCollectives* group, Collective collective, double bytes, const StepRecipe& r) noexcept {
+  return reached(group, collective, bytes, r.physics, r.stack);
+}
+
+}  // namespace
+
+StageLayers split_stages(double layers, double stages) noexcept {
+  const double whole = std::floor(layers / stages);
+  if (whole * stages == layers) {
+    return {whole, whole, whole};
+  }
+  const double counted = std::floor((layers + 2.0) / stages);
+  if (counted * stages == layers + 2.0) {
+    return {counted, counted - 1.0, counted - 1.0};
+  }
+  const double most = std::ceil(layers / stages);
+  return {most, whole, most};
+}
+
+StageLayers split_stages(double layers, const Strategy& s, double beside_head) noexcept {
+  if (!states_stages(s)) {
+    return split_stages(layers, s.pp);
+  }
+  const double own = layers - beside_head;
+  const double others = s.pp - (s.first_stage_layers > 0 ? 1.0 : 0.0) - (s.last_stage_layers > 0 ? 1.0 : 0.0);
+  const double each = others > 0.0 ? (own - s.first_stage_layers - s.last_stage_layers) / others : 0.0;
+  StageLayers split;
+  split.first = s.first_stage_layers > 0 ? s.first_stage_layers : each;
+  split.last = (s.last_stage_layers > 0 ? s.last_stage_layers : each) + beside_head;
+  split.middle = s.pp > 2 ? each : 0.0;
+  return split;
+}
+
+StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups, std::int64_t lora_rank)
+    : pricer_{std::move(recipe)}, groups_{std::move(groups)} {
+  const StepRecipe& r = pricer_.recipe();
+  const Architecture& arch = r.architecture;
+  for (const CountedBlock& counted : distinct_blocks(arch)) {
+    if (counted.block.mixer == Mixer::mamba || counted.block.mixer == Mixer::mamba2 ||
+        counted.block.mixer == Mixer::delta_net) {
+      throw ConfigError{arch.id + " has " + std::string{mixer_names[static_cast<std::size_t>(counted.block.mixer)]} +
+                        " layers, whose kernels no curve describes yet"};
+    }
+    Kind kind{counted.block, real(counted.layers), block_parameters(arch, counted.block), {}};
+    if (r.options.method != Method::full) {
+      kind.adapters = lora_parameters(arch, counted.block, real(lora_rank));
+    }
+    kinds_.push_back(kind);
+  }
+  kinds_.back().layers += real(arch.mtp_layers);
+  layers_ = real(arch.layers + arch.mtp_layers);
+  heads_ = 1.0 + real(arch.mtp_layers);
+  const ParameterCount ends = count_parameters(arch);
+  embedding_ = ends.embedding;
+  head_ = ends.head;
+}
+
+LayerTimes StepModel::mean_layer(const LayerKey& k, const RankGroups& ranks) const {
+  const CacheKey cached{k.tp,
+                        k.cp,
+                        k.ep,
+                        k.etp,
+                        k.micro_batch,
+                        k.sequence_parallel ? 1 : 0,
+                        static_cast<std::int64_t>(k.recompute),
+                        static_cast<std::int64_t>(k.cp_form),
+                        k.cuda_graphs ? 1 : 0,
+                        k.overlap_experts ? 1 : 0,
+                        ranks.tensor.stride,
+                        ranks.context.stride,
+                        ranks.experts.stride};
+  {
+    const std::lock_guard lock{mutex_};
+    if (const auto found = cache_.find(cached); found != cache_.end()) {
+      return found->second;
+    }
+  }
+  LayerTimes mean;
+  for (const Kind& kind : kinds_) {
+    mean.add(pricer_.layer(kind.block, k, *groups_), kind.layers / layers_);
+  }
+  constexpr std::size_t most_kept = 65'536;  // of a few hundred bytes each: searches see millions
+  const std::lock_guard lock{mutex_};
+  if (cache_.size() >= most_kept) {
+    cache_.clear();
+  }
+  cache_.emplace(cached, mean);
+  return mean;
+}
+
+void StepModel::add_parameters(const LayerKey& k, StepTable& table) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  const bool full = r.options.method == Method::full;
+  RankParameters& p = table.of_layer;
+  for (const Kind& kind : kinds_) {
+    const double weight = kind.layers / layers_;
+    const BlockParameters& b = kind.parameters;
+    const double dense = (b.mixer + b.dense_ffn + b.shared_experts) / k.tp + b.mixer_replicated + b.norms + b.router;
+    const double experts = b.experts / (static_cast<double>(k.ep) * k.etp);
+    p.dense += weight * dense;
+    p.experts += weight * experts;
+    p.trained_dense += weight * (full ? dense : kind.adapters.dense);
+    p.trained_experts += weight * (full ? experts : kind.adapters.experts / k.ep);
+  }
+  table.embedding = embedding_ / k.tp;
+  table.head_parameters = head_ / k.tp;
+}
+
+void StepModel::set_groups(const LayerKey& k, const RankGroups& ranks, StepTable& table) const {
+  const std::int64_t expert_group = std::int64_t{k.ep} * k.etp;
+  table.data = groups_->find(ranks.data);
+  table.stages = groups_->find(ranks.stages);
+  // Of an order that the experts' grid does not fit there is no such group, and check() refuses it.
+  const bool whole = std::int64_t{k.dp} * k.cp * k.tp % expert_group == 0;
+  table.experts = whole ? groups_->find(ranks.expert_data) : nullptr;
+  table.shard = table.data;
+  if (k.shard_ranks > 0) {
+    const auto shares = shard_groups(ranks.data, k.shard_ranks);
+    table.shard = shares ? groups_->find(shares->shard) : nullptr;
+    table.replicas = shares ? groups_->find(shares->replicas) : nullptr;
+  }
+}
+
+StepTable StepModel::tabulate(const LayerKey& key) const {
+  StepTable table = tabulate_layers(key);
+  regroup(key, table);
+  return table;
+}
+
+void StepModel::regroup(const LayerKey& key, StepTable& table) const {
+  set_groups(key, LayerPricer::groups_of(key, *groups_), table);
+}
+
+StepTable StepModel::tabulate_layers(const LayerKey& key) const {
+  const StepRecipe& r = pricer_.recipe();
+  StepTable table;
+  table.layer = mean_layer(key, LayerPricer::groups_of(key, *groups_));
+  table.head = pricer_.head(key);
+  table.head.product *= heads_;
+  table.head.loss *= heads_;
+  add_parameters(key, table);
+  if (on(Term::elementwise) && r.options.method == Method::full) {
+    table.layer.accumulation =
+        Bytes{r.stack.accumulation_bytes * (table.of_layer.dense + table.of_layer.experts)} / pricer_.bandwidth();
+  }
+  const double tokens = real(key.micro_batch) * r.seq_len / key.cp;
+  const double shared = r.stack.full_tensor_sends ? 1.0 : key.tp;
+  table.boundary = row_of(r.precision).compute_bytes * tokens * real(r.architecture.hidden) / shared;
+  return table;
+}
+
+/// ZeRO 3 gathers a layer's weights before each pass and scatters its gradients; ZeRO 2 scatters alone (Rajbhandari et
+/// al. 2020, section 7).
+void StepModel::shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+  if (s.zero < 2 || !on(Term::dp_comm)) {
+    return;
+  }
+  const StepRecipe& r = pricer_.recipe();
+  const double weight = r.gathered_bytes;
+  const RankParameters& p = table.of_layer;
+  if (s.zero >= 3) {
+    t.gather = reached(table.shard, Collective::all_gather, weight * p.dense, r) +
+               reached(table.experts, Collective::all_gather, weight * p.experts, r);
+  }
+  const double gradient = r.stack.gradient_bytes;
+  t.scatter = reached(table.shard, Collective::reduce_scatter, gradient * p.trained_dense, r) +
+              reached(table.experts, Collective::reduce_scatter, gradient * p.trained_experts, r);
+}
+
+/// Micro-batches whose exchanges hide beside another's compute: in DualPipe all but the ramps, which its form holds;
+/// else all but one.
+double StepModel::paired(const Strategy& s, double micro_batches) noexcept {
+  return s.schedule == Schedule::dualpipe ? micro_batches : std::max(0.0, micro_batches - 1.0);
+}
+
+/// Fills the terms of the slowest stage, of the pipeline around it, and of what ZeRO 2 and 3 add to each layer.
+void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  const LayerTimes& l = table.layer;
+  const Seconds accumulation = t.micro_batches > 1.0 ? l.accumulation : Seconds{};
+  const Seconds forward = l.forward.total() + l.host_forward;
+  const Seconds backward = l.backward.total() + l.recompute + l.host_backward + accumulation;
+  const double sig = r.physics.overlap_slowdown;
+  const Seconds sharded_forward = overlapped(forward, t.gather, r.stack.dp_overlap, sig);
+  const Seconds sharded_backward = overlapped(backward, t.gather + t.scatter, r.stack.dp_overlap, sig);
+  const bool shards = t.gather.raw() + t.scatter.raw() > 0.0;
+  t.layer = shards ? sharded_forward + sharded_backward : forward + backward;
+
+  StageLayers split = stages(s);
+  const Seconds whole_head = table.head.product + table.head.loss;
+  Seconds head = whole_head;
+  if (s.schedule == Schedule::dualpipe && s.pp > 1) {
+    // Half of the micro-batches come from either end, and so does the head.
+    split.first = split.last = 0.5 * (split.first + split.last);
+    head = 0.5 * whole_head;
+  }
+  const double early = std::max(split.first, split.middle);
+  t.head_binds = s.pp == 1 || split.last * t.layer + head > early * t.layer;
+  t.layers = t.head_binds ? split.last : early;
+  const double stages = s.pp;
+  const Seconds fixed = stage_overhead(s);
+  const Seconds bound_head = t.head_binds ? head : Seconds{};
+  t.slowest = t.layers * t.layer + bound_head + fixed;
+  t.stages = layers_ * t.layer + whole_head + stages * fixed;
+  t.stages = std::max(t.stages, t.slowest);
+  // Micro-batches run in pairs but for the ramps and one: `stages` stay those of lone passes.
+  t.hidden_exchanges = t.layers * l.ep_hidden;
+
+  const double m = t.micro_batches;
+  const double n = m * t.layers;
+  t.time[Term::gemm] = n * (l.forward.gemm + l.backward.gemm);
+  t.time[Term::attention] = n * (l.forward.attention + l.backward.attention);
+  t.time[Term::elementwise] = n * (l.forward.elementwise + l.backward.elementwise + accumulation);
+  t.time[Term::tp_comm] = n * (l.forward.tp + l.backward.tp);
+  t.time[Term::cp_comm] = n * (l.forward.cp + l.backward.cp);
+  t.time[Term::ep_comm] = n * (l.forward.ep + l.backward.ep) - paired(s, m) * t.hidden_exchanges;
+  t.time[Term::recompute] = n * l.recompute;
+  t.time[Term::host] = n * (l.host_forward + l.host_backward) + m * fixed;
+  t.time[Term::head] = m * bound_head;
+  if (shards) {
+    t.time[Term::dp_comm] = n * (t.layer - forward - backward) + t.gather + t.scatter;
+  }
+  if (s.pp == 1) {
+    return;
+  }
+  if (on(Term::bubble)) {
+    t.time[Term::bubble] = bubble(table, s, t);
+  }
+  if (on(Term::pp_comm)) {
+    t.send = reached(table.stages, Collective::send_recv, table.boundary, r);
+    t.time[Term::pp_comm] = 2.0 * ((stages - 1.0) + m * s.vpp * r.stack.p2p_exposed) * t.send;
+  }
+}
+
+/// 1F1B, interleaving and GPipe wait for the stages as they are, head and uneven splits included. Schedules that split
+/// the backward pass, or run both ways, are those of equal stages as slow as the slowest; sends are priced apart.
+Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepTime& t) noexcept {
+  const Seconds in_order = (t.stages - t.slowest) / s.vpp;
+  if (table.passes.raw() > 0.0) {
+    return std::max(Seconds{}, table.passes - t.micro_batches * t.slowest);
+  }
+  if (s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::gpipe) {
+    return in_order;
+  }
+  const PipelineShape shape{s.schedule, s.pp, chunks_of(s), static_cast<std::int32_t>(t.micro_batches), false};
+  if (broken_rule(shape) != ScheduleRule::none) {
+    return in_order;
+  }
+  const LayerTimes& l = table.layer;
+  const double share = 1.0 / shape.chunks;
+  StageCosts stage;
+  stage.forward = share * t.layers * (l.forward.total() + l.host_forward);
+  stage.backward_weight = share * t.layers * l.weight_gradients;
+  stage.backward_input = std::max(Seconds{}, share * t.slowest - stage.forward - stage.backward_weight);
+  const Seconds pair = s.schedule == Schedule::dualpipe ? t.slowest - t.hidden_exchanges : t.slowest;
+  stage.forward_with_backward = pair;
+  return std::max(Seconds{}, pipeline_time(shape, stage) - t.micro_batches * pair);
+}
+
+void StepModel::add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  if (!on(Term::dp_comm)) {
+    return;
+  }
+  const double ends = r.options.method == Method::full ? (s.pp == 1 ? table.embedding + table.head_parameters
+                                                                    : std::max(table.embedding, table.head_parameters))
+                                                       : 0.0;
+  const double weight = std::min(2.0, row_of(r.precision).compute_bytes);
+  const double per_stage = layers_ / s.pp;
+  const double dense = per_stage * table.of_layer.trained_dense + ends;
+  const double experts = per_stage * table.of_layer.trained_experts;
+  const auto all_reduce = [&](const GroupCollectives* group, double parameters) {
+    return reached(group, Collective::all_reduce, r.stack.gradient_bytes * parameters, r);
+  };
+  const auto sharded = [&](const GroupCollectives* group, double parameters) {
+    return reached(group, Collective::reduce_scatter, r.stack.gradient_bytes * parameters, r) +
+           reached(group, Collective::all_gather, weight * parameters, r);
+  };
+  if (s.zero == 0) {
+    t.reduction = all_reduce(table.data, dense) + all_reduce(table.experts, experts);
+  } else if (s.zero == 1) {
+    t.reduction = sharded(table.experts, experts);
+    if (r.stack.broadcast_weights) {
+      const double sharers = s.shard_ranks > 0 ? s.shard_ranks : static_cast<double>(s.dp) * s.cp;
+      t.reduction += reached(table.shard, Collective::reduce_scatter, r.stack.gradient_bytes * dense, r) +
+                     sharers * reached(table.shard, Collective::broadcast, weight * dense / sharers, r);
+    } else {
+      t.reduction += sharded(table.shard, dense);
+    }
+    if (s.shard_ranks > 0) {
+      t.reduction += all_reduce(table.replicas, dense / s.shard_ranks);
+    }
+  } else {
+    // Layers are scattered as they come; what is left are the ends, ZeRO 2's weights and the replicas of a shard.
+    t.reduction = sharded(table.shard, ends);
+    if (s.zero == 2) {
+      t.reduction += reached(table.shard, Collective::all_gather, weight * (dense - ends), r);
+    }
+    if (s.shard_ranks > 0) {
+      t.reduction += all_reduce(table.replicas, dense / s.shard_ranks);
+    }
+  }
+  t.hidden = std::min(r.stack.dp_overlap * t.reduction, hiding_room * per_stage * t.layer);
+  t.time[Term::dp_comm] += t.reduction - t.hidden + r.physics.overlap_slowdown * t.hidden;
+}
+
+void StepModel::add_optimizer(const StepTable& table, const Strategy& s, bool on_host, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  const double ends = r.options.method == Method::full ? table.embedding + table.head_parameters : 0.0;
+  const double sharers = s.shard_ranks > 0 ? s.shard_ranks : static_cast<double>(s.dp) * s.cp;
+  const double data = s.zero >= 1 ? sharers : 1.0;
+  const double expert_data =
+      s.zero >= 1 ? std::max(1.0, static_cast<double>(s.dp) * s.cp * s.tp / (static_cast<double>(s.ep) * s.etp)) : 1.0;
+  const double per_stage = layers_ / s.pp;
+  t.updated = (per_stage * table.of_layer.trained_dense + (s.pp == 1 ? ends : 0.5 * ends)) / data +
+              per_stage * table.of_layer.trained_experts / expert_data;
+  if (on(Term::optimizer)) {
+    const Seconds moved = Bytes{r.physics.optimizer_bytes * t.updated} / pricer_.bandwidth();
+    t.time[Term::optimizer] = (on_host ? Seconds{} : moved) + r.physics.optimizer_step;
+  }
+}
+
+/// Saved inputs leave in the forward pass of their micro-batch and return in its backward pass; gradients leave during
+/// the last backward pass, the host updates, weights return after it.
+void StepModel::add_offload(const StepTable& table, const HostMemory& host, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  if (!on(Term::offload) || !r.host_link || host.total() <= Bytes{}) {
+    return;
+  }
+  const LayerTimes& l = table.layer;
+  const double room = r.physics.offload_overlap * t.layers;
+  const Seconds forward = room * l.forward.total();
+  const Seconds backward = room * (l.backward.total() + l.recompute);
+  const Seconds pass = host.per_pass / *r.host_link;
+  const Seconds way = Bytes{row_of(r.precision).compute_bytes * host.updated} / *r.host_link;
+  t.host_update = host.updated * real(r.host_gpus) * r.physics.host_update;
+  t.copies = 2.0 * (t.micro_batches * pass + way);
+  const auto exposed = [](Seconds copy, Seconds beside) { return std::max(Seconds{}, copy - beside); };
+  t.time[Term::offload] = t.micro_batches * (exposed(pass, forward) + exposed(pass, backward)) +
+                          exposed(way, backward) + t.host_update + way;
+}
+
+/// The host of a replica's first rank loads its samples; a host of several replicas those of all.
+void StepModel::add_data(const Strategy& s, double global_batch, StepTime& t) const noexcept {
+  const StepRecipe& r = pricer_.recipe();
+  if (!r.feed || !on(Term::data)) {
+    return;
+  }
+  const double replica = static_cast<double>(s.tp) * s.pp * s.cp;
+  const double replicas = std::min(static_cast<double>(s.dp), std::max(1.0, real(r.host_gpus) / replica));
+  t.samples = replicas * global_batch / s.dp;
+  t.fed = feed_step(*r.feed, t.samples, replicas * r.host_link.value_or(BytesPerSecond{}), t.time.total());
+  t.time[Term::data] = t.fed.exposed;
+}
+
+StepTime StepModel::time(const StepTable& table,
+                         const Strategy& s,
+                         double global_batch,
+                         const HostMemory& host) const noexcept {
+  StepTime t;
+  t.micro_batches = global_batch / (static_cast<double>(s.dp) * s.micro_batch);
+  shard_layers(table, s, t);
+  add_pipeline(table, s, t);
+  add_data_parallel(table, s, t);
+  add_optimizer(table, s, host.updated > 0.0, t);
+  add_offload(table, host, t);
+  t.sharers = real(groups_->ranks());
+  if (on(Term::straggler)) {
+    const double doublings = std::log2(std::max(1.0, t.sharers / straggler_free));
+    t.time[Term::straggler] = pricer_.recipe().physics.straggler * doublings * t.time.total();
+  }
+  if (on(Term::measured_level)) {
+    t.time[Term::measured_level] = (pricer_.recipe().measured.factor - 1.0) * t.time.total();
+  }
+  add_data(s, global_batch, t);
+  return t;
+}
+
+Seconds StepModel::least_time(const StepTable& table, std::int64_t stages, double micro_batches) const noexcept {
+  constexpr double rounding = 1.0 - 1e-9;  // sums in another order
+  const StepRecipe& r = pricer_.recipe();
+  const Seconds hidden = table.layer.ep_hidden;
+  // With exchanges hidden beside other micro-batches' compute the head may be what binds, and they are then fewer.
+  const Seconds head = hidden > Seconds{} ? Seconds{} : table.head.product + table.head.loss;
+  const Seconds share = (layers_ * std::max(Seconds{}, table.layer.total() - hidden) + head) / real(stages);
+  const double doublings = std::log2(std::max(1.0, real(groups_->ranks()) / straggler_free));
+  const double stragglers = on(Term::straggler) ? 1.0 + r.physics.straggler * doublings : 1.0;
+  const double level = on(Term::measured_level) ? r.measured.factor : 1.0;
+  return rounding * level * stragglers * micro_batches * share;
+}
+
+}  // namespace headroom

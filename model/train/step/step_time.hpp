@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of one training step: layers into stages, stages into a pipeline, then what data parallelism, the optimizer
+// and stragglers add. Tables hold what a layer key decides; a strategy then costs some dozen additions.
+#pragma once
+
+#include <headroom/model/estimate/explain.hpp>
+#include <headroom/model/train/step/layer_step.hpp>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace headroom {
+
+/// Layers of the middle and of the last stage. Layers that do not divide go to the early stages; where L + 2 divides,
+/// embedding and head count as a layer each (Megatron-LM, account_for_embedding_in_pipeline_split).
+struct StageLayers {
+  double middle = 0.0, last = 0.0;
+  double first = 0.0;
+};
+[[nodiscard]] StageLayers split_stages(double layers, double stages) noexcept;
+/// The same where the strategy states layers of the first or the last stage (Megatron-LM,
+/// --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers): the others share the rest. `beside_head`
+/// prediction layers follow the last stage's own.
+[[nodiscard]] StageLayers split_stages(double layers, const Strategy& strategy, double beside_head) noexcept;
+[[nodiscard]] constexpr bool states_stages(const Strategy& s) noexcept {
+  return s.first_stage_layers > 0 || s.last_stage_layers > 0;
+}
+
+/// One micro-batch's times, and what of them data parallelism adds.
+struct StepTime {
+  Breakdown time;
+  double layers = 0.0;  ///< of the stage that sets the pace
+  double micro_batches = 1.0;
+  bool head_binds = false;
+  Seconds layer{};              ///< forward and backward of one layer
+  Seconds slowest{};            ///< stage, one micro-batch
+  Seconds stages{};             ///< all stages, one micro-batch
+  Seconds hidden_exchanges{};   ///< of the slowest stage and one micro-batch, beside another's compute
+  Seconds send{};               ///< one activation to the next stage
+  Seconds reduction{};          ///< gradients and weights over data ranks, all of it
+  Seconds hidden{};             ///< of it beside compute
+  Seconds gather{}, scatter{};  ///< ZeRO 3, of one layer
+  double updated = 0.0;         ///< parameters of the rank's update
+  Seconds copies{};             ///< to and from the host, of all micro-batches and the update, before any overlap
+  Seconds host_update{};        ///< of the parameters, on the host
+  FedStep fed;                  ///< by storage, host and copies
+  double samples = 0.0;         ///< of one host in a step
+  double sharers = 1.0;         ///< GPUs that stragglers are drawn from
+};
+
+/// A recipe on a job's groups. Tables are built on first use and kept. Safe to call from several threads.
+class StepModel {
+ public:
+  StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups, std::int64_t lora_rank);
+
+  [[nodiscard]] StepTable tabulate(const LayerKey& key) const;
+
+  /// core      = m max(stage) + (sum of stages - max) / v + 2 send ((p - 1) + m v exposed)
+  ///             (Narayanan et al. 2021, section 2.2); zero-bubble schedules and DualPipe by schedule.hpp
+  /// ZeRO 3    f = ov(f, G), b = ov(b, G + S), ov(c, x) = max(c + sig o min(c, x), x) + (1 - o) min(c, x)
+  /// exposed   = R - hid + sig hid, hid = min(o R, 0.8 of the last micro-batch)
+  /// optimizer = 40 bytes a local parameter over B, and a fixed part
+  /// offload   = m max(0, copy - share of each pass) + gradients as far as the last backward pass does not hide them +
+  ///             host update + weights (Ren et al. 2021, ZeRO-Offload, section 4)
+  /// step      = (core + exposed + optimizer + offload) (1 + straggler log2(max(N / 8, 1))) x level of the user's own
+  /// runs data      = what the step then waits for its samples (input_pipeline.hpp) `host`: what the rank keeps on its
+  /// host.
+  [[nodiscard]] StepTime time(const StepTable& table,
+                              const Strategy& strategy,
+                              double global_batch,
+                              const HostMemory& host = {}) const noexcept;
+
+  /// No strategy of this layer table, number of stages and micro-batches takes less, whatever its schedule, chunks,
+  /// ZeRO stage and split of the layers: every stage's mean share of layers and head, nothing exposed, no bubble.
+  [[nodiscard]] Seconds least_time(const StepTable& table, std::int64_t stages, double micro_batches) const noexcept;
+
+  /// A table without its groups, and the groups into a table: many strategies share the one and not the other.
+  [[nodiscard]] StepTable tabulate_layers(const LayerKey& key) const;
+  void regroup(const LayerKey& key, StepTable& table) const;
+
+  [[nodiscard]] const LayerPricer& pricer() const noexcept { return pricer_; }
+  [[nodiscard]] const JobGroups& groups() const noexcept { return *groups_; }
+  /// To price the same job again.
+  [[nodiscard]] const std::shared_ptr<const JobGroups>& shared_groups() const noexcept { return groups_; }
+  [[nodiscard]] double layers() const noexcept { return layers_; }
+  /// What a stage of several adds to each micro-batch.
+  [[nodiscard]] Seconds stage_overhead(const Strategy& s) const noexcept {
+    return s.pp > 1 && on(Term::host) ? static_cast<double>(s.vpp) * pricer_.recipe().stack.stage : Seconds{};
+  }
+  /// Of each stage, as the strategy states or the software splits them.
+  [[nodiscard]] StageLayers stages(const Strategy& strategy) const noexcept {
+    return split_stages(layers_, strategy, heads_ - 1.0);
+  }
+
+ private:
+  struct Kind {
+    Block block;
+    double layers = 0.0;
+    BlockParameters parameters;
+    LoraParameters adapters;
+  };
+  [[nodiscard]] LayerTimes mean_layer(const LayerKey& key, const RankGroups& ranks) const;
+  void add_parameters(const LayerKey& key, StepTable& table) const noexcept;
+  void set_groups(const LayerKey& key, const RankGroups& ranks, StepTable& table) const;
+  [[nodiscard]] static Seconds bubble(const StepTable& table, const Strategy& s, const StepTime& t) noexcept;
+  void add_data_parallel(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
+  void shard_layers(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
+  void add_pipeline(const StepTable& table, const Strategy& s, StepTime& t) const noexcept;
+  void add_optimizer(const StepTable& table, const Strategy& s, bool on_host, StepTime& t) const noexcept;
+  void add_offload(const StepTable& table, const HostMemory& host, StepTime& t) const noexcept;
+  void add_data(const Strategy& s, double global_batch, StepTime& t) const noexcept;
+  [[nodiscard]] static double paired(const Strategy& s, double micro_batches) noexcept;
+  [[nodiscard]] bool on(Term term) const noexcept { return !pricer_.recipe().without.has(term); }
+
+  LayerPricer pricer_;
+  std::shared_ptr<const JobGroups> groups_;
+  std::vector<Kind> kinds_;
+  double layers_ = 1.0;                  ///< prediction modules included
+  double heads_ = 1.0;                   ///< and their passes through the head
+  double embedding_ = 0.0, head_ = 0.0;  ///< parameters of the ends
+  mutable std::mutex mutex_;
+  using CacheKey = std::array<std::int64_t, 13>;  ///< with the strides, for the order decides them
+  mutable std::map<CacheKey, LayerTimes> cache_;
+};
+
+/// Adds the step's terms line by line to `recorder`.
+void record_step(const StepModel& model,
+                 const StepTable& table,
+                 const Strategy& strategy,
+                 const StepTime& time,
+                 ExplainRecorder& recorder);
+
+}  // namespace headroom

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/config_reader.hpp>
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/model/estimate/precision.hpp>
+#include <headroom/model/serve/engine/serving_stack.hpp>
+#include <headroom/scenarios/fleet/fleet_axes.hpp>
+#include <headroom/scenarios/read/serve_reader.hpp>
+#include <headroom/scenarios/search/axes.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+#include <variant>
+
+namespace headroom {
+namespace {
+
+/// What a value of an axis is.
+enum class Takes : std::uint8_t { gpu, node, prices, word, ranks, watts };
+
+struct AxisRow {
+  std::string_view name, key;
+  std::string_view any;  ///< its values, blanks between them; "-": what the catalog holds; empty: has no "any"
+  Takes takes = Takes::word;
+  std::span<const std::string_view> words{};
+};
+// tp beyond a node is left to who lists it: a tensor rank in another host is no usual layout.
+constexpr std::array axis_rows{
+    AxisRow{"gpu", "hardware.gpu", "-", Takes::gpu},
+    AxisRow{"node", "hardware.node", "", Takes::node},
+    AxisRow{"power_cap", "hardware.power_cap", "", Takes::watts},
+    AxisRow{"engine", "serving.engine", "vllm tensorrt-llm sglang", Takes::word, engine_names},
+    AxisRow{"weights", "serving.weights", "bf16 fp8 nvfp4 int4", Takes::word, served_weight_names},
+    AxisRow{"kv_cache", "serving.kv_cache", "bf16 fp8", Takes::word, kv_cache_names},
+    AxisRow{"tp", "strategy.tp", "1 2 4 8", Takes::ranks},
+    AxisRow{"pp", "strategy.pp", "1 2 4", Takes::ranks},
+    AxisRow{"ep", "strategy.ep", "1 2 4 8", Takes::ranks},
+    AxisRow{"prices", "money.prices", "", Takes::prices},
+    AxisRow{"market", "money.market", "on-demand spot reserved", Takes::word, market_names},
+    AxisRow{"region", "money.region", "", Takes::word, region_names},
+};
+constexpr Range<std::int64_t> ranks_of_an_axis{1, 4096};
+
+const ConfigValue* at_path(const ConfigValue& root, std::string_view key) {
+  const std::size_t dot = key.find('.');
+  const ConfigValue* table = root.find(key.substr(0, dot));
+  return table == nullptr ? nullptr : table->find(key.substr(dot + 1));
+}
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+  return words;
+}
+
+std::string listed(std::span<const std::string_view> words) {
+  std::string text;
+  for (const std::string_view word : words) {
+    text += (text.empty() ? "" : ", ") + std::string{word};
+  }
+  return text;
+}
+
+class AxesReader {
+ public:
+  AxesReader(const ConfigValue& root, const Catalog& catalog, Diagnostics& diagnostics)
+      : root_{root}, catalog_{catalog}, diagnostics_{diagnostics} {}
+
+  std::vector<FleetAxis> run() {
+    static const ConfigValue nothing;
+    const ConfigValue* given = root_.find("search");
+    ConfigTable search{given != nullptr ? *given : nothing, "search", diagnostics_};
+    std::vector<FleetAxis> axes;
+    for (const AxisRow& row : axis_rows) {
+      FleetAxis axis{std::string{row.key}, {}};
+      if (const ConfigValue* value = search.value(row.name)) {
+        if (at_path(root_, row.key) != nullptr) {
+          search.problem(row.name, "'" + std::string{row.name} + "' is searched and stated as " + std::string{row.key} +
+                                       "; leave one out");
+        }
+        refused_.clear();
+        read(search, row, *value, axis);
+        if (axis.values.empty()) {
+          axis.values.push_back(refused_);
+        }
+      } else if (row.name == "tp" && at_path(root_, row.key) == nullptr) {
+        axis.values = words_of(row.any);
+      }
+      if (!axis.values.empty()) {
+        axes.push_back(std::move(axis));
+      }
+    }
+    search.finish();
+    return axes;
+  }
+
+ private:
+  void read(ConfigTable& search, const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
+    if (value.kind == ConfigValue::Kind::array) {
+      for (const ConfigValue& each : value.items) {
+        add(row, each, axis);
+      }
+      if (value.items.empty()) {
+        search.problem(row.name, "'" + std::string{row.name} + "' lists nothing; give values or leave it out");
+      }
+    } else {
+      add(row, value, axis);
+    }
+  }
+
+  /// At the value itself: in a list of ten it is one.
+  void problem(const ConfigValue& value, std::string message) {
+    diagnostics_.add(value.file ? *value.file : std::string{}, value.at, std::move(message));
+    refused_ = value.kind == ConfigValue::Kind::integer ? std::to_string(value.integer) : value.text;
+  }
+
+  /// The same option twice would be the same fleet twice.
+  static void keep(FleetAxis& axis, std::string value) {
+    if (std::find(axis.values.begin(), axis.values.end(), value) == axis.values.end()) {
+      axis.values.push_back(std::move(value));
+    }
+  }
+
+  void add(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
+    const bool text = value.kind == ConfigValue::Kind::text;
+    if (text && value.text == "any") {
+      add_any(row, value, axis);
+    } else if (row.takes == Takes::ranks) {
+      add_ranks(row, value, axis);
+    } else if (!text) {
+      problem(value, quoted(row.name) + " holds " + std::string{kind_name(value.kind)} + "; it takes " +
+                         (row.takes == Takes::watts ? "watts with their unit, e.g. \"500 W\"" : "names in quotes"));
+    } else if (known(row, value)) {
+      keep(axis, value.text);
+    }
+  }
+
+  void add_ranks(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
+    std::vector<std::int64_t> numbers;
+    if (value.kind == ConfigValue::Kind::integer) {
+      numbers.push_back(value.integer);
+    } else if (value.kind == ConfigValue::Kind::text) {
+      numbers = parse_range(value.text);
+    }
+    if (numbers.empty()) {
+      problem(value,
+              quoted(row.name) + " holds " +
+                  (value.kind == ConfigValue::Kind::text ? quoted(value.text) : std::string{kind_name(value.kind)}) +
+                  ", no whole number; an axis is a list [1, 2, 4], a range \"1..8\", \"1..8 x2\" or \"2..8 "
+                  "step 2\", one value, or \"any\"");
+    }
+    for (const std::int64_t n : numbers) {
+      if (n < ranks_of_an_axis.low || n > ranks_of_an_axis.high) {
+        problem(value, quoted(row.name) + " holds " + std::to_string(n) + ", outside of " +
+                           std::to_string(ranks_of_an_axis.low) + " to " + std::to_string(ranks_of_an_axis.high));
+        return;
+      }
+      keep(axis, std::to_string(n));
+    }
+  }
+
+  /// A name that nothing has would be a way less to serve, not a mistake told.
+  bool known(const AxisRow& row, const ConfigValue& value) {
+    switch (row.takes) {
+      case Takes::gpu: return found(value, [&] { static_cast<void>(catalog_.device(value.text)); });
+      case Takes::node: return found(value, [&] { static_cast<void>(catalog_.node(value.text)); });
+      case Takes::prices: return found(value, [&] { static_cast<void>(catalog_.prices(value.text)); });
+      case Takes::watts: {
+        const std::variant<double, TextError> watts = parse_quantity(value.text, dimension_of<Watts>);
+        if (const auto* error = std::get_if<TextError>(&watts)) {
+          problem(value, quoted(row.name) + ": " + error->message);
+        }
+        return std::holds_alternative<double>(watts);
+      }
+      case Takes::word: break;
+      case Takes::ranks: return true;
+    }
+    if (std::find(row.words.begin(), row.words.end(), value.text) != row.words.end()) {
+      return true;
+    }
+    problem(value, quoted(row.name) + " holds " + quoted(value.text) + ", none of " + listed(row.words) +
+                       suggestion(value.text, row.words));
+    return false;
+  }
+
+  /// Problems of a look-up stand at the value, but for those of a file of the catalog.
+  template <class Look>
+  bool found(const ConfigValue& value, Look look) {
+    try {
+      look();
+      return true;
+    } catch (const ConfigError& error) {
+      for (const Diagnostic& diagnostic : error.diagnostics()) {
+        if (diagnostic.file.empty()) {
+          problem(value, diagnostic.message);
+        } else {
+          refused_ = value.text;
+          diagnostics_.add(diagnostic.file, diagnostic.at, diagnostic.message);
+        }
+      }
+      diagnostics_.pass_over(error.untold());
+      return false;
+    }
+  }
+
+  void add_any(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
+    if (row.any.empty()) {
+      problem(value, "'" + std::string{row.name} + "' has no \"any\"; list its values");
+    } else if (row.any == "-") {
+      for (const std::string& id : catalog_.store().ids("gpus")) {
+        if (catalog_.reference_node(catalog_.device(id)) != nullptr) {
+          keep(axis, id);
+        }
+      }
+    } else {
+      for (std::string& word : words_of(row.any)) {
+        keep(axis, std::move(word));
+      }
+    }
+  }
+
+  const ConfigValue& root_;
+  const Catalog& catalog_;
+  Diagnostics& diagnostics_;
+  std::string refused_;  ///< of the axis that is read, the last value that was
+};
+
+}  // namespace
+
+bool asks_for_fleet(const ConfigValue& root) noexcept {
+  const ConfigValue* kind = root.find("kind");
+  return kind != nullptr && kind->kind == ConfigValue::Kind::text && kind->text == "serve" &&
+         root.find("traffic") != nullptr;
+}
+
+std::vector<FleetAxis> read_fleet_axes(const ConfigValue& root, const Catalog& catalog, Diagnostics& diagnostics) {
+  return AxesReader{root, catalog, diagnostics}.run();
+}
+
+std::uint64_t combinations(const std::vector<FleetAxis>& axes) noexcept {
+  std::uint64_t all = 1;
+  for (const FleetAxis& axis : axes) {
+    all *= axis.values.size();
+  }
+  return all;
+}
+
+std::vector<std::string> combination(const std::vector<FleetAxis>& axes, std::uint64_t index) {
+  std::vector<std::string> assignments(axes.size());
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const std::uint64_t count = axes[i].values.size();
+    assignments[i] = axes[i].key + "=" + axes[i].values[static_cast<std::size_t>(index % count)];
+    index /= count;
+  }
+  return assignments;
+}
+
+}  // namespace headroom

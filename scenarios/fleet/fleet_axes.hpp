@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a fleet's plan may choose: the axes that [search] of a serving question frees, and the layouts that it leaves
+// open.
+#pragma once
+
+#include <headroom/core/config_value.hpp>
+#include <headroom/core/diagnostic.hpp>
+#include <headroom/hardware/catalog/catalog.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+/// One axis and its values, as the text of assignments ("strategy.tp=4").
+struct FleetAxis {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+/// Whether a document asks for a fleet: a serving question with [traffic].
+[[nodiscard]] bool asks_for_fleet(const ConfigValue& root) noexcept;
+
+/// Axes `gpu`, `node`, `engine`, `weights`, `kv_cache`, `tp`, `pp`, `ep`, `power_cap`, `prices`, `market`, `region`:
+/// lists, ranges, one value, or "any" (docs/search.md). tp is free when neither [strategy] nor [search] states it.
+/// Problems go to `diagnostics`, each at its value: an axis that is freed and stated at once, a name that the catalog,
+/// the engines or the formats do not have, ranks outside of 1 to 4096. An axis whose values were all refused holds one
+/// of them, so that the rest of the document can still be read for more problems.
+[[nodiscard]] std::vector<FleetAxis> read_fleet_axes(const ConfigValue& root,
+                                                     const Catalog& catalog,
+                                                     Diagnostics& diagnostics);
+
+/// The `index`-th combination of the axes' values: the last axis turns fastest.
+[[nodiscard]] std::vector<std::string> combination(const std::vector<FleetAxis>& axes, std::uint64_t index);
+[[nodiscard]] std::uint64_t combinations(const std::vector<FleetAxis>& axes) noexcept;
+
+}  // namespace headroom

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/scenarios/fleet/fleet_cells.hpp>
+#include <headroom/scenarios/fleet/fleet_option.hpp>
+#include <headroom/scenarios/fleet/fleet_screen.hpp>
+#include <headroom/scenarios/money/formulas.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/serving/slow_end.hpp>
+#include <headroom/scenarios/traffic/beside.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+constexpr double no_number = std::numeric_limits<double>::infinity();
+
+std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
+  const std::int64_t gpus = option.served->simulated.gpus;
+  const std::int64_t for_prompts =
+      option.served->prefill ? option.prefill_replicas() * option.served->prefill->gpus : 0;
+  return (replicas + option.question().fleet->spare_of(replicas, gpus)) * gpus + for_prompts;
+}
+
+/// Dollars of a machine by the hour and by the tokens that it answers.
+void add_money(FleetOption& option) {
+  const ServeScenario& s = option.question();
+  const Money& money = option.scenario->money;
+  if (!money.price) {
+    return;
+  }
+  const DollarsPerSecond machine = real(option.gpus) * *money.price;
+  option.per_hour = machine * hour;
+  if (option.sized && option.sized->middle) {
+    option.per_hour_at_middle = real(option.sized->middle->gpus) * *money.price * hour;
+  }
+  const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
+  const ServingTraffic::Lengths lengths = s.traffic->lengths();
+  const auto each = [&](double share, double tokens) {
+    const auto at = [&](double speed) {
+      return share * cost_per_million(machine, tokens * answered_rate(option, speed));
+    };
+    return Interval<Dollars>{at(errors.high), at(1.0), at(errors.low)};
+  };
+  option.per_million_output_of_all = each(1.0, lengths.output);
+  option.per_million_input = each(option.prompt_share, lengths.prompt);
+  option.per_million_output = each(1.0 - option.prompt_share, lengths.output);
+}
+
+/// Replicas that the load alone takes at the slow end with room to spare, where so many saturate at a rate.
+std::int64_t roomy_replicas(const ServeScenario& s, Hertz saturation, std::int64_t replicas) {
+  const double load = slowest_iteration(s) * s.traffic->rate() / (most_load * saturation);
+  return static_cast<std::int64_t>(load * real(replicas)) + 1;
+}
+
+/// Several models on one pool: how many their iterations alone would take.
+void screen_together(FleetOption& option) {
+  const ServeScenario& s = option.question();
+  const MixScreen mix = screen_mix(s, *option.served);
+  option.screened_at_middle = s.fleet->replicas.value_or(mix.replicas);
+  option.screened_replicas = s.fleet->replicas.value_or(std::max(mix.replicas, roomy_replicas(s, mix.saturation, 1)));
+  option.screened.saturation = real(option.screened_replicas) * mix.saturation;
+  const double replicas = real(option.screened_at_middle);
+  option.replicas = {replicas, replicas, real(option.screened_replicas)};
+  option.prompt_share = mix.prompt_share;
+}
+
+/// Replicas by closed forms at the middle and at both ends of measured rates.
+void screen_option(FleetOption& option) {
+  const ServeScenario& s = option.question();
+  const ServedReplica& served = *option.served;
+  const ScreenTraffic traffic = screened_traffic(*s.traffic);
+  const std::optional<std::int64_t> stated = s.fleet->replicas;
+  const std::int64_t roomy = roomy_replicas(s, screened_saturation(unit_of(s, served), traffic), 1);
+  const std::optional<std::int64_t> slow = screened_replicas(s, served, traffic, option.slowest);
+  const std::int64_t needed = std::max(roomy, slow.value_or(roomy));
+  option.beyond_screen = !slow || needed > stated.value_or(needed);
+  if (stated) {
+    option.screened_at_middle = option.screened_replicas = *stated;
+    option.replicas = {real(*stated), real(*stated), real(*stated)};
+  } else {
+    const std::int64_t busy = busy_replicas(s, served, traffic);
+    const std::int64_t middle = screened_replicas(s, served, traffic).value_or(busy);
+    const double fastest = serving_errors(s, ServingQuantity::rate).high;
+    const std::int64_t fast = screened_replicas(s, served, traffic, 1.0 / fastest).value_or(middle);
+    option.screened_at_middle = middle;
+    option.screened_replicas = std::max(middle, needed);
+    option.replicas = {real(std::min(fast, middle)), real(middle), real(option.screened_replicas)};
+  }
+  const std::int64_t replicas = option.screened_replicas;
+  const ServingFleet fleet = serving_fleet(s, served, replicas, replicas);
+  option.screened = screen(fleet, traffic);
+  ScreenTraffic faster = traffic;
+  faster.rate = option.slowest * traffic.rate;
+  option.screened_slow = screen(fleet, faster);
+}
+
+/// Replicas needed over the interval of their rate: simulated at the middle and at the slow end.
+Interval<double> needed_replicas(const FleetOption& option) {
+  const SizedFleet& sized = *option.sized;
+  const ServeScenario& s = option.question();
+  if (s.fleet->replicas) {
+    return {real(sized.replicas), real(sized.replicas), real(sized.replicas)};
+  }
+  const double high = sized.keeps() ? real(sized.replicas) : no_number;
+  if (!sized.middle) {
+    return {option.replicas.low, no_number, no_number};
+  }
+  const double mid = real(sized.middle->replicas);
+  // The screen knows no classes: of several as many fewer as replicas are faster.
+  const double low = s.traffic->classes.size() > 1 ? mid / serving_errors(s, ServingQuantity::rate).high
+                                                   : mid / std::max(1.0, option.replicas.mid) * option.replicas.low;
+  return {std::clamp(std::floor(low), 1.0, mid), mid, std::max(mid, high)};
+}
+
+}  // namespace
+
+std::int64_t FleetOption::prefill_replicas() const {
+  if (!served->prefill) {
+    return 0;
+  }
+  return sized ? sized->prefill_replicas : question().fleet->prefill->replicas.value_or(screened_replicas);
+}
+
+bool cheaper(const FleetOption& a, const FleetOption& b) {
+  const bool priced = a.per_hour.raw() > 0.0 && b.per_hour.raw() > 0.0;
+  if (priced && a.per_hour.raw() != b.per_hour.raw()) {
+    return a.per_hour < b.per_hour;
+  }
+  return a.gpus < b.gpus;
+}
+
+bool cheaper_at_middle(const FleetOption& a, const FleetOption& b) {
+  const bool priced = a.per_hour_at_middle.raw() > 0.0 && b.per_hour_at_middle.raw() > 0.0;
+  if (priced && a.per_hour_at_middle.raw() != b.per_hour_at_middle.raw()) {
+    return a.per_hour_at_middle < b.per_hour_at_middle;
+  }
+  return a.sized->middle->gpus < b.sized->middle->gpus;
+}
+
+Hertz answered_rate(const FleetOption& option, double speed) {
+  return option.sized ? std::min(option.mean_rate, speed * option.sized->saturation) : option.mean_rate;
+}
+
+OptionMaker::OptionMaker(const ConfigValue& root, const std::string& file, const Sources& sources)
+    : root_{root}, file_{file}, sources_{sources} {
+  root_.entries.erase_if([](const ConfigEntry& e) { return e.key == "search" || e.key == "objective"; });
+}
+
+Scenario OptionMaker::read(const std::vector<std::string>& changes) const {
+  ConfigValue root = root_;
+  Diagnostics diagnostics;
+  for (const std::string& change : changes) {
+    apply_override(root, change, diagnostics);
+  }
+  diagnostics.throw_if_any();
+  return read_scenario(root, file_, sources_);
+}
+
+FleetOption OptionMaker::make(const std::vector<std::string>& changes, bool together) const {
+  FleetOption option;
+  option.changes = changes;
+  Scenario scenario = read(changes);
+  auto& asked = std::get<ServeScenario>(scenario.question);
+  option.mean_rate = asked.traffic->rate();
+  asked.traffic = std::make_shared<const ServingTraffic>(asked.traffic->at_peak());
+  if (together) {
+    FleetQuestion fleet = *asked.fleet;
+    fleet.prefill.reset();
+    asked.fleet = std::make_shared<const FleetQuestion>(fleet);
+  }
+  option.scenario = std::make_shared<const Scenario>(std::move(scenario));
+  const ServeScenario& s = option.question();
+  if (s.host && s.work.layout.tp > s.host->gpus) {
+    throw ConfigError{"tp " + std::to_string(s.work.layout.tp) + " spans hosts of " + std::to_string(s.host->gpus) +
+                      " GPUs (" + s.host->id + ")"};
+  }
+  option.served = std::make_shared<const ServedReplica>(served_replica(s));
+  option.slowest = slowest_iteration(s);
+  if (s.beside.empty()) {
+    screen_option(option);
+    if (option.beyond_screen && !s.fleet->replicas) {
+      option.reach = out_of_reach(s, *option.served);
+    }
+  } else {
+    screen_together(option);
+  }
+  option.gpus = gpus_of(option, option.screened_replicas);
+  if (option.served->prefill) {
+    option.prompt_share = real(option.prefill_replicas() * option.served->prefill->gpus) / real(option.gpus);
+  } else if (s.beside.empty()) {
+    option.prompt_share = prompt_share(s, option.screened);
+  }
+  add_money(option);
+  return option;
+}
+
+bool size_option(FleetOption& option, bool middle_too, std::string& why) {
+  const ServeScenario& s = option.question();
+  if (!s.fleet->replicas) {
+    const OutOfReach reach = option.reach ? *option.reach : out_of_reach(s, *option.served);
+    option.why_not_slow = reach.at_slow_end;
+    why = reach.at_middle.empty() && !middle_too ? reach.at_slow_end : reach.at_middle;
+    if (!why.empty()) {
+      return false;
+    }
+  }
+  option.cells = cells_of(*s.fleet, option.screened_replicas);
+  option.sized = sized_by_cells(s, *option.served, option.screened_at_middle, option.cells,
+                                option.why_not_slow.empty() ? SizedFor::slow_end : SizedFor::middle);
+  if (!option.sized->keeps() && !s.fleet->replicas && option.why_not_slow.empty()) {
+    option.why_not_slow = "no number of replicas that was tried keeps it there";
+  }
+  option.replicas = needed_replicas(option);
+  option.gpus = option.sized->gpus;
+  if (option.served->prefill) {
+    option.prompt_share = real(option.sized->prefill_replicas * option.served->prefill->gpus) /
+                          real(std::max<std::int64_t>(1, option.gpus));
+  }
+  add_money(option);
+  return true;
+}
+
+void add_enough(FleetOption& option) {
+  if (!option.question().fleet->replicas || !option.sized || option.keeps()) {
+    return;
+  }
+  ServeScenario s = option.question();
+  FleetQuestion open = *s.fleet;
+  open.replicas.reset();
+  s.fleet = std::make_shared<const FleetQuestion>(open);
+  const OutOfReach why = out_of_reach(s, *option.served);
+  if (!why.at_middle.empty()) {
+    return;
+  }
+  const std::int64_t start = first_size(s, *option.served);
+  const SizedFleet sized = sized_by_cells(s, *option.served, start, cells_of(open, start),
+                                          why.at_slow_end.empty() ? SizedFor::slow_end : SizedFor::middle);
+  option.enough = sized.keeps() ? sized.replicas : 0;
+  option.enough_at_middle = sized.middle ? sized.middle->replicas : 0;
+}
+
+}  // namespace headroom

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/on_threads.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/scenarios/fleet/fleet_apart.hpp>
+#include <headroom/scenarios/fleet/fleet_axes.hpp>
+#include <headroom/scenarios/fleet/fleet_cells.hpp>
+#include <headroom/scenarios/fleet/fleet_plan.hpp>
+#include <headroom/scenarios/fleet/fleet_screen.hpp>
+#include <headroom/scenarios/serving/slow_end.hpp>
+#include <headroom/scenarios/traffic/beside.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+constexpr std::uint64_t most_combinations = 20'000;
+
+/// The first line of what is wrong, without its place: many combinations break the same rule.
+std::string first_line(const ConfigError& error) {
+  return error.diagnostics().empty() ? std::string{error.what()} : error.diagnostics().front().message;
+}
+
+/// Of the sized options that keep their promises those that no other beats in cost, first token and token at once.
+std::vector<std::size_t> front_of(const std::vector<FleetOption>& options) {
+  const auto beats = [](const FleetOption& a, const FleetOption& b) {
+    const RequestMetrics& x = a.sized->metrics.all;
+    const RequestMetrics& y = b.sized->metrics.all;
+    const bool no_worse = !cheaper(b, a) && x.ttft.p95 <= y.ttft.p95 && x.tpot.p95 <= y.tpot.p95;
+    return no_worse && (cheaper(a, b) || x.ttft.p95 < y.ttft.p95 || x.tpot.p95 < y.tpot.p95);
+  };
+  std::vector<std::size_t> front;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const bool beaten = std::any_of(options.begin(), options.end(), [&](const FleetOption& other) {
+      return other.keeps() && options[i].keeps() && beats(other, options[i]);
+    });
+    if (options[i].keeps() && !beaten) {
+      front.push_back(i);
+    }
+  }
+  return front;
+}
+
+/// Requests per second that could still come: up to the knee, else to the saturation.
+Hertz room_of(const FleetOption& option) {
+  return option.sized ? option.sized->knee : option.screened.saturation;
+}
+
+/// Those that keep everything at the slow end first, then those that do at the middle, then sized, then screened; each
+/// cheapest first, of equals the one with room.
+void rank(std::vector<FleetOption>& options) {
+  const auto class_of = [](const FleetOption& o) {
+    return o.keeps() ? 0 : o.sized && o.sized->keeps_at_middle() ? 1 : o.sized ? 2 : 3;
+  };
+  std::stable_sort(options.begin(), options.end(), [&](const FleetOption& a, const FleetOption& b) {
+    if (class_of(a) != class_of(b)) {
+      return class_of(a) < class_of(b);
+    }
+    const bool level = !cheaper(a, b) && !cheaper(b, a);
+    return level ? room_of(a) > room_of(b) : cheaper(a, b);
+  });
+}
+
+/// Of the sized ones the cheapest that is enough at the middle.
+std::optional<std::size_t> best_at_middle(const std::vector<FleetOption>& options) {
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const bool enough = options[i].sized && options[i].sized->middle;
+    if (enough && (!best || cheaper_at_middle(options[i], options[*best]))) {
+      best = i;
+    }
+  }
+  return best;
+}
+
+/// Simulates options by what the screen says they cost until `wanted` of them keep their promises, or none is left. An
+/// option that is out of reach makes room for the next; so does one that does not keep them at the slow end, of which
+/// `wanted` are sized beside those that do. Once they are, stated replicas that are too few by the screen are not.
+void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted) {
+  std::size_t kept = 0;
+  std::size_t others = 0;
+  std::size_t next = 0;
+  while (kept < wanted && (kept == 0 || others < wanted) && next < plan.options.size()) {
+    const bool middle_too = others < wanted;
+    std::vector<FleetOption*> batch;
+    for (; next < plan.options.size() && batch.size() < wanted - kept; ++next) {
+      FleetOption& option = plan.options[next];
+      if (middle_too || !option.beyond_screen || !option.question().fleet->replicas) {
+        batch.push_back(&option);
+      }
+    }
+    std::vector<std::string> why(batch.size());
+    std::vector<char> sized(batch.size());
+    on_threads(threads, batch.size(), [&](std::size_t i) {
+      try {
+        sized[i] = size_option(*batch[i], middle_too, why[i]) ? 1 : 0;
+      } catch (const ConfigError& error) {
+        why[i] = first_line(error);
+      }
+    });
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (sized[i] == 0) {
+        plan.dropped.push_back({batch[i]->changes, why[i], true});
+        batch[i]->gpus = 0;  // leaves the list below
+      } else {
+        ++(batch[i]->keeps() ? kept : others);
+      }
+    }
+  }
+  std::erase_if(plan.options, [](const FleetOption& o) { return o.gpus == 0; });
+  rank(plan.options);
+  plan.front = front_of(plan.options);
+  plan.at_middle = best_at_middle(plan.options);
+}
+
+PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
+  const ServeScenario& s = option.question();
+  const ServingMetrics& m = option.sized->metrics;
+  const double idle = real(option.sized->spare * option.served->simulated.gpus);
+  const double busy = std::min(1.0, m.pool.busy);
+  const double multiplies = busy * option.prompt_share;
+  EnergyWork work;
+  work.gpus = real(option.gpus) - idle;
+  work.spare_gpus = idle;
+  work.gpus_per_node = s.host ? real(s.host->gpus) : 1.0;
+  work.shares[static_cast<std::size_t>(Draw::matrix)] = multiplies;
+  work.shares[static_cast<std::size_t>(Draw::memory)] = busy - multiplies;
+  work.shares[static_cast<std::size_t>(Draw::waiting)] = 1.0 - busy;
+  work.rate = s.traffic->lengths().output * answered_rate(option);
+  // Slower replicas are busy for longer.
+  const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
+  work.width = std::sqrt(errors.high / errors.low) - 1.0;
+  return energy_of(power, s.work.clock, option.scenario->energy, work);
+}
+
+/// The question, or one of its cells, with the replicas that it was sized to.
+ServeScenario as_sized(const FleetOption& option) {
+  ServeScenario s = option.question();
+  FleetQuestion fleet = *s.fleet;
+  fleet.replicas = option.sized->replicas;
+  if (fleet.prefill) {
+    fleet.prefill->replicas = option.sized->prefill_replicas;
+  }
+  s.fleet = std::make_shared<const FleetQuestion>(fleet);
+  return cell_of(s, option.cells);
+}
+
+/// Replicas that follow the day's rate against those of its peak, at the slow end; empty where nothing is asked. A day
+/// of slower replicas is a shorter day of replicas as the model has them: in which all that takes time but iterations
+/// is as much shorter, and requests come the faster.
+std::optional<Autoscaling> follow_load(const FleetOption& best) {
+  const ServeScenario& s = best.question();
+  const std::optional<AutoscaleQuestion>& asked = s.fleet->autoscaling;
+  if (!asked) {
+    return std::nullopt;
+  }
+  const double slower = best.slowest;
+  LoadCurve day = *s.traffic->day;
+  day.period = day.period / slower;
+  for (RateCurve::Point& point : day.points) {
+    point.at = point.at / slower;
+    point.rate *= slower;
+  }
+  std::vector<TailObjective> objectives = all_objectives(*s.traffic);
+  for (TailObjective& one : objectives) {
+    one.limit = one.limit / slower;
+  }
+  ScalingPolicy policy;
+  policy.target = asked->target;
+  policy.cold_start = asked->cold_start / slower;
+  policy.keep = policy.cold_start;
+  policy.least = asked->least;
+  policy.most = most_replicas;
+  policy.fixed = best.served->prefill || !best.sized ? 0 : best.sized->replicas;
+  const std::int64_t gpus = best.served->simulated.gpus + (best.served->prefill ? best.served->prefill->gpus : 0);
+  Autoscaling over_day =
+      autoscale(unit_of(s, *best.served), gpus, screened_traffic(*s.traffic), objectives, day, policy);
+  for (ScaledFleet* fleet : {&over_day.fixed, &over_day.scaled}) {
+    fleet->gpu_hours *= slower;
+    fleet->longest_wait = slower * fleet->longest_wait;
+  }
+  over_day.unit_saturation = over_day.unit_saturation / slower;
+  return over_day;
+}
+
+/// "a replica is up 99.2 % of the time; 12 needed are up 99.95 % of it with 2 spare, 90.8 % without".
+std::string failures_text(const FleetFailures& failures, const SizedFleet& sized, std::int64_t gpus) {
+  const double up = failures.up(gpus);
+  const auto share = [&](std::int64_t spare) {
+    return format_number(100.0 * enough_up(sized.replicas, sized.replicas + spare, up), 4) + " %";
+  };
+  return "fleet.failures: a replica is up " + format_number(100.0 * up, 4) + " % of the time; the " +
+         std::to_string(sized.replicas) + " needed are up " + share(sized.spare) + " of it with " +
+         std::to_string(sized.spare) + " spare, " + share(0) +
+         " without; requests under way when one fails, and failures of prefill replicas, are not counted";
+}
+
+/// "clients ask 12 req/s, 12.63 with their retries; ... a storm begins where 40 % of the attempts fail".
+std::string retries_text(const ServingTraffic& traffic, Hertz saturation) {
+  const RetryLoad load = traffic.retried(saturation);
+  const Hertz asked = traffic.rate() / load.attempts;
+  const double storm = storm_failure(asked, saturation, traffic.retries->policy);
+  std::string text = "traffic.retries: clients wait " + backoff_text(load) + " on the mean between attempts and give " +
+                     format_number(100.0 * load.lost, 2) + " % of the requests up; ";
+  if (load.storm) {
+    return text + "these replicas saturate at " + format_number(saturation.raw()) +
+           " req/s, below what comes: a retry storm, " +
+           (std::isinf(load.settles.raw()) ? std::string{"that grows for ever"}
+                                           : "that settles at " + format_number(load.settles.raw()) + " req/s");
+  }
+  return text + (storm < 1.0 ? "a retry storm begins where " + format_number(100.0 * storm, 3) +
+                                   " % of the attempts fail, for then more come than these replicas answer"
+                             : "attempts are so few that no share of failures is a storm on these replicas");
+}
+
+/// What the first option does, costs and draws.
+void settle(FleetPlan& plan) {
+  const FleetOption& best = plan.options.front();
+  const ServeScenario& s = best.question();
+  if (best.sized) {
+    plan.simulated = simulate_serving(as_sized(best), best.scenario->money);
+    const double output = s.traffic->lengths().output;
+    const double reached = best.sized->knee.raw() > 0.0 ? best.sized->knee.raw() : s.traffic->rate().raw();
+    plan.bill =
+        serving_bill(best.scenario->money, {real(best.gpus), s.traffic->lengths().prompt, output, reached * output});
+    const Node* node = s.host ? &*s.host : nullptr;
+    if (const std::optional<GpuPower> power = gpu_power(s.device, node, s.power_cap)) {
+      plan.energy = energy_of_fleet(best, *power);
+    }
+  }
+  plan.notes = best.scenario->assumptions;
+  if (!s.beside.empty()) {
+    plan.notes.insert(plan.notes.end(), plan.simulated->notes.begin(), plan.simulated->notes.end());
+    plan.notes.emplace_back(
+        "several models: sized by simulation from the replicas on which their iterations, each model's batches as full "
+        "as they get, would just run");
+  }
+  if (best.cells > 1) {
+    plan.notes.push_back(
+        "simulated as " + std::to_string(best.cells) + " equal cells of " +
+        std::to_string(best.sized->replicas / best.cells) +
+        " replicas, each with a router and its share of the requests" +
+        (s.traffic->shares_prefixes() ? ", of a store of all replicas, and of nothing that others keep" : ""));
+  }
+  if (s.traffic->day) {
+    plan.notes.push_back("the fleet is sized for the peak as if it held on, and paid for all day");
+    plan.notes.push_back("energy is that of replicas as busy as at the peak all day: no more than that");
+    plan.autoscaling = follow_load(best);
+  } else if (s.fleet->autoscaling) {
+    plan.notes.push_back(
+        "[fleet.autoscale]: the load does not change over the day ([traffic.over_time]), so that there is "
+        "nothing to follow");
+  }
+  if (s.traffic->retries && best.sized) {
+    plan.notes.push_back(retries_text(*s.traffic, best.sized->saturation));
+  }
+  if (s.fleet->failures && best.sized) {
+    plan.notes.push_back(failures_text(*s.fleet->failures, *best.sized, best.served->simulated.gpus));
+  }
+  if (best.sized) {
+    const ServingTraffic cell = s.traffic->part(1.0 / real(best.cells));
+    const Seconds window = real(cell.requests) / cell.rate();
+    const Seconds answer = best.sized->metrics.all.e2e.mean;
+    constexpr double turns = 10.0;
+    if (window < turns * answer) {
+      plan.notes.push_back("the " + std::to_string(cell.requests) + " simulated requests come within " +
+                           format(window) + ", an answer takes " + format(answer) +
+                           ": a fleet that is hardly full looks better than it is; raise traffic.requests");
+    }
+  }
+  if (best.sized && !best.sized->overloaded() && best.sized->load() > 0.95) {
+    plan.notes.emplace_back("above 95 % of its saturation a fleet's tail grows for hours: longer than was simulated");
+  }
+  const bool several = std::any_of(plan.options.begin(), plan.options.end(),
+                                   [&](const FleetOption& o) { return o.question().device.id != s.device.id; });
+  if (several && !best.scenario->money.price) {
+    plan.notes.push_back(
+        "without a price fewer GPUs come first, whatever their SKU: state money.prices or money.price");
+  }
+  const bool formats = std::any_of(plan.options.begin(), plan.options.end(), [&](const FleetOption& o) {
+    return o.question().work.weights != s.work.weights || o.question().work.kv != s.work.kv;
+  });
+  if (formats) {
+    plan.notes.push_back(
+        "formats are compared by speed and room alone: what they cost in the quality of answers is not");
+  }
+  if (plan.simulated && s.beside.empty()) {  // of several models all of them are there already
+    for (const std::string& note : plan.simulated->notes) {
+      if (note.starts_with("serving.speculative: ") || note.starts_with("traffic.class ")) {
+        plan.notes.push_back(note);
+      }
+    }
+  }
+  if (plan.simulated && plan.simulated->prefixes) {
+    plan.notes.push_back(plan.simulated->prefixes->text());
+    plan.notes.emplace_back("screened: as if every prefix that prompts share were found; simulated: what is found");
+    const std::vector<std::string>& more = plan.simulated->prefixes->notes;
+    plan.notes.insert(plan.notes.end(), more.begin(), more.end());
+  }
+  const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
+  plan.interval_source = errors.text() +
+                         "; a fleet is taken that keeps its promises with replicas as slow as that, loaded below " +
+                         format_number(100.0 * most_load) + " % of what they then answer";
+  for (const RequestClass& c : s.traffic->classes) {
+    if (c.objectives.empty()) {
+      plan.notes.push_back("[slo]: nothing is promised to " + (c.name == "all" ? std::string{"requests"} : c.name) +
+                           ", so that any fleet that is not overloaded will do; state ttft_p95 and tpot_p95");
+    }
+  }
+}
+
+/// The first combination that can be read; of none the problems of the first, all at once.
+Scenario first_readable(const OptionMaker& maker, const std::vector<FleetAxis>& axes) {
+  std::optional<ConfigError> wrong;
+  for (std::uint64_t i = 0; i < combinations(axes); ++i) {
+    try {
+      return maker.read(combination(axes, i));
+    } catch (const ConfigError& error) {
+      wrong = wrong ? wrong : std::optional{error};
+    }
+  }
+  throw wrong.value_or(ConfigError{"no combination of [search]"});
+}
+
+/// What is wrong beside the axes, where nothing can be read: everything at once. Problems of the values themselves are
+/// told at their place in [search].
+void add_problems_beside(const OptionMaker& maker, const std::vector<FleetAxis>& axes, Diagnostics& diagnostics) {
+  if (diagnostics.empty() || combinations(axes) > most_combinations) {
+    return;
+  }
+  const std::vector<std::string> first = combination(axes, 0);
+  try {
+    static_cast<void>(first_readable(maker, axes));
+  } catch (const ConfigError& error) {
+    for (const Diagnostic& d : error.diagnostics()) {
+      const bool of_axes = std::any_of(first.begin(), first.end(),
+                                       [&](const std::string& change) { return d.file == "--set " + change; });
+      if (!of_axes) {
+        diagnostics.add(d.file, d.at, d.message);
+      }
+    }
+    diagnostics.pass_over(error.untold());
+  }
+}
+
+}  // namespace
+
+bool FleetPlan::feasible() const noexcept {
+  return !options.empty() && options.front().keeps();
+}
+
+FleetPlan plan_fleet(const ConfigValue& root,
+                     const std::string& file,
+                     const Sources& sources,
+                     const FleetPlanOptions& options) {
+  Diagnostics diagnostics;
+  const std::vector<FleetAxis> axes = read_fleet_axes(root, sources.catalog, diagnostics);
+  const OptionMaker maker{root, file, sources};
+  add_problems_beside(maker, axes, diagnostics);
+  diagnostics.throw_if_any();
+  FleetPlan plan;
+  plan.combinations = combinations(axes);
+  if (plan.combinations > most_combinations) {
+    throw ConfigError{"[search] makes " + std::to_string(plan.combinations) + " combinations, above " +
+                      std::to_string(most_combinations) + "; list fewer values"};
+  }
+  const Scenario first = first_readable(maker, axes);
+  const std::optional<DisaggregatedPrefill>& apart = std::get<ServeScenario>(first.question).fleet->prefill;
+  // Prompts apart are held against replicas that do both, unless the number of replicas is the question's.
+  const bool both = apart && !apart->replicas && !std::get<ServeScenario>(first.question).fleet->replicas;
+  const auto each = static_cast<std::size_t>(plan.combinations);
+  const std::size_t all = both ? 2 * each : each;
+  plan.combinations = all;
+  std::vector<std::optional<FleetOption>> made(all);
+  std::vector<std::string> why(all);
+  const unsigned threads = thread_count(options.threads);
+  on_threads(threads, all, [&](std::size_t i) {
+    try {
+      made[i] = maker.make(combination(axes, i % each), i >= each);
+    } catch (const ConfigError& error) {
+      why[i] = first_line(error);
+    }
+  });
+  for (std::size_t i = 0; i < all; ++i) {
+    if (!made[i]) {
+      plan.dropped.push_back({combination(axes, i % each), why[i], false});
+    } else if (made[i]->reach && !made[i]->reach->at_middle.empty()) {
+      plan.dropped.push_back({made[i]->changes, made[i]->reach->at_middle, true});
+    } else {
+      plan.options.push_back(std::move(*made[i]));
+    }
+  }
+  rank(plan.options);
+  confirm_best(plan, threads, options.confirmed);
+  if (plan.options.empty()) {
+    plan.question = std::make_shared<const Scenario>(first);
+    return plan;
+  }
+  plan.question = plan.options.front().scenario;
+  add_enough(plan.options.front());
+  settle(plan);
+  plan_apart(plan, root, file, sources, options);
+  return plan;
+}
+
+}  // namespace headroom

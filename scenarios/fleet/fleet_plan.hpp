@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cheapest fleet that keeps what it promises with replicas as slow as measured ones were: every layout of a
+// question screened by closed forms, the best of them sized and confirmed by simulation.
+#pragma once
+
+#include <headroom/model/serve/screen/autoscaling.hpp>
+#include <headroom/scenarios/fleet/fleet_option.hpp>
+#include <headroom/scenarios/money/bill.hpp>
+#include <headroom/scenarios/money/energy.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/serving/simulated_serving.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// A way that was left out, and why.
+struct DroppedOption {
+  std::vector<std::string> changes;
+  std::string why;
+  bool misses = false;  ///< it runs, but not even an idle replica keeps the promises, be it at the slow end
+};
+
+struct FleetPlan;
+
+/// What one of several models would take with GPUs of its own.
+struct ApartPool {
+  std::string model;
+  std::shared_ptr<const FleetPlan> plan;  ///< null: it cannot be,
+  std::string why;                        ///< for this reason
+};
+
+struct FleetPlan {
+  std::shared_ptr<const Scenario> question;  ///< of the first option; of none, the first combination that can be read
+  std::vector<FleetOption> options;          ///< cheapest first; those that were sized before those that were not
+  std::vector<std::size_t> front;            ///< of those that keep: none is cheaper and faster in TTFT and TPOT
+  /// Of the sized ones the cheapest at the middle (SizedFleet::middle): what would do if replicas were as fast as the
+  /// model says. nullopt: none would.
+  std::optional<std::size_t> at_middle;
+  std::vector<DroppedOption> dropped;
+  std::uint64_t combinations = 0;
+  std::optional<ServingSimulation>
+      simulated;                           ///< the first option, or a cell of it, with intervals, spare replicas down
+  std::optional<Autoscaling> autoscaling;  ///< of the first option, where the question has it and a changing load
+  Bill bill;                               ///< of the first option, with an API's break-even
+  std::optional<PlanEnergy> energy;        ///< likewise
+  std::vector<ApartPool> apart;            ///< of several models on one pool, where their number is to be found
+  std::vector<std::string> notes;          ///< assumptions, and what the answer rests on
+  std::string interval_source;
+  /// The first option keeps every promise at the slow end, with room for the load.
+  [[nodiscard]] bool feasible() const noexcept;
+};
+
+struct FleetPlanOptions {
+  unsigned threads = 0;       ///< 0: as many as the machine has; the answer is the same
+  std::size_t confirmed = 6;  ///< options that are simulated and keep; of those that keep at the middle alone as many
+};
+
+/// ConfigError with every problem of the document, or where no combination of its axes can be.
+[[nodiscard]] FleetPlan plan_fleet(const ConfigValue& root,
+                                   const std::string& file,
+                                   const Sources& sources,
+                                   const FleetPlanOptions& options = {});
+
+}  // namespace headroom

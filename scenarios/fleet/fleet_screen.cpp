@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/fixed_load/serving_times.hpp>
+#include <headroom/model/serve/screen/screened_size.hpp>
+#include <headroom/scenarios/fleet/fleet_screen.hpp>
+#include <headroom/scenarios/fleet/fleet_sizing.hpp>
+#include <headroom/scenarios/traffic/beside.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+ConfigError too_many(Hertz rate) {
+  return ConfigError{"takes more than " + format_count(real(most_replicas)) + " replicas for " +
+                     format_number(rate.raw()) + " req/s: lower the rate, or take faster GPUs, links or drafts"};
+}
+
+}  // namespace
+
+std::vector<TailObjective> all_objectives(const ServingTraffic& traffic) {
+  std::vector<TailObjective> all;
+  for (const RequestClass& c : traffic.classes) {
+    for (const TailObjective& one : c.objectives) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const TailObjective& other) {
+        return other.metric == one.metric && other.quantile == one.quantile;
+      });
+      if (same == all.end()) {
+        all.push_back(one);
+      } else {
+        same->limit = std::max(same->limit, one.limit);
+      }
+    }
+  }
+  return all;
+}
+
+ScreenTraffic screened_traffic(const ServingTraffic& traffic) {
+  if (!traffic.traced) {
+    std::vector<TrafficClass> classes;
+    for (const RequestClass& c : traffic.classes) {
+      classes.push_back(c.traffic);
+      // Of prompts with ids the most that caches can find; the simulation says what they do.
+      classes.back().cached_share = traffic.prefix_caching ? most_cached(c.traffic) / c.traffic.prompt.mean : 0.0;
+    }
+    return screen_traffic(classes);
+  }
+  std::vector<Request> requests = traffic.traced->trace.requests;
+  for (Request& request : requests) {
+    request.cached_tokens = traffic.prefix_caching ? request.cached_tokens : 0;
+  }
+  TrafficClass all;
+  all.arrivals.rate = traffic.traced->rate;
+  double gaps = 0.0, squares = 0.0;
+  for (std::size_t i = 1; i < requests.size(); ++i) {
+    const double gap = seconds_of(requests[i].arrival - requests[i - 1].arrival);
+    gaps += gap;
+    squares += gap * gap;
+  }
+  const double n = real(static_cast<std::int64_t>(requests.size())) - 1.0;
+  const double mean = gaps / n;
+  const double variance = std::max(0.0, squares / n - mean * mean);
+  if (mean > 0.0 && variance > 0.0) {
+    all.arrivals.gaps = GapShape::gamma;
+    all.arrivals.cv = std::sqrt(variance) / mean;
+  }
+  all.lengths = std::move(requests);
+  return screen_traffic(std::vector<TrafficClass>{all});
+}
+
+ServingFleet unit_of(const ServeScenario& s, const ServedReplica& served) {
+  ServingFleet unit = serving_fleet(s, served, 1, 1);
+  if (unit.prefill) {
+    unit.prefill->replicas = 1;
+  }
+  return unit;
+}
+
+std::optional<std::int64_t> screened_replicas(const ServeScenario& s,
+                                              const ServedReplica& served,
+                                              ScreenTraffic traffic,
+                                              double slow) {
+  traffic.rate = slow * traffic.rate;
+  std::vector<TailObjective> objectives = all_objectives(*s.traffic);
+  for (TailObjective& one : objectives) {
+    one.limit = one.limit / slow;
+  }
+  const ScreenedSize size = screened_size(unit_of(s, served), traffic, objectives, most_replicas);
+  return size.units > 0 ? std::optional{size.units} : std::nullopt;
+}
+
+double prompt_share(const ServeScenario& s, const ServingScreen& screened) {
+  ServingWorkload w = s.work;
+  w.gpus = w.layout.gpus();
+  w.concurrency = std::max<std::int64_t>(1, std::llround(screened.pool.batch));
+  w.max_seq_len = w.isl + w.osl;
+  const ServingEstimate memory = serve_memory(s.architecture, s.device, s.engine, w);
+  if (memory.verdict != Verdict::feasible) {
+    return 0.0;
+  }
+  const Node* node = s.host ? &*s.host : nullptr;
+  const double share = serving_times(s.architecture, s.device, node, s.engine, w, memory).state.prompt_share;
+  // What a prefix cache holds takes no time.
+  const ServingTraffic::Lengths lengths = s.traffic->lengths();
+  const double computed = share * lengths.computed / lengths.prompt;
+  return computed / (computed + 1.0 - share);
+}
+
+MixScreen screen_mix(const ServeScenario& s, const ServedReplica& served) {
+  double replicas = 0.0;
+  double prompts = 0.0;
+  for (std::size_t i = 0; i < model_count(s); ++i) {
+    const ServeScenario one = alone(s, i);
+    const ScreenTraffic traffic = screened_traffic(*one.traffic);
+    const std::int64_t enough = busy_replicas(one, served.of(i), traffic);
+    const ServingScreen screened = screen(serving_fleet(one, served.of(i), enough), traffic);
+    const double needed = real(enough) * (traffic.rate / screened.saturation);
+    replicas += needed;
+    prompts += needed * prompt_share(one, screened);
+  }
+  if (!(replicas < real(most_replicas))) {
+    throw too_many(s.traffic->rate());
+  }
+  return {static_cast<std::int64_t>(std::floor(replicas)) + 1, s.traffic->rate() / replicas, prompts / replicas};
+}
+
+std::int64_t first_size(const ServeScenario& s, const ServedReplica& served) {
+  if (!s.beside.empty()) {
+    return screen_mix(s, served).replicas;
+  }
+  const ScreenTraffic traffic = screened_traffic(*s.traffic);
+  const std::optional<std::int64_t> found = screened_replicas(s, served, traffic);
+  return found ? *found : busy_replicas(s, served, traffic);
+}
+
+std::int64_t busy_replicas(const ServeScenario& s, const ServedReplica& served, const ScreenTraffic& traffic) {
+  const double least = std::floor(traffic.rate / screened_saturation(unit_of(s, served), traffic)) + 1.0;
+  if (!(least <= real(most_replicas))) {
+    throw too_many(traffic.rate);
+  }
+  return static_cast<std::int64_t>(least);
+}
+
+}  // namespace headroom

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/scenarios/fleet/fleet_sizing.hpp>
+#include <headroom/scenarios/serving/simulated_serving.hpp>
+#include <headroom/scenarios/serving/slow_end.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+bool all_kept(const std::vector<KeptPromise>& judged) noexcept {
+  return std::all_of(judged.begin(), judged.end(), [](const KeptPromise& one) { return one.kept; });
+}
+
+/// One fleet of a question, asked at several sizes.
+class Sizing {
+ public:
+  Sizing(const ServeScenario& scenario, const ServedReplica& served)
+      : scenario_{scenario},
+        served_{served},
+        slowest_{slowest_iteration(scenario)},
+        promised_{std::any_of(scenario.traffic->classes.begin(),
+                              scenario.traffic->classes.end(),
+                              [](const RequestClass& c) { return !c.objectives.empty(); })} {
+    if (!scenario.fleet->prefill && !scenario.traffic->shares_prefixes()) {
+      one_ = fleet_saturation(*scenario.traffic, serving_fleet(scenario, served, 1));
+    }
+  }
+
+  SizedFleet run(std::int64_t start, SizedFor sized_for) {
+    const FleetQuestion& fleet = *scenario_.fleet;
+    start = std::max<std::int64_t>(1, start);
+    const bool open = !fleet.replicas || (fleet.prefill && !fleet.prefill->replicas);
+    std::optional<FleetSize> middle;
+    if (find_for_middle(start)) {
+      middle = size();
+    }
+    if (open && middle && sized_for == SizedFor::slow_end && !find_for_slow_end(start)) {
+      replicas_ = middle->replicas;
+      prefill_ = middle->prefill_replicas;
+    }
+    SizedFleet sized;
+    static_cast<FleetSize&>(sized) = size();
+    sized.middle = middle;
+    sized.metrics = at_middle();
+    sized.promises = judge(*scenario_.traffic, sized.metrics);
+    sized.slow_end = promised_ ? judge_slow_end(scenario_, sized.metrics, at_slow_end()) : std::vector<KeptPromise>{};
+    sized.rate = scenario_.traffic->rate();
+    sized.saturation = saturation();
+    sized.knee = knee();
+    sized.slowest = slowest_;
+    return sized;
+  }
+
+ private:
+  [[nodiscard]] FleetSize size() const {
+    FleetSize size;
+    size.replicas = replicas_;
+    size.spare = scenario_.fleet->spare_of(replicas_, served_.simulated.gpus);
+    size.prefill_replicas = prefill_;
+    size.gpus = (size.replicas + size.spare) * served_.simulated.gpus +
+                (served_.prefill ? prefill_ * served_.prefill->gpus : 0);
+    return size;
+  }
+
+  /// What is stated, and of the rest the fewest that keep the promises at the middle; false, and `start`, where none
+  /// does. With decodes that never wait the promises of first tokens are the prefill pool's alone.
+  bool find_for_middle(std::int64_t start) {
+    const FleetQuestion& fleet = *scenario_.fleet;
+    const Bounds bounds{0, start, 16 * start + 64};
+    const auto enough = [&] { return keeps(); };
+    bool found = true;
+    if (fleet.prefill) {
+      prefill_ = fleet.prefill->replicas.value_or(1);
+      replicas_ = fleet.replicas.value_or(std::max<std::int64_t>(4, 4 * start));
+      found = fleet.prefill->replicas || least(prefill_, bounds, enough);
+    }
+    replicas_ = fleet.replicas.value_or(start);
+    return fleet.replicas ? found && keeps() : least(replicas_, bounds, enough) && found;
+  }
+
+  /// The same at the slow end: no fewer than at the middle, from which it begins. False where none does.
+  bool find_for_slow_end(std::int64_t start) {
+    const FleetQuestion& fleet = *scenario_.fleet;
+    const std::int64_t replicas = replicas_;
+    const auto enough = [&] { return keeps_at_slow_end(); };
+    if (fleet.prefill && !fleet.prefill->replicas) {
+      replicas_ = fleet.replicas.value_or(4 * std::max(start, replicas));
+      if (!least(prefill_, slow_bounds(prefill_, start), enough)) {
+        return false;
+      }
+    }
+    replicas_ = replicas;
+    return fleet.replicas ? keeps_at_slow_end() : least(replicas_, slow_bounds(replicas, start), enough);
+  }
+
+  [[nodiscard]] ServingMetrics at(double factor) const {
+    return simulate_fleet(scenario_, served_, replicas_, prefill_, factor);
+  }
+  const ServingMetrics& at_middle() {
+    return once(middle_, [&] { return at(1.0); });
+  }
+  const ServingMetrics& at_slow_end() {
+    return once(slow_, [&] { return simulate_slow_fleet(scenario_, served_, replicas_, prefill_); });
+  }
+  /// Equal replicas whose queues never empty do not meet.
+  Hertz saturation() {
+    return one_ ? real(replicas_) * *one_ : once(saturation_, [&] {
+      return fleet_saturation(*scenario_.traffic, serving_fleet(scenario_, served_, replicas_, prefill_));
+    });
+  }
+  /// Of the fleet at hand, computed the first time that it is asked for.
+  template <class Value, class Compute>
+  const Value& once(std::map<std::pair<std::int64_t, std::int64_t>, Value>& known, Compute compute) {
+    const std::pair fleet{replicas_, prefill_};
+    const auto found = known.find(fleet);
+    return found != known.end() ? found->second : known.emplace(fleet, compute()).first->second;
+  }
+
+  /// A run is finite: of a fleet that falls behind, early requests may still keep what is promised. So a fleet no
+  /// faster than its load keeps nothing.
+  bool keeps(double factor = 1.0) {
+    return factor * scenario_.traffic->rate() < saturation() &&
+           (!promised_ || answers_and_keeps(factor == 1.0 ? at_middle() : at(factor)));
+  }
+  bool keeps_at_slow_end() {
+    return slowest_ * scenario_.traffic->rate() < most_load * saturation() &&
+           (!promised_ ||
+            (at_slow_end().unanswered == 0 && all_kept(judge_slow_end(scenario_, at_middle(), at_slow_end()))));
+  }
+  [[nodiscard]] bool answers_and_keeps(const ServingMetrics& metrics) const {
+    return metrics.unanswered == 0 && all_kept(judge(*scenario_.traffic, metrics));
+  }
+
+  /// Where the least number is looked for: above `few`, first at `first`, up to `most`.
+  struct Bounds {
+    std::int64_t few, first, most;
+  };
+  /// From a number that keeps the promises at the middle, and first at what the load alone takes at the slow end.
+  Bounds slow_bounds(std::int64_t middle, std::int64_t start) {
+    const double load = slowest_ * scenario_.traffic->rate() / (most_load * saturation());
+    const auto busy = static_cast<std::int64_t>(real(middle) * load) + 1;
+    const std::int64_t first = std::max(middle, busy);
+    return {middle - 1, first, 16 * std::max(start, first) + 64};
+  }
+
+  /// The least `size`, one of the two members, that is enough: strides that double from `first` on, up or down, then
+  /// bisection. False, and `first`, where none is.
+  template <class Enough>
+  static bool least(std::int64_t& size, const Bounds& bounds, Enough enough) {
+    std::int64_t few = bounds.few, many = 0;
+    std::int64_t stride = std::max<std::int64_t>(1, bounds.first / 8);
+    for (size = bounds.first; many == 0 || (few == bounds.few && many - few > 1); stride *= 2) {
+      if (enough()) {
+        many = size;
+        size = std::max(few + 1, size - stride);
+      } else if (size >= bounds.most) {
+        size = bounds.first;
+        return false;
+      } else {
+        few = size;
+        size = many > 0 ? size : std::min(bounds.most, size + stride);
+      }
+    }
+    while (many - few > 1) {
+      size = few + (many - few) / 2;
+      (enough() ? many : few) = size;
+    }
+    size = many;
+    return true;
+  }
+
+  /// The highest share of the saturation at which promises are kept at the middle, to a hundredth of it.
+  Hertz knee() {
+    const double most = saturation() / scenario_.traffic->rate();
+    double good = promised_ ? 0.0 : most, bad = most;
+    for (int i = 0; i < 7 && promised_; ++i) {
+      const double factor = i == 0 && most > 1.0 ? 1.0 : 0.5 * (good + bad);
+      (keeps(factor) ? good : bad) = factor;
+    }
+    return good * scenario_.traffic->rate();
+  }
+
+  const ServeScenario& scenario_;
+  const ServedReplica& served_;
+  double slowest_;
+  bool promised_;
+  std::optional<Hertz> one_;  ///< saturation of one replica that does both phases, and keeps nothing for others
+  std::int64_t replicas_ = 1, prefill_ = 0;
+  std::map<std::pair<std::int64_t, std::int64_t>, ServingMetrics> middle_, slow_;
+  std::map<std::pair<std::int64_t, std::int64_t>, Hertz> saturation_;
+};
+
+ServingMetrics run(const ServeScenario& scenario,
+                   const ServedReplica& served,
+                   std::int64_t replicas,
+                   std::int64_t prefill_replicas,
+                   RequestLoad load,
+                   double slower = 1.0) {
+  ServingFleet fleet = serving_fleet(scenario, served, replicas, prefill_replicas);
+  if (slower != 1.0) {
+    slow_down(fleet, load, slower);
+  }
+  if (const std::vector<std::string> wrong = problems(fleet, load); !wrong.empty()) {
+    throw ConfigError{wrong.front()};
+  }
+  const std::int64_t warm_up = warm_up_of(static_cast<std::int64_t>(load.requests.size()));
+  return serving_metrics(load, simulate(fleet, load), request_objectives(*scenario.traffic), warm_up);
+}
+
+/// What a replica with nobody else on it misses; empty: nothing.
+std::string missed_by_idle(const std::vector<KeptPromise>& judged, const std::string& where) {
+  for (const KeptPromise& p : judged) {
+    if (!p.kept) {
+      return "not even an idle replica keeps " + key_of(p.promise) + " of " + format(p.promise.limit) + where +
+             (p.unanswered > 0.0 ? ": an answer takes longer than the 106 days that are simulated at most"
+              : p.refuses()
+                  ? ": its KV cache refuses " + format_number(100.0 * p.refused) + " % of the requests as too long"
+                  : ": it takes " + format(p.reached));
+    }
+  }
+  return {};
+}
+
+/// The load's first requests, each when the one before it was answered.
+RequestLoad one_by_one(RequestLoad load) {
+  constexpr std::size_t enough = 2000;
+  load.requests.resize(std::min(load.requests.size(), enough));
+  load.prefixes = load.prefixes.repeated(1, load.requests.size());
+  load.concurrency = 1;
+  return load;
+}
+
+}  // namespace
+
+bool SizedFleet::keeps_at_middle() const noexcept {
+  return !overloaded() && all_kept(promises);
+}
+
+bool SizedFleet::keeps() const noexcept {
+  return load_at_slow_end() < most_load && all_kept(slow_end);
+}
+
+ServingMetrics simulate_fleet(const ServeScenario& scenario,
+                              const ServedReplica& served,
+                              std::int64_t replicas,
+                              std::int64_t prefill_replicas,
+                              double factor) {
+  return run(scenario, served, replicas, prefill_replicas, scenario.traffic->load(factor));
+}
+
+ServingMetrics simulate_slow_fleet(const ServeScenario& scenario,
+                                   const ServedReplica& served,
+                                   std::int64_t replicas,
+                                   std::int64_t prefill_replicas) {
+  return run(scenario, served, replicas, prefill_replicas, scenario.traffic->load(), slowest_iteration(scenario));
+}
+
+OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& served) {
+  const ServingTraffic& traffic = *scenario.traffic;
+  for (const RequestClass& c : traffic.classes) {
+    const ServedReplica& asked = served.of(c.model);
+    for (const TailObjective& o : c.objectives) {
+      // The floor is of the mean prompt: of several classes it is none's, and half of the prompts are shorter.
+      const bool first = o.metric == LatencyMetric::ttft && o.quantile != 0.5 && traffic.classes.size() == 1;
+      const Seconds floor = first                             ? asked.least_first_token
+                            : o.metric == LatencyMetric::tpot ? asked.least_token
+                                                              : Seconds{};
+      if (o.limit < floor) {
+        return {key_of(o) + " of " + format(o.limit) + " lies below the floor of " + format(floor) +
+                    (first ? ": the mean prompt at the datasheet's peak and bandwidth"
+                           : ": one token of a lone sequence, its weights and cache read at the datasheet's bandwidth"),
+                {}};
+      }
+    }
+  }
+  const std::int64_t prefill = scenario.fleet->prefill ? 1 : 0;
+  const RequestLoad load = one_by_one(traffic.load());
+  const ServingMetrics idle = run(scenario, served, 1, prefill, load);
+  OutOfReach why;
+  why.at_middle = missed_by_idle(judge(traffic, idle), "");
+  if (why.at_middle.empty()) {
+    const ServingMetrics slow = run(scenario, served, 1, prefill, load, slowest_iteration(scenario));
+    why.at_slow_end = missed_by_idle(judge_slow_end(scenario, idle, slow), " at the slow end of measured times");
+  }
+  return why;
+}
+
+SizedFleet size_fleet(const ServeScenario& scenario,
+                      const ServedReplica& served,
+                      std::int64_t start,
+                      SizedFor sized_for) {
+  return Sizing{scenario, served}.run(start, sized_for);
+}
+
+}  // namespace headroom

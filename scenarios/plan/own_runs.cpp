@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/core/statistics.hpp>
+#include <headroom/scenarios/plan/own_runs.hpp>
+#include <headroom/scenarios/validation/training_row.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+constexpr std::array<std::string_view, 7> naming_columns{"id",    "source", "source_ref", "metric",
+                                                         "value", "unit",   "notes"};
+
+Position place_of(const RunFile& file, const RunRow& row, std::string_view column) {
+  const auto found = std::find(file.header.begin(), file.header.end(), column);
+  return found == file.header.end() ? Position{row.line, 0}
+                                    : row.places[static_cast<std::size_t>(found - file.header.begin())];
+}
+
+/// The three names nearest to a framework that nobody knows, whatever their case.
+std::string nearest_names(std::string_view word, const std::vector<std::string_view>& names) {
+  const auto lower = [](std::string_view text) {
+    std::string result{text};
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); });
+    return result;
+  };
+  std::vector<std::pair<int, std::string_view>> ranked;
+  ranked.reserve(names.size());
+  for (const std::string_view name : names) {
+    ranked.emplace_back(edit_distance(lower(word), lower(name)), name);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, ranked.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + quoted(ranked[i].second);
+  }
+  return text;
+}
+
+class RunReader {
+ public:
+  RunReader(const TrainScenario& train, const Sources& sources, Diagnostics& diagnostics, TermSet without)
+      : train_{train},
+        wanted_{class_of(
+            train.device, train.architecture, train.work.options.method != Method::full, step_confidence().measured)},
+        model_{sources, without},
+        diagnostics_{diagnostics} {}
+
+  void read(const RunFile& file) {
+    if (file.form != RowForm::training) {
+      diagnostics_.add(file.file, {1, 1},
+                       "is a file of " + std::string{file.form == RowForm::serving ? "serving" : "other"} +
+                           " rows; --runs takes training rows (columns dp and global_batch)");
+      return;
+    }
+    diagnostics_.add(file.broken_cells);
+    for (const RunRow& row : file.rows) {
+      if (sound(file, row)) {
+        place(file, row);
+      }
+    }
+  }
+
+  OwnRuns result() const {
+    OwnRuns own;
+    own.gpu = train_.device.id;
+    own.software = train_.software.id;
+    own.rows = used_;
+    own.unused = unused_;
+    std::vector<double> means;
+    means.reserve(errors_.size());
+    for (const auto& [key, errors] : errors_) {
+      means.push_back(mean(errors));
+    }
+    if (!means.empty()) {
+      own.level.runs = static_cast<double>(means.size());
+      own.level.mean_error = mean(means);
+      own.level.weight = level_weight(own.level.runs, step_confidence()[wanted_]);
+      own.level.factor = std::exp(-own.level.weight * own.level.mean_error);
+    }
+    return own;
+  }
+
+  /// When nothing matches: what was needed, and what there is.
+  void require_a_run(const std::vector<std::string>& names) const {
+    if (used_ > 0 || names.empty()) {
+      return;
+    }
+    std::string text = "no run matches: needed are times or throughputs on " + train_.device.id + " under " +
+                       train_.software.id + ", " + std::string{run_class_texts[static_cast<std::size_t>(wanted_)]};
+    if (!train_.software.frameworks.empty()) {
+      text += " (framework " + quoted(train_.software.frameworks.front()) + ")";
+    }
+    text += unused_.empty() ? "; there are no rows" : "; there are: ";
+    for (const UnusedRuns& u : unused_) {
+      text += (&u == &unused_.front() ? "" : "; ") + std::to_string(u.rows) + (u.rows == 1 ? " row: " : " rows: ") +
+              u.what + ", " + u.why;
+    }
+    diagnostics_.add(names.front(), {}, text);
+  }
+
+ private:
+  /// Cells that are there, are numbers and agree with each other.
+  bool sound(const RunFile& file, const RunRow& row) {
+    const std::size_t before = diagnostics_.size();
+    for (const std::string_view name : missing_training_cells(row.run)) {
+      const std::optional<std::string> written = cell(file, row, name);
+      if (!written) {
+        diagnostics_.add(file.file, {1, 1}, "missing column '" + std::string{name} + "'");
+      } else if (written->empty()) {
+        diagnostics_.add(file.file, place_of(file, row, name),
+                         "'" + std::string{name} + "' is empty; a run that moves a plan's level must state it");
+      }
+    }
+    const bool whole = diagnostics_.size() == before && row.broken.empty();
+    if (whole) {
+      check_layout(file, row);
+    }
+    return whole && diagnostics_.size() == before;
+  }
+
+  void check_layout(const RunFile& file, const RunRow& row) {
+    const RunConfiguration& r = row.run;
+    const double ranks = real(filled(r.dp)) * real(filled(r.tp)) * real(filled(r.pp)) * real(filled(r.cp));
+    if (ranks != real(filled(r.gpus))) {
+      diagnostics_.add(file.file, place_of(file, row, "gpus"),
+                       "'gpus' is " + std::to_string(filled(r.gpus)) + ", but dp x tp x pp x cp is " +
+                           std::to_string(filled(r.dp)) + " x " + std::to_string(filled(r.tp)) + " x " +
+                           std::to_string(filled(r.pp)) + " x " + std::to_string(filled(r.cp)));
+    }
+    const std::int64_t dp = filled(r.dp);
+    const std::int64_t micro_batch = r.micro_batch.value_or(1);
+    const double shared = real(dp) * real(micro_batch);
+    if (dp < 1 || micro_batch < 1 || std::fmod(real(filled(r.global_batch)), shared) != 0.0) {
+      diagnostics_.add(file.file, place_of(file, row, "global_batch"),
+                       "'global_batch' is " + std::to_string(filled(r.global_batch)) +
+                           ", which does not divide by dp x micro_batch = " + std::to_string(dp) + " x " +
+                           std::to_string(micro_batch));
+    }
+  }
+
+  /// Used, listed as not used with the reason, or a problem.
+  void place(const RunFile& file, const RunRow& row) {
+    const std::optional<RowJob> job = model_.job_of(row.run);
+    const std::string framework = job && job->software != nullptr ? job->software->id : quoted(row.run.framework);
+    const std::string what = (job ? job->device->id : quoted(row.run.gpu)) + " under " + framework;
+    const std::string unasked = row.doubted                  ? "notes say " + row.doubt
+                                : is_step_metric(row.metric) ? std::string{}
+                                                             : "memory tells no time";
+    if (!unasked.empty()) {
+      leave(what, unasked);
+      return;
+    }
+    const RowPrediction prediction = model_.predict(row.run, row.metric, row.unit);
+    if (prediction.status != RowStatus::ok || !job) {
+      leave(what, prediction.why);
+      return;
+    }
+    if (const double beaten = step_error(row.metric, prediction.fastest, row.measured); beaten > 0.0) {
+      diagnostics_.add(file.file, place_of(file, row, "value"),
+                       "'value' is " + quoted(row.cells[index_of(file, "value")]) + " of " + row.metric +
+                           ": faster than the roofline by " + format_number(std::exp(beaten), 3) +
+                           "x; check units, SKU and batch; no row of the file is used");
+      return;
+    }
+    const std::string other = job->software == nullptr ? "no software known here; nearest " +
+                                                             nearest_names(row.run.framework, model_.frameworks())
+                                                       : other_than_asked(*job);
+    if (!other.empty()) {
+      leave(what, other);
+      return;
+    }
+    ++used_;
+    errors_[configuration_key(file, row)].push_back(step_error(row.metric, prediction.predicted, row.measured));
+  }
+
+  [[nodiscard]] std::string other_than_asked(const RowJob& job) const {
+    const bool sku = job.device->id != train_.device.id;
+    const bool software = job.software->id != train_.software.id;
+    if (sku || software) {
+      return std::string{"another "} + (sku ? "SKU" : "") + (sku && software ? " and another " : "") +
+             (software ? "software" : "");
+    }
+    return job.run_class == wanted_
+               ? std::string{}
+               : "another class: " + std::string{run_class_texts[static_cast<std::size_t>(job.run_class)]};
+  }
+
+  void leave(const std::string& what, const std::string& why) {
+    const auto found = std::find_if(unused_.begin(), unused_.end(),
+                                    [&](const UnusedRuns& u) { return u.what == what && u.why == why; });
+    if (found != unused_.end()) {
+      ++found->rows;
+    } else {
+      unused_.push_back({what, why, 1});
+    }
+  }
+
+  static std::size_t index_of(const RunFile& file, std::string_view column) {
+    return static_cast<std::size_t>(std::find(file.header.begin(), file.header.end(), column) - file.header.begin());
+  }
+
+  const TrainScenario& train_;
+  RunClass wanted_;
+  TrainingRowModel model_;
+  Diagnostics& diagnostics_;
+  std::size_t used_ = 0;
+  std::map<std::string, std::vector<double>> errors_;  ///< of one configuration
+  std::vector<UnusedRuns> unused_;
+};
+
+}  // namespace
+
+double level_weight(double runs, const ClassErrors& errors) noexcept {
+  return runs / (runs + errors.shape * errors.shape / (errors.level * errors.level));
+}
+
+double narrowed_width(double width, double weight, const ClassErrors& errors) noexcept {
+  if (weight <= 0.0) {
+    return width;
+  }
+  const double shape = errors.shape * errors.shape;
+  const double level = errors.level * errors.level;
+  const double left = std::sqrt((shape + level * (1.0 - weight)) / (shape + level));
+  return std::expm1(left * std::log1p(width));
+}
+
+double OwnRuns::slow() const noexcept {
+  return std::exp(level.mean_error) - 1.0;
+}
+
+std::string configuration_key(const RunFile& file, const RunRow& row) {
+  // By name: files may order their columns differently.
+  std::map<std::string_view, std::string_view> cells;
+  for (std::size_t i = 0; i < file.header.size(); ++i) {
+    const std::string_view column = file.header[i];
+    if (!row.cells[i].empty() &&
+        std::find(naming_columns.begin(), naming_columns.end(), column) == naming_columns.end()) {
+      cells[column] = row.cells[i];
+    }
+  }
+  std::string key;
+  for (const auto& [column, value] : cells) {
+    key += std::string{column} + '\x1e' + std::string{value} + '\x1f';
+  }
+  return key;
+}
+
+OwnRuns learn_from_runs(std::span<const RunFile> files,
+                        const TrainScenario& train,
+                        const Sources& sources,
+                        Diagnostics& diagnostics,
+                        TermSet without) {
+  RunReader reader{train, sources, diagnostics, without};
+  std::vector<std::string> names;
+  for (const RunFile& file : files) {
+    names.push_back(file.file);
+    reader.read(file);
+  }
+  if (diagnostics.empty()) {
+    reader.require_a_run(names);
+  }
+  return reader.result();
+}
+
+}  // namespace headroom

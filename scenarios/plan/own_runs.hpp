@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured runs of the user's own: they move the level of a plan's step as far as their number allows, and narrow its
+// interval.
+#pragma once
+
+#include <headroom/scenarios/training/confidence.hpp>
+#include <headroom/scenarios/validation/run_row.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+struct Sources;
+struct TrainScenario;
+
+/// Share of the mean error of n runs that is taken for the level: n / (n + shape^2/level^2), the posterior mean of a
+/// normal level under normal noise (Efron & Morris 1975). In [0, 1).
+[[nodiscard]] double level_weight(double runs, const ClassErrors& errors) noexcept;
+
+/// A class's width once a share of the level is known: ln(1 + w) scales with the standard deviation that is left,
+/// sqrt((shape^2 + level^2 (1 - weight)) / (shape^2 + level^2)).
+[[nodiscard]] double narrowed_width(double width, double weight, const ClassErrors& errors) noexcept;
+
+/// Rows that say nothing about this plan's level.
+struct UnusedRuns {
+  std::string what;  ///< "a100-sxm-80gb under megatron-core"
+  std::string why;
+  std::size_t rows = 0;
+};
+
+struct OwnRuns {
+  std::string gpu, software;  ///< ids
+  std::size_t rows = 0;       ///< used; several metrics of one configuration are one run
+  MeasuredLevel level;
+  std::vector<UnusedRuns> unused;
+  /// Ours over theirs - 1, of the step.
+  [[nodiscard]] double slow() const noexcept;
+};
+
+/// The runs of the scenario's SKU, software and class of question. Rows of another SKU, software or class, in doubt,
+/// of memory, or that cannot be priced are listed as unused. Every problem goes to `diagnostics`, with its place: a
+/// file that is not of training, blank or broken cells, dp tp pp cp that do not make the GPUs, a batch that does not
+/// divide, a measurement that beats the hardware; no run that matches.
+[[nodiscard]] OwnRuns learn_from_runs(std::span<const RunFile> files,
+                                      const TrainScenario& train,
+                                      const Sources& sources,
+                                      Diagnostics& diagnostics,
+                                      TermSet without = {});
+
+/// What tells two runs apart: the cells that configure a row, without those that name or measure it.
+[[nodiscard]] std::string configuration_key(const RunFile& file, const RunRow& row);
+
+}  // namespace headroom

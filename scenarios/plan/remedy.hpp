@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The smallest change that makes a training plan fit: single changes first, then pairs, then three at once.
+#pragma once
+
+#include <headroom/scenarios/plan/plan.hpp>
+
+#include <vector>
+
+namespace headroom {
+
+/// At most `limit` remedies with the fewest changes, one for each set of keys, the cheapest step first; what changes
+/// the optimizer's numbers comes last. Each is what the scenario answers when it is read again with the changes, and
+/// fits at the upper end of its interval, on the host too. Empty when nothing of these helps.
+[[nodiscard]] std::vector<Remedy> find_remedies(const Scenario& scenario,
+                                                const Strategy& strategy,
+                                                PlanPart part,
+                                                std::size_t limit);
+
+}  // namespace headroom

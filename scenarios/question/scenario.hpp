@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// A planner's question as its TOML states it, resolved against the catalog: nothing is left to look up.
+#pragma once
+
+#include <headroom/hardware/catalog/catalog.hpp>
+#include <headroom/model/serve/memory/serving.hpp>
+#include <headroom/model/train/evaluate/training.hpp>
+#include <headroom/model/workload/model_library.hpp>
+#include <headroom/scenarios/advice/questions.hpp>
+#include <headroom/scenarios/goodput/question.hpp>
+#include <headroom/scenarios/money/money.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headroom {
+
+struct TrainScenario {
+  Architecture architecture;
+  Device device;
+  std::int64_t domain = 1;  ///< GPUs of one scale-up domain
+  std::optional<BytesPerSecond> scale_out;
+  std::string node;
+  std::optional<Node> host;  ///< the node type itself
+  std::optional<Cluster> cluster;
+  MemoryStack software;
+  std::optional<Bytes> host_memory;  ///< of one node, for offloading
+  std::optional<Watts> power_cap;    ///< of one GPU
+  std::int64_t gpus_per_node = 1;
+  bool offload_to_nvme = false;
+  TrainingWorkload work;
+  std::optional<Optimizer> optimizer;  ///< as stated; blank: the software's
+  double tokens = 0.0;                 ///< of the whole run; 0: not asked
+  Strategy strategy;
+  bool micro_batch_open = false;  ///< blank: the fastest legal value that fits
+  bool recompute_open = false;
+  TrainQuestions asked;                       ///< beside the plan
+  std::optional<goodput::Question> long_run;  ///< [goodput]: what failures and saves add
+  std::optional<goodput::Target> target;      ///< [target]: from which `tokens` may follow
+
+  /// That are paid for: those that train and those of spare hosts.
+  [[nodiscard]] double gpus_held() const noexcept {
+    return static_cast<double>(work.shape.gpus) + (long_run ? long_run->spare_gpus(gpus_per_node) : 0.0);
+  }
+};
+
+struct ServingTraffic;
+struct FleetQuestion;
+
+/// A model beside the scenario's on the same GPUs, with weights and KV blocks of its own.
+struct BesideServed {
+  Architecture architecture;
+  Precision weights = Precision::bf16;
+  Precision kv = Precision::bf16;
+  std::optional<double> kv_share;  ///< of the replica's KV pool; blank: by its need
+};
+
+struct ServeScenario {
+  Architecture architecture;
+  Device device;
+  std::optional<Node> host;
+  std::optional<Watts> power_cap;  ///< of one GPU
+  ServingStack engine;             ///< of its release
+  std::string engine_version;      ///< as stated; empty: the current one
+  ServingWorkload work;
+  bool weights_open = false;                      ///< blank: the checkpoint's own format, else 16 bit
+  bool fraction_open = false;                     ///< blank: the engine's default at the tp
+  bool chunked_prefill = true;                    ///< a prompt may take several steps
+  std::shared_ptr<const ServingTraffic> traffic;  ///< [traffic]: requests that come when they come; null: a fixed load
+  std::shared_ptr<const FleetQuestion> fleet;     ///< beside it
+  std::vector<BesideServed> beside;  ///< models that classes of [traffic] name; RequestClass::model counts them from 1
+};
+
+struct Sources;
+
+struct Scenario {
+  std::string name;
+  std::string file;
+  std::variant<TrainScenario, ServeScenario> question;
+  Money money;
+  EnergyQuestion energy;
+  /// What the scenario left open and which value was taken: "zero = 1 (default)".
+  std::vector<std::string> assumptions;
+  // To read it again with changes; the sources must outlive the scenario.
+  std::shared_ptr<const ConfigValue> document;
+  const Sources* sources = nullptr;
+};
+
+/// Where ids are looked up.
+struct Sources {
+  Catalog catalog;
+  ModelLibrary models;
+  [[nodiscard]] static Sources standard();
+};
+
+/// Whether the document states a key of a table, rather than leaving it to the reader.
+[[nodiscard]] bool states(const Scenario& scenario, std::string_view table, std::string_view key) noexcept;
+
+}  // namespace headroom

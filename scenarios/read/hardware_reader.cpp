@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/read/hardware_reader.hpp>
+#include <headroom/scenarios/read/look_up.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+/// "power cap 500 W of 700 W: products at 0.83 of their rate, passes over memory at theirs"
+std::string cap_text(const Device& device, Watts cap) {
+  const double clock = matrix_clock(device, cap);
+  return "hardware.power_cap = " + format(cap) + " of " + format(device.power.tdp->value) + ": products at " +
+         format_number(clock) + " of their uncapped rate, passes over memory and links at theirs (docs/money.md)";
+}
+
+}  // namespace
+
+PricedHardware HardwareChoice::priced(bool serves) const {
+  PricedHardware hardware;
+  hardware.gpu = device.id;
+  hardware.serves = serves;
+  if (!device.id.empty()) {
+    hardware.power = gpu_power(device, host ? &*host : nullptr, power_cap);
+  }
+  return hardware;
+}
+
+HardwareChoice read_hardware(ConfigTable& root,
+                             const Catalog& catalog,
+                             std::vector<std::string>& assumptions,
+                             bool gpus_open) {
+  HardwareChoice result;
+  ConfigTable table = root.table("hardware");
+  const std::string gpu = table.text("gpu");
+  const Range<std::int64_t> gpus{1, 10'000'000};
+  result.gpus = gpus_open && !table.has("gpus") ? 0 : table.integer("gpus", gpus);
+  if (!gpu.empty()) {
+    if (auto device = look_up(table, "gpu", gpu, [&](const std::string& s) -> Device { return catalog.device(s); })) {
+      result.device = *device;
+    }
+  }
+  std::optional<Node> node;
+  std::optional<std::string> id = table.maybe_text("node");
+  if (const std::optional<std::string> name = table.maybe_text("cluster")) {
+    result.cluster =
+        look_up(table, "cluster", *name, [&](const std::string& s) -> Cluster { return catalog.cluster(s); });
+    if (result.cluster && id && *id != result.cluster->node) {
+      table.problem("node",
+                    "cluster '" + result.cluster->id + "' is of " + result.cluster->node + ", not " + quoted(*id));
+    }
+    id = result.cluster ? result.cluster->node : id;
+  }
+  if (id) {
+    node = look_up(table, "node", *id, [&](const std::string& s) -> Node { return catalog.node(s); });
+    if (node && !result.device.id.empty() && node->gpu != result.device.id &&
+        std::find(node->also.begin(), node->also.end(), result.device.id) == node->also.end()) {
+      table.problem("node", "node '" + node->id + "' holds " + node->gpu + ", not " + result.device.id);
+    }
+  } else if (!result.device.id.empty()) {
+    if (const Node* reference = catalog.reference_node(result.device)) {
+      node = *reference;
+      assumptions.push_back("hardware.node = " + node->id + " (the reference node of " + result.device.id + ")");
+    }
+  }
+  result.host_memory = table.maybe_quantity<Bytes>("host_memory");
+  if (const auto cap = table.maybe_quantity<Watts>("power_cap"); cap && !result.device.id.empty()) {
+    if (const std::string why = why_no_cap(result.device, *cap); !why.empty()) {
+      table.problem("power_cap", "'power_cap': " + why);
+    } else {
+      result.power_cap = cap;
+      assumptions.push_back(cap_text(result.device, *cap));
+    }
+  }
+  table.finish();
+  result.domain = std::max<std::int64_t>(1, result.device.scale_up.domain);
+  if (node) {
+    result.gpus_per_node = node->gpus;
+    if (!result.host_memory && node->host_memory) {
+      result.host_memory = node->host_memory->value;
+    }
+    result.node = node->id;
+    result.scale_out = node->scale_out_per_gpu();
+    result.domain = std::max(result.domain, node->gpus);
+    result.host = node;
+  }
+  return result;
+}
+
+}  // namespace headroom

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/serve/engine/scheduler.hpp>
+#include <headroom/model/train/step/job_groups.hpp>
+#include <headroom/scenarios/read/kv_offload_reader.hpp>
+#include <headroom/scenarios/read/slow_links.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
+
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+constexpr std::array<std::string_view, 2> preemption_names{"recompute", "swap"};
+constexpr std::size_t cpu = 0;
+
+class KvOffloadReader {
+ public:
+  KvOffloadReader(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions)
+      : serving_{serving}, serve_{serve}, assumptions_{assumptions} {}
+
+  KvOffload run() {
+    const bool known = !serve_.device.id.empty();
+    if (known) {
+      offload_.host_link = host_link_of(serve_.device, serve_.host ? &*serve_.host : nullptr);
+    }
+    read_tiers(known);
+    read_preemption(known);
+    if (!serve_.traffic && serving_.has("concurrency")) {  // else [traffic] is missing, which is told
+      for (const std::string_view key : {"kv_offload", "preemption_mode", "prefix_caching"}) {
+        if (serving_.value(key) != nullptr) {
+          serving_.problem(key, quoted(key) +
+                                    " is answered by simulation, which a fixed load of 'concurrency' does "
+                                    "without; state [traffic] instead");
+        }
+      }
+    }
+    return offload_;
+  }
+
+ private:
+  void read_tiers(bool known) {
+    std::optional<ConfigTable> table = serving_.maybe_table("kv_offload");
+    if (!table) {
+      return;
+    }
+    for (std::size_t i = 0; i < offload_tier_names.size(); ++i) {
+      if (std::optional<ConfigTable> tier = table->maybe_table(offload_tier_names[i])) {
+        offload_.tiers[i] = read_tier(*tier, i, known);
+        tier->finish();
+      }
+    }
+    if (table->keys().empty()) {
+      serving_.problem("kv_offload",
+                       "[serving.kv_offload] states no tier; state [serving.kv_offload.cpu], disk or "
+                       "remote, each with its capacity");
+    }
+    table->finish();
+    if (serve_.traffic && !serve_.traffic->shares_prefixes()) {
+      serving_.problem(
+          "kv_offload",
+          serve_.traffic->prefix_caching
+              ? "[serving.kv_offload], but no request says what it shares with others; state "
+                "[traffic.prefix], or a trace with hash_ids"
+              : "[serving.kv_offload] beside prefix_caching = false: nothing would be kept; leave one out");
+    }
+  }
+
+  KvOffloadTier read_tier(ConfigTable& table, std::size_t index, bool known) {
+    KvOffloadTier tier;
+    tier.capacity = table.quantity<Bytes>("capacity", true);
+    if (index == cpu) {
+      tier.bandwidth = table.maybe_quantity<BytesPerSecond>("bandwidth", link_rates);
+      if (!tier.bandwidth && !table.has("bandwidth") && known) {
+        assume_host_link(table);
+      }
+    } else {
+      tier.bandwidth = table.quantity<BytesPerSecond>("bandwidth", link_rates);
+    }
+    tier.latency = table.maybe_quantity<Seconds>("latency", {Seconds{}, longest_span}).value_or(Seconds{});
+    if (!table.has("latency")) {
+      assumptions_.push_back(table.path() + ".latency = 0 s (not stated)");
+    }
+    return tier;
+  }
+
+  void assume_host_link(ConfigTable& table) {
+    if (const auto link = offload_.host_link) {
+      assumptions_.push_back(table.path() + ".bandwidth = " + format(*link) +
+                             " for each GPU that holds a part of its own of a sequence (its link to the host, as the "
+                             "catalog states it: copies are slower)");
+    } else {
+      table.problem("bandwidth", "'bandwidth' is not stated, and the link of " + serve_.device.id +
+                                     " to its host is not known; state it, or hardware.node");
+    }
+  }
+
+  void read_preemption(bool known) {
+    const auto mode = serving_.maybe_choice("preemption_mode", preemption_names);
+    if (!mode) {
+      return;
+    }
+    serve_.engine.scheduler.eviction = static_cast<Eviction>(*mode);
+    if (serve_.engine.scheduler.eviction != Eviction::swap) {
+      return;
+    }
+    if (known && !offload_.host_link) {
+      serving_.problem("preemption_mode", "'swap' takes the link of " + serve_.device.id +
+                                              " to its host, which is not known; state hardware.node, or 'recompute'");
+    } else if (known) {
+      assumptions_.push_back("serving.preemption_mode = swap: at " + format(*offload_.host_link) +
+                             " for each GPU that holds a part of its own of a sequence, and the host has room" +
+                             (serve_.engine.engine == Engine::vllm && serve_.engine.id == "vllm"
+                                  ? "; vLLM's V1 engine computes again and has no such mode: what it would give"
+                                  : ""));
+    }
+  }
+
+  ConfigTable& serving_;
+  ServeScenario& serve_;
+  std::vector<std::string>& assumptions_;
+  KvOffload offload_;
+};
+
+}  // namespace
+
+void read_kv_offload(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions) {
+  const KvOffload offload = KvOffloadReader{serving, serve, assumptions}.run();
+  if (serve.fleet) {
+    FleetQuestion fleet = *serve.fleet;
+    fleet.kv_offload = offload;
+    serve.fleet = std::make_shared<const FleetQuestion>(std::move(fleet));
+  }
+}
+
+}  // namespace headroom

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/date.hpp>
+#include <headroom/scenarios/money/offer.hpp>
+#include <headroom/scenarios/read/look_up.hpp>
+#include <headroom/scenarios/read/money_reader.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace headroom {
+namespace {
+
+constexpr std::string_view undated = "stated on the command line, undated";
+constexpr std::string_view owned_market = "owned";
+
+/// Whether a value was typed beside the file rather than in it.
+bool typed(const ConfigValue& value) {
+  return value.file && value.file->starts_with("--set");
+}
+
+/// Who states `key` of a table and when. What a file states needs a date; what is typed is taken for today's.
+Stated read_stated(ConfigTable& table, std::string_view key) {
+  Stated stated;
+  const std::optional<std::string> source = table.maybe_text("source");
+  const std::optional<std::string> date = table.maybe_text("date");
+  if (date && !date->empty() && !is_date_or_month(*date)) {
+    table.problem("date", "'date' is " + quoted(*date) + "; it must look like \"2026-08\" or \"2026-08-15\"");
+  }
+  const ConfigValue* const value = table.value(key);
+  if (!table.has("date") && value != nullptr && !typed(*value)) {
+    table.problem(key, quoted(key) +
+                           " has no date, and prices change within months: add date = \"2026-08\", the month "
+                           "or day when it was true");
+  }
+  stated.date = date.value_or("");
+  stated.source = source.value_or("");
+  return stated;
+}
+
+/// "scenario, 2026-08", "quote 17 of our provider, 2026-08-15", "stated on the command line, undated".
+std::string text_of(const Stated& stated) {
+  if (stated.date.empty()) {
+    return stated.source.empty() ? std::string{undated} : stated.source + ", " + std::string{undated};
+  }
+  return (stated.source.empty() ? "scenario" : stated.source) + ", " + stated.date;
+}
+
+std::string word_of(std::optional<std::size_t> market) {
+  return market ? std::string{market_names[*market]} : std::string{};
+}
+
+/// A number that cannot be is refused with what it would mean.
+template <class Q>
+void check_within(ConfigTable& table, std::string_view key, Q value, Q low, Q high, std::string_view why) {
+  if (table.has(key) && (value < low || value > high)) {
+    table.problem(key, quoted(key) + " is " + format(value) + "; " + std::string{why});
+  }
+}
+
+void check_pue(ConfigTable& table, double pue) {
+  if (table.has("pue") && (pue < 1.0 || pue > 3.0)) {
+    table.problem("pue", "'pue' is " + format_number(pue) +
+                             "; power of the building over power of the machines lies between 1 and 3, 1.1 to 1.5 "
+                             "where it is built for them");
+  }
+}
+
+void check_power_price(ConfigTable& table, DollarsPerJoule price) {
+  check_within(table, "power_price", price, DollarsPerJoule{0.001 / 3.6e6}, DollarsPerJoule{2.0 / 3.6e6},
+               "electricity costs between 0.001 and 2 $/kWh");
+}
+
+class MoneyReader {
+ public:
+  MoneyReader(ConfigTable& table, const Catalog& catalog, const PricedHardware& hardware)
+      : table_{table}, catalog_{catalog}, hardware_{hardware} {}
+
+  Money run() {
+    Money money;
+    money.owned = read_owned();
+    static_cast<GpuPrice&>(money) = read_price(table_, money.owned ? "" : table_.path());
+    if (!money.price && money.owned && !table_.has("price") && !table_.has("prices")) {
+      static_cast<GpuPrice&>(money) = owned_price(*money.owned);
+    } else if (money.price && money.owned) {
+      money.against.push_back(owned_price(*money.owned));
+    }
+    for (ConfigTable& other : table_.tables("against")) {
+      if (GpuPrice price = read_price(other, other.path()); price.price) {
+        money.against.push_back(std::move(price));
+      }
+      other.finish();
+    }
+    money.storage = read_storage();
+    money.egress = read_egress();
+    money.api = read_api();
+    money.what_if = table_.maybe_boolean("what_if").value_or(false);
+    table_.finish();
+    return money;
+  }
+
+ private:
+  /// A price of the table's own, or the offer of a list. `asks`: the table that must hold one of them; empty: none
+  /// need.
+  GpuPrice read_price(ConfigTable& table, const std::string& asks) {
+    GpuPrice result;
+    const std::optional<DollarsPerSecond> price = table.maybe_quantity<DollarsPerSecond>("price");
+    const std::optional<std::string> list = table.maybe_text("prices");
+    const std::optional<std::size_t> market = table.maybe_choice("market", market_names);
+    const std::optional<std::size_t> region = table.maybe_choice("region", region_names);
+    if (table.has("price") && table.has("prices")) {
+      static_cast<void>(read_stated(table, "price"));
+      table.problem("prices", "state 'price' or 'prices', not both");
+    } else if (table.has("price")) {
+      const Stated stated = read_stated(table, "price");
+      result.price = price;
+      result.source = text_of(stated);
+      result.name = stated.source.empty() ? "stated price" : stated.source;
+      result.date = stated.date;
+      result.market = word_of(market);
+      result.region = region ? std::string{region_names[*region]} : std::string{};
+    } else if (list) {
+      result = read_offer(table, *list, static_cast<Market>(market.value_or(0)),
+                          region ? region_names[*region] : std::string_view{});
+    } else if (!asks.empty() && !table.has("prices")) {
+      table.problem("price", "[" + asks + "] needs 'price', e.g. \"2.99 $/h\", or 'prices', the id of a price list");
+    }
+    return result;
+  }
+
+  GpuPrice read_offer(ConfigTable& table, const std::string& id, Market market, std::string_view region) {
+    if (table.has("date")) {
+      table.problem_at_key("date", "a price list has its own date; leave 'date' out");
+      static_cast<void>(table.value("date"));
+    }
+    const auto list =
+        look_up(table, "prices", id, [&](const std::string& s) -> PriceList { return catalog_.prices(s); });
+    if (!list || hardware_.gpu.empty()) {
+      return {};
+    }
+    FoundOffer found = find_offer(*list, catalog_, hardware_.gpu, market, region);
+    if (!found.why.empty()) {
+      table.problem(found.lacks_region ? "region" : "prices", found.why);
+    }
+    return std::move(found.price);
+  }
+
+  std::optional<OwnedHardware> read_owned() {
+    std::optional<ConfigTable> table = table_.maybe_table("owned");
+    if (!table) {
+      return std::nullopt;
+    }
+    OwnedHardware owned;
+    Ownership& o = owned.terms;
+    o.capex = table->quantity<Dollars>("capex");
+    owned.stated = read_stated(*table, "capex");
+    o.lifetime = table->quantity<Seconds>("lifetime");
+    o.residual = table->maybe_quantity<Dollars>("residual", true).value_or(Dollars{});
+    o.utilisation = table->number("utilisation", {0.0, 1.0});
+    o.pue = table->number("pue", {0.0, 100.0});
+    o.power_price = table->quantity<DollarsPerJoule>("power_price");
+    o.upkeep = table->maybe_quantity<DollarsPerSecond>("upkeep", true).value_or(DollarsPerSecond{});
+    read_power(*table, owned);
+    check_owned(*table, o);
+    table->finish();
+    return owned;
+  }
+
+  void read_power(ConfigTable& table, OwnedHardware& owned) {
+    if (const auto stated = table.maybe_quantity<Watts>("power")) {
+      owned.terms.power = *stated;
+      owned.power_source = "stated";
+    } else if (hardware_.power) {
+      owned.terms.power = hardware_.power->busy();
+      owned.power_source = "the GPU at its limit and its share of the host (" + hardware_.power->host_source + ")";
+    } else if (!table.has("power") && !hardware_.gpu.empty()) {
+      table.problem("power",
+                    "[money.owned] needs 'power', e.g. \"1 kW\" a GPU with its share of the host: the catalog has "
+                    "no power of " +
+                        hardware_.gpu);
+    }
+  }
+
+  void check_owned(ConfigTable& table, const Ownership& o) {
+    check_within(table, "capex", o.capex, Dollars{50.0}, Dollars{1e6},
+                 "it is of one GPU with its share of host and network, between 50 $ and 1 M$");
+    check_within(table, "lifetime", o.lifetime, 30.0 * day, 20.0 * common_year,
+                 "hardware is written off over 30 days to 20 years; \"4 y\" is usual");
+    check_power_price(table, o.power_price);
+    check_within(table, "power", o.power, Watts{1.0}, Watts{1e4},
+                 "it is of one GPU with its share of the host, at most 10 kW; a node's goes by its GPUs");
+    if (o.utilisation <= 0.0 && table.has("utilisation")) {
+      table.problem("utilisation", "'utilisation' is 0: hardware that never works has no cost per hour of work");
+    }
+    check_pue(table, o.pue);
+    if (o.residual >= o.capex && table.has("residual")) {
+      table.problem("residual",
+                    "'residual' is " + format(o.residual) + ", no less than the capex of " + format(o.capex));
+    }
+    if (o.upkeep * common_year > o.capex && table.has("upkeep")) {
+      table.problem("upkeep", "'upkeep' is " + format(o.upkeep * common_year) + " a year, more than the capex of " +
+                                  format(o.capex) + "; it is of one GPU, e.g. \"1500 $/y\"");
+    }
+  }
+
+  GpuPrice owned_price(const OwnedHardware& owned) const {
+    const OwnedCost cost = owned_cost(owned.terms);
+    GpuPrice price;
+    price.price = cost.total();
+    price.name = "owned";
+    price.source = "owned, " + text_of(owned.stated);
+    price.date = owned.stated.date;
+    price.market = owned_market;
+    price.parts = {{"capital", cost.capital}, {"upkeep", cost.upkeep}, {"electricity", cost.electricity}};
+    return price;
+  }
+
+  /// A price of a table, or the list's that it names: `pick` chooses the offer.
+  template <class Q, class Pick>
+  Q read_rate(ConfigTable& table, Stated& stated, Pick pick) {
+    if (const std::optional<std::string> id = table.maybe_text("prices")) {
+      if (table.has("price")) {
+        table.problem("prices", "state 'price' or 'prices', not both");
+      }
+      const auto list =
+          look_up(table, "prices", *id, [&](const std::string& s) -> PriceList { return catalog_.prices(s); });
+      if (!list) {
+        return Q{};
+      }
+      stated = {list->name, list->date};
+      const std::optional<Q> price = pick(*list);
+      if (!price) {
+        table.problem("prices", "price list '" + list->id + "' has no offer of [" + table.path() +
+                                    "]; state 'price', its 'date' and 'source'");
+      }
+      return price.value_or(Q{});
+    }
+    const Q price = table.quantity<Q>("price");
+    stated = read_stated(table, "price");
+    return price;
+  }
+
+  std::optional<StorageQuestion> read_storage() {
+    std::optional<ConfigTable> table = table_.maybe_table("storage");
+    if (!table) {
+      return std::nullopt;
+    }
+    StorageQuestion storage;
+    storage.size = table->quantity<Bytes>("size");
+    storage.kept = table->maybe_quantity<Seconds>("kept");
+    const std::optional<std::string> service = table->maybe_text("service");
+    storage.price = read_rate<DollarsPerByteSecond>(
+        *table, storage.stated, [&](const PriceList& list) -> std::optional<DollarsPerByteSecond> {
+          const auto found = std::find_if(list.storage.begin(), list.storage.end(), [&](const StorageOffer& offer) {
+            return !service || offer.service == *service;
+          });
+          if (found == list.storage.end()) {
+            return std::nullopt;
+          }
+          storage.stated.source += ", " + found->service;
+          return found->price.value;
+        });
+    table->finish();
+    return storage;
+  }
+
+  std::optional<EgressQuestion> read_egress() {
+    std::optional<ConfigTable> table = table_.maybe_table("egress");
+    if (!table) {
+      return std::nullopt;
+    }
+    EgressQuestion egress;
+    egress.size = table->quantity<Bytes>("size");
+    egress.price =
+        read_rate<DollarsPerByte>(*table, egress.stated, [](const PriceList& list) -> std::optional<DollarsPerByte> {
+          return list.egress.empty() ? std::nullopt : std::optional{list.egress.front().price.value};
+        });
+    table->finish();
+    return egress;
+  }
+
+  std::optional<ApiPrice> read_api() {
+    std::optional<ConfigTable> table = table_.maybe_table("api");
+    if (!table) {
+      return std::nullopt;
+    }
+    if (!hardware_.serves) {
+      table_.problem("api",
+                     "[money.api] is held against serving one's own model; a training run has no API to compare");
+    }
+    ApiPrice api;
+    api.name = table->maybe_text("name").value_or("API");
+    api.input = table->quantity<Dollars>("input", true);
+    api.output = table->quantity<Dollars>("output");
+    api.stated = read_stated(*table, "output");
+    check_within(*table, "output", api.output, Dollars{1e-4}, Dollars{1e4}, "it is of a million output tokens");
+    table->finish();
+    return api;
+  }
+
+  ConfigTable& table_;
+  const Catalog& catalog_;
+  const PricedHardware& hardware_;
+};
+
+}  // namespace
+
+Money read_money(ConfigTable& root, const Catalog& catalog, const PricedHardware& hardware) {
+  std::optional<ConfigTable> table = root.maybe_table("money");
+  return table ? MoneyReader{*table, catalog, hardware}.run() : Money{};
+}
+
+EnergyQuestion read_energy(ConfigTable& root, const Money& money) {
+  EnergyQuestion energy;
+  if (money.owned) {
+    energy.pue = money.owned->terms.pue;
+    energy.power_price = money.owned->terms.power_price;
+    energy.stated = money.owned->stated;
+  }
+  std::optional<ConfigTable> table = root.maybe_table("energy");
+  if (!table) {
+    return energy;
+  }
+  if (const auto pue = table->maybe_number("pue", {0.0, 100.0})) {
+    check_pue(*table, *pue);
+    energy.pue = pue;
+  }
+  if (const auto price = table->maybe_quantity<DollarsPerJoule>("power_price")) {
+    check_power_price(*table, *price);
+    energy.power_price = price;
+    energy.stated = read_stated(*table, "power_price");
+  }
+  energy.rack_power = table->maybe_quantity<Watts>("rack_power");
+  table->finish();
+  return energy;
+}
+
+}  // namespace headroom

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/printable.hpp>
+#include <headroom/scenarios/read/data_reader.hpp>
+#include <headroom/scenarios/read/hardware_reader.hpp>
+#include <headroom/scenarios/read/look_up.hpp>
+#include <headroom/scenarios/read/money_reader.hpp>
+#include <headroom/scenarios/read/network_reader.hpp>
+#include <headroom/scenarios/training/data_feed.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+
+namespace headroom {
+namespace {
+
+bool holds_ops(const ConfigValue& model) {
+  return model.kind == ConfigValue::Kind::table && (model.find("op") != nullptr || model.find("stage") != nullptr);
+}
+
+class NetworkScenarioReader {
+ public:
+  NetworkScenarioReader(const ConfigValue& root,
+                        const std::string& file,
+                        const Catalog& catalog,
+                        const NetworkLibrary& networks)
+      : root_{root, "", diagnostics_}, catalog_{catalog}, networks_{networks} {
+    scenario_.file = file;
+  }
+
+  NetworkScenario run() {
+    require_schema(root_);
+    static_cast<void>(root_.value("base"));
+    scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
+    if (root_.choice("kind", std::array<std::string_view, 3>{"train", "serve", "batch"}) != 0) {
+      root_.problem("kind", "a network of ops is answered for kind 'train' in this version");
+    }
+    read_model();
+    take_hardware();
+    read_training();
+    read_strategy();
+    read_feed();
+    scenario_.money = read_money(root_, catalog_, priced_);
+    scenario_.energy = read_energy(root_, scenario_.money);
+    root_.finish();
+    diagnostics_.throw_if_any();
+    return std::move(scenario_);
+  }
+
+ private:
+  void read_model() {
+    const ConfigValue* model = root_.value("model");
+    if (model->kind == ConfigValue::Kind::table) {
+      read_inline(*model);
+    } else if (model->text.ends_with(".toml")) {
+      const auto read = [&](const std::string& text) {
+        const std::filesystem::path folder = std::filesystem::path{scenario_.file}.parent_path();
+        const ConfigSource source = read_file((folder / text).lexically_normal().string());
+        const ConfigValue tree = parse_toml(source.text, source.file);
+        return read_network(ConfigTable{tree, "", diagnostics_});
+      };
+      scenario_.network = look_up(root_, "model", model->text, read).value_or(Network{});
+    } else {
+      const auto find = [&](const std::string& text) { return networks_.find(text); };
+      scenario_.network = look_up(root_, "model", model->text, find).value_or(Network{});
+    }
+  }
+
+  void read_inline(const ConfigValue& model) {
+    inline_model_ = model;
+    const auto add = [&](const std::string& key, ConfigValue::Kind kind, const char* text) {
+      if (inline_model_.find(key) == nullptr) {
+        ConfigValue value;
+        value.kind = kind;
+        value.integer = 1;
+        value.text = text;
+        inline_model_.entries.emplace_back(key, std::move(value));
+      }
+    };
+    add("schema", ConfigValue::Kind::integer, "");
+    add("id", ConfigValue::Kind::text, "custom");
+    add("source", ConfigValue::Kind::text, "scenario");
+    if (model.find("base") != nullptr) {
+      ConfigTable{model, "model", diagnostics_}.problem(
+          "base", "'base' extends files of networks; in a scenario name the network or list all its ops");
+    }
+    scenario_.network = read_network(ConfigTable{inline_model_, "model", diagnostics_});
+  }
+
+  void take_hardware() {
+    HardwareChoice hardware = read_hardware(root_, catalog_, scenario_.assumptions);
+    ConfigTable table = root_.table("hardware");
+    if (table.has("host_memory")) {
+      table.problem_at_key("host_memory", "nothing of a network of ops is offloaded; leave 'host_memory' out");
+    }
+    priced_ = hardware.priced(false);
+    scenario_.power_cap = hardware.power_cap;
+    scenario_.gpus = hardware.gpus;
+    scenario_.gpus_per_node = hardware.gpus_per_node;
+    scenario_.device = std::move(hardware.device);
+    scenario_.host = std::move(hardware.host);
+    scenario_.cluster = std::move(hardware.cluster);
+  }
+
+  /// What the GPU takes of a sample are its inputs, unless the scenario says otherwise.
+  void read_feed() {
+    scenario_.feed = read_data_feed(root_);
+    if (scenario_.feed && scenario_.feed->fed <= Bytes{} && scenario_.network.input_bytes() > Bytes{}) {
+      scenario_.feed->fed = scenario_.network.input_bytes();
+      assume("data.fed_bytes = " + format(scenario_.feed->fed) + " (the inputs of a sample)");
+    }
+  }
+
+  void read_training() {
+    ConfigTable table = root_.table("training");
+    scenario_.global_batch = table.integer("global_batch", {1, 1'000'000'000});
+    scenario_.precision = static_cast<Precision>(table.choice("precision", training_precision_names));
+    states_ = adam_states(scenario_.precision);
+    if (const auto gradients = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"})) {
+      states_.gradients = *gradients == 0 ? 4.0 : 2.0;
+    }
+    scenario_.gradients_open = !table.has("gradients");
+    read_optimizer(table);
+    read_software(table);
+    // Counts of samples are written as 1e9 or as an integer.
+    scenario_.samples = table.maybe_number("samples", {1.0, 1e18}).value_or(0.0);
+    scenario_.target = table.maybe_number("target_utilisation", {0.01, 1.0});
+    table.finish();
+  }
+
+  void read_software(ConfigTable& table) {
+    const std::optional<std::string> stated = table.maybe_text("software");
+    const std::string id = stated.value_or("pytorch-fsdp");
+    const auto find = [](const std::string& text) { return MemoryStacks::standard().find(text); };
+    scenario_.software = look_up(table, "software", id, find).value_or(MemoryStack{});
+    if (!stated) {
+      assume("training.software = " + id + " (" + scenario_.software.name +
+             ": its host, passes and overlap in the time of a step; memory is not the software's)");
+    }
+  }
+
+  /// A name stands for its moments and the master copy of 16-bit weights, as in training; bytes for themselves.
+  void read_optimizer(ConfigTable& table) {
+    const auto optimizer = table.maybe_choice("optimizer", optimizer_names);
+    const auto bytes = table.maybe_number("optimizer_bytes", {0.0, 64.0});
+    if (table.has("optimizer") && table.has("optimizer_bytes")) {
+      table.problem("optimizer_bytes", "state 'optimizer' or 'optimizer_bytes', not both");
+    }
+    const std::size_t chosen = optimizer.value_or(static_cast<std::size_t>(Optimizer::adamw));
+    const double master = states_.optimizer - moment_bytes(Optimizer::adamw);
+    const double moments = moment_bytes(static_cast<Optimizer>(chosen));
+    states_.optimizer = bytes.value_or(moments + master);
+    if (!table.has("optimizer_bytes")) {
+      const std::string name = table.has("optimizer") ? "" : "training.optimizer = adamw (not stated); ";
+      optimizer_told_ = name + "training.optimizer_bytes = " + format_number(states_.optimizer) + " (" +
+                        format_number(moments) + " of moments, " + format_number(master) + " of a master copy)";
+    }
+  }
+
+  void read_strategy() {
+    static const ConfigValue nothing;
+    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
+    NetworkTraining& t = scenario_.training;
+    scenario_.dp = table.maybe_integer("dp", {1, 10'000'000}).value_or(scenario_.gpus);
+    if (!table.has("dp")) {
+      assume("strategy.dp = " + std::to_string(scenario_.dp) + " (every GPU holds a replica)");
+    }
+    t.ranks = scenario_.dp;
+    t.zero = static_cast<int>(table.maybe_integer("zero", {0, 3}).value_or(1));
+    if (!table.has("zero")) {
+      assume("strategy.zero = 1 (optimizer states sharded)");
+    }
+    t.micro_batch = table.maybe_integer("micro_batch", {1, 60'000}).value_or(1);
+    scenario_.micro_batch_open = !table.has("micro_batch");
+    read_recompute(table);
+    for (const std::string_view axis : {"tp", "pp", "vpp", "cp", "ep", "etp", "sequence_parallel"}) {
+      if (table.has(axis)) {
+        static_cast<void>(table.value(axis));
+        table.problem_at_key(axis, "a network of ops is only spread by dp and zero in this version; leave '" +
+                                       std::string{axis} + "' out");
+      }
+    }
+    table.finish();
+    t.states = states_;
+    if (scenario_.gradients_open) {
+      t.states.gradients = default_gradient_bytes(scenario_.precision, t.zero);
+      const bool narrow = t.states.gradients < default_gradient_bytes(scenario_.precision, 0);
+      assume(t.zero < 3 ? "training.gradients = fp32 (accumulated in fp32)"
+             : narrow   ? "training.gradients = bf16 (under ZeRO 3 as the weights: 2 bytes a parameter, below it 4)"
+                        : "training.gradients = fp32 (as the weights)");
+    }
+    if (!optimizer_told_.empty()) {
+      assume(optimizer_told_);
+    }
+    t.activation_bytes = row_of(scenario_.precision).compute_bytes;
+  }
+
+  void read_recompute(ConfigTable& table) {
+    SegmentRecompute& recompute = scenario_.training.recompute;
+    const auto mode = table.maybe_choice("recompute", std::array<std::string_view, 2>{"none", "full"});
+    const auto every = table.maybe_integer("recompute_every", {1, 1'048'576});
+    recompute.parts = table.texts("recompute_parts");
+    recompute.every = every.value_or(mode == 1U || (!mode && !recompute.parts.empty()) ? 1 : 0);
+    scenario_.recompute_open =
+        !table.has("recompute") && !table.has("recompute_every") && !table.has("recompute_parts");
+    if (mode == 0U && (every || !recompute.parts.empty())) {
+      table.problem("recompute",
+                    "'recompute' is 'none', but 'recompute_every' or 'recompute_parts' ask for some; "
+                    "state recompute = \"full\" or leave it out");
+    }
+    if (!diagnostics_.empty()) {
+      return;  // the parts of a broken network are not known
+    }
+    const std::vector<std::string> known = scenario_.network.parts();
+    const std::vector<std::string_view> views{known.begin(), known.end()};
+    for (const std::string& part : recompute.parts) {
+      if (std::find(known.begin(), known.end(), part) == known.end()) {
+        table.problem("recompute_parts", "the network has no part " + quoted(part) + suggestion(part, views));
+      }
+    }
+  }
+
+  void assume(std::string text) { scenario_.assumptions.push_back(std::move(text)); }
+
+  Diagnostics diagnostics_;
+  ConfigTable root_;
+  const Catalog& catalog_;
+  const NetworkLibrary& networks_;
+  NetworkScenario scenario_;
+  ConfigValue inline_model_;
+  PricedHardware priced_;
+  StateBytes states_;
+  std::string optimizer_told_;  ///< what a name, or none, was taken as
+};
+
+}  // namespace
+
+bool asks_for_network(const ConfigValue& root, const ModelLibrary& models, const NetworkLibrary& networks) {
+  const ConfigValue* model = root.find("model");
+  if (model == nullptr || holds_ops(*model)) {
+    return model != nullptr;
+  }
+  if (model->kind != ConfigValue::Kind::text || models.knows(model->text)) {
+    return false;
+  }
+  if (model->text.ends_with(".toml") || networks.knows(model->text)) {
+    return true;
+  }
+  // A slip that is near a network and near no model is a network's.
+  return networks.nearest(model->text) && !models.nearest(model->text);
+}
+
+NetworkScenario read_network_scenario(const ConfigValue& root,
+                                      const std::string& file,
+                                      const Catalog& catalog,
+                                      const NetworkLibrary& networks) {
+  return NetworkScenarioReader{root, file, catalog, networks}.run();
+}
+
+}  // namespace headroom

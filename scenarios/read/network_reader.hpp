@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a question whose model is a network of ops.
+#pragma once
+
+#include <headroom/core/config_value.hpp>
+#include <headroom/model/workload/model_library.hpp>
+#include <headroom/model/workload/network_library.hpp>
+#include <headroom/scenarios/question/network_scenario.hpp>
+
+#include <string>
+
+namespace headroom {
+
+/// Whether `model` names a network, a TOML file, or holds ops.
+[[nodiscard]] bool asks_for_network(const ConfigValue& root,
+                                    const ModelLibrary& models,
+                                    const NetworkLibrary& networks);
+
+/// Reads a scenario whose model is a network: [hardware] gpu, gpus, node, cluster; [training] global_batch, precision,
+/// gradients, optimizer or optimizer_bytes, software, samples, target_utilisation; [strategy] dp, zero, micro_batch,
+/// recompute none|full, recompute_every, recompute_parts; [data]; [money]. A model file is looked for beside `file`.
+/// Throws ConfigError with every problem at once.
+[[nodiscard]] NetworkScenario read_network_scenario(const ConfigValue& root,
+                                                    const std::string& file,
+                                                    const Catalog& catalog,
+                                                    const NetworkLibrary& networks);
+
+}  // namespace headroom

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/printable.hpp>
+#include <headroom/model/workload/hf_config.hpp>
+#include <headroom/scenarios/read/beside_reader.hpp>
+#include <headroom/scenarios/read/hardware_reader.hpp>
+#include <headroom/scenarios/read/look_up.hpp>
+#include <headroom/scenarios/read/money_reader.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/read/serve_reader.hpp>
+#include <headroom/scenarios/read/train_reader.hpp>
+#include <headroom/scenarios/traffic/beside.hpp>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace headroom {
+namespace {
+
+constexpr std::array<std::string_view, 3> kinds{"train", "serve", "batch"};
+
+/// Reads one document; assumptions are collected beside the problems.
+class ScenarioReader {
+ public:
+  ScenarioReader(const ConfigValue& root, std::string file, const Sources& sources)
+      : root_{root, "", diagnostics_}, sources_{sources} {
+    scenario_.file = std::move(file);
+  }
+
+  Scenario run() {
+    require_schema(root_);
+    static_cast<void>(root_.value("base"));
+    const std::optional<std::size_t> kind = root_.maybe_choice("kind", kinds);
+    scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
+    if (!kind) {
+      if (!root_.has("kind")) {
+        root_.problem("kind", "missing key 'kind', one of train, serve");
+      }
+      diagnostics_.throw_if_any();  // without a kind the rest of the keys cannot be judged
+    }
+    if (kind == 2U) {
+      root_.problem("kind", "kind 'batch' is not answered by this version; 'train' and 'serve' are");
+      diagnostics_.throw_if_any();
+    }
+    if (kind == 0U) {
+      read_train();
+    } else {
+      read_serve();
+    }
+    scenario_.money = read_money(root_, sources_.catalog, priced_);
+    scenario_.energy = read_energy(root_, scenario_.money);
+    root_.finish();
+    diagnostics_.throw_if_any();
+    return std::move(scenario_);
+  }
+
+ private:
+  void assume(const std::string& text) { scenario_.assumptions.push_back(text); }
+
+  Architecture read_model() {
+    const ConfigValue* model = root_.value("model");
+    if (model == nullptr) {
+      root_.problem("model",
+                    "missing key 'model', the id of a preset or a [model] table (see 'headroom catalog list models')");
+      return {};
+    }
+    if (model->kind == ConfigValue::Kind::table) {
+      return read_inline_model(*model);
+    }
+    const std::string id = root_.text("model");
+    if (id.empty()) {
+      return {};
+    }
+    return find_model(root_, "model", id).value_or(Architecture{});
+  }
+
+  /// A preset's id, or the path of a config.json. ConfigError where there is neither.
+  Architecture find_model(const ConfigValue& named) {
+    return is_path(named.text) ? load_model(beside(named.file ? *named.file : scenario_.file, named.text))
+                               : sources_.models.find(named.text);
+  }
+
+  /// The same, `key` of `table` being where it is named; problems go to its diagnostics.
+  std::optional<Architecture> find_model(ConfigTable& table, std::string_view key, const std::string& id) {
+    const ConfigValue* named = table.value(key);
+    return look_up(table, key, id, [&](const std::string& s) {
+      return named != nullptr ? find_model(*named) : sources_.models.find(s);
+    });
+  }
+
+  /// A file instead of a preset's id: config.json of Hugging Face.
+  static bool is_path(std::string_view text) {
+    return text.find('/') != std::string_view::npos || text.ends_with(".json");
+  }
+
+  /// Relative to the file that names it; on the command line to the current folder.
+  static std::string beside(const std::string& file, const std::string& path) {
+    if (file.starts_with("--") || file == "command line") {
+      return path;
+    }
+    return (std::filesystem::path{file}.parent_path() / path).lexically_normal().string();
+  }
+
+  Architecture load_model(const std::string& path) {
+    std::error_code status;
+    if (!std::filesystem::exists(path, status)) {
+      const std::string name = path.substr(path.find_last_of('/') + 1);
+      throw ConfigError{"no such file " + quoted(path) +
+                        (sources_.models.knows(name) ? "; the preset is called '" + sources_.models.entry(name).id + "'"
+                                                     : "; 'model' is the id of a preset or the path of a config.json")};
+    }
+    return load_hf_config(path);
+  }
+
+  Architecture read_inline_model(const ConfigValue& model) {
+    ConfigTable table{model, "model", diagnostics_};
+    inline_model_ = model;
+    if (const std::optional<std::string> base = table.maybe_text("base")) {
+      const auto below = look_up(table, "base", *base, [&](const std::string& s) { return sources_.models.tree(s); });
+      if (!below) {
+        return {};
+      }
+      ConfigValue merged = *below;
+      overlay(merged, model);
+      merged.at = model.at;
+      merged.file = model.file;
+      // The base's published count and names speak of another network.
+      merged.entries.erase_if([&](const auto& entry) {
+        return (entry.key == "parameters" || entry.key == "aliases") && model.find(entry.key) == nullptr;
+      });
+      inline_model_ = std::move(merged);
+    } else {
+      add_default("schema", 1);
+      add_default("id", "custom");
+      add_default("source", "scenario");
+    }
+    return read_architecture(ConfigTable{inline_model_, "model", diagnostics_});
+  }
+
+  void add_default(const std::string& key, std::int64_t value) {
+    if (inline_model_.find(key) == nullptr) {
+      ConfigValue entry;
+      entry.kind = ConfigValue::Kind::integer;
+      entry.integer = value;
+      inline_model_.entries.emplace_back(key, entry);
+    }
+  }
+  void add_default(const std::string& key, const char* value) {
+    if (inline_model_.find(key) == nullptr) {
+      ConfigValue entry;
+      entry.kind = ConfigValue::Kind::text;
+      entry.text = value;
+      inline_model_.entries.emplace_back(key, entry);
+    }
+  }
+
+  void read_train() {
+    TrainScenario train;
+    train.architecture = read_model();
+    const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions);
+    priced_ = hardware.priced(false);
+    train.power_cap = hardware.power_cap;
+    train.work.clock = matrix_clock(hardware.device, hardware.power_cap);
+    train.device = hardware.device;
+    train.domain = hardware.domain;
+    train.scale_out = hardware.scale_out;
+    train.node = hardware.node;
+    train.host = hardware.host;
+    train.cluster = hardware.cluster;
+    train.work.shape.gpus = hardware.gpus;
+    train.host_memory = hardware.host_memory;
+    train.gpus_per_node = hardware.gpus_per_node;
+    read_training(root_, train, scenario_.assumptions);
+    scenario_.question = std::move(train);
+  }
+
+  void read_serve() {
+    ServeScenario serve;
+    serve.architecture = read_model();
+    const HardwareChoice hardware = read_hardware(root_, sources_.catalog, scenario_.assumptions, root_.has("traffic"));
+    priced_ = hardware.priced(true);
+    serve.device = hardware.device;
+    serve.host = hardware.host;
+    serve.power_cap = hardware.power_cap;
+    serve.work.clock = matrix_clock(hardware.device, hardware.power_cap);
+    serve.work.gpus = hardware.gpus;
+    read_serving(
+        root_, [&](const ConfigValue& named) { return find_model(named); }, serve, scenario_.assumptions);
+    const FindModel find = [this](ConfigTable& table, std::string_view key, const std::string& spelling) {
+      return find_model(table, key, spelling);
+    };
+    read_beside(root_, find, serve, scenario_.assumptions);
+    scenario_.question = std::move(serve);
+  }
+
+  Diagnostics diagnostics_;
+  ConfigTable root_;
+  const Sources& sources_;
+  Scenario scenario_;
+  PricedHardware priced_;
+  ConfigValue inline_model_;
+};
+
+}  // namespace
+
+Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources) {
+  Scenario scenario = ScenarioReader{root, file, sources}.run();
+  scenario.document = std::make_shared<const ConfigValue>(root);
+  scenario.sources = &sources;
+  return scenario;
+}
+
+Scenario changed(const Scenario& scenario, std::span<const std::string> assignments) {
+  ConfigValue root = *scenario.document;
+  Diagnostics diagnostics;
+  for (const std::string& assignment : assignments) {
+    apply_override(root, assignment, diagnostics);
+  }
+  diagnostics.throw_if_any();
+  return read_scenario(root, scenario.file, *scenario.sources);
+}
+
+ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides) {
+  const BaseResolver resolve = [](std::string_view id, const std::string& file) -> std::optional<ConfigSource> {
+    const std::filesystem::path base = std::filesystem::path{file}.parent_path() / std::filesystem::path{id};
+    if (!std::filesystem::is_regular_file(base)) {
+      return std::nullopt;
+    }
+    return read_file(base.lexically_normal().string());
+  };
+  ConfigValue root = load_with_bases(read_file(path), resolve);
+  Diagnostics diagnostics;
+  for (const std::string& assignment : overrides) {
+    apply_override(root, assignment, diagnostics);
+  }
+  diagnostics.throw_if_any();
+  return root;
+}
+
+ConfigValue scenario_tree(std::span<const std::string> overrides) {
+  ConfigValue root = parse_toml("schema = 1\n", "command line");
+  root.at = {};
+  Diagnostics diagnostics;
+  for (const std::string& assignment : overrides) {
+    apply_override(root, assignment, diagnostics);
+  }
+  diagnostics.throw_if_any();
+  return root;
+}
+
+Scenario load_scenario(const std::string& path, std::span<const std::string> overrides, const Sources& sources) {
+  return read_scenario(scenario_tree(path, overrides), path, sources);
+}
+
+Scenario scenario_from_overrides(std::span<const std::string> overrides, const Sources& sources) {
+  return read_scenario(scenario_tree(overrides), "command line", sources);
+}
+
+}  // namespace headroom

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the TOML of a question to what it asks, every problem of the document at once.
+#pragma once
+
+#include <headroom/core/config_value.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+
+#include <span>
+#include <string>
+
+namespace headroom {
+
+/// Reads a parsed document. Throws ConfigError with every problem of the document at once.
+[[nodiscard]] Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources& sources);
+Scenario read_scenario(const ConfigValue& root, const std::string& file, const Sources&& gone) = delete;
+
+/// The same document read again with more assignments ("strategy.tp = 8"): what the user would get who made them.
+[[nodiscard]] Scenario changed(const Scenario& scenario, std::span<const std::string> assignments);
+
+/// A scenario file with its bases (paths relative to the file that names them) and `--set` assignments, not yet read.
+[[nodiscard]] ConfigValue scenario_tree(const std::string& path, std::span<const std::string> overrides);
+/// The same without a file: assignments alone.
+[[nodiscard]] ConfigValue scenario_tree(std::span<const std::string> overrides);
+
+/// Loads a file with its bases (paths relative to the file that names them), applies `--set` assignments, reads it.
+[[nodiscard]] Scenario load_scenario(const std::string& path,
+                                     std::span<const std::string> overrides,
+                                     const Sources& sources);
+Scenario load_scenario(const std::string& path, std::span<const std::string> overrides, const Sources&& gone) = delete;
+
+/// Reads scenario text without a file: the quick form of `headroom plan`.
+[[nodiscard]] Scenario scenario_from_overrides(std::span<const std::string> overrides, const Sources& sources);
+Scenario scenario_from_overrides(std::span<const std::string> overrides, const Sources&& gone) = delete;
+
+}  // namespace headroom

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/read/kv_offload_reader.hpp>
+#include <headroom/scenarios/read/look_up.hpp>
+#include <headroom/scenarios/read/serve_reader.hpp>
+#include <headroom/scenarios/read/serve_rules.hpp>
+#include <headroom/scenarios/read/slow_links.hpp>
+#include <headroom/scenarios/read/traffic_reader.hpp>
+#include <headroom/scenarios/traffic/kv_offload.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+std::string title(Engine engine) {
+  return std::string{engine_titles[static_cast<std::size_t>(engine)]};
+}
+
+std::string_view meaning(FractionOf of) {
+  switch (of) {
+    case FractionOf::total: return "of the device's total";
+    case FractionOf::free: return "of what is free after loading";
+    case FractionOf::fixed_share: break;
+  }
+  return "weights and KV cache, of what is free before loading";
+}
+
+class ServingReader {
+ public:
+  ServingReader(ConfigTable& root,
+                const ModelFinder& models,
+                ServeScenario& serve,
+                std::vector<std::string>& assumptions)
+      : root_{root}, models_{models}, serve_{serve}, assumptions_{assumptions} {}
+
+  void run() {
+    ConfigTable table = root_.table("serving");
+    read_strategy();  // before the limits: SGLang's default fraction depends on tp
+    if (root_.has("traffic") || root_.has("slo") || root_.has("fleet")) {
+      read_open_load(table);
+    } else {
+      read_load(table);
+    }
+    read_engine(table);
+    if (serve_.traffic && !serve_.traffic->prefix_caching) {
+      serve_.engine.scheduler.remembers = false;  // what is evicted is found again by the same caches
+    }
+    read_formats(table);
+    read_limits(table);
+    read_chunked_prefill(table, serve_, assumptions_);
+    read_speculation(table, models_, serve_, assumptions_);
+    read_kv_offload(table, serve_, assumptions_);
+    refuse_slow_links(root_, serve_);
+    refuse_contradictions(table, serve_);
+    table.finish();
+    refuse_encoder();
+  }
+
+ private:
+  void assume(const std::string& text) { assumptions_.push_back(text); }
+
+  /// Encoders write no tokens: nothing of what an engine does with a KV cache applies to them.
+  void refuse_encoder() {
+    if (serve_.architecture.kind == ArchitectureKind::encoder) {
+      root_.problem("model", quoted(serve_.architecture.id) +
+                                 " is an encoder: it keeps no KV cache and writes no tokens, so kind 'serve' does not "
+                                 "apply; kind 'train' answers its training, a network of ops the memory of its "
+                                 "inference, and a kind for batch inference is to come");
+    }
+  }
+
+  void read_load(ConfigTable& table) {
+    ServingWorkload& w = serve_.work;
+    w.isl = table.integer("isl", {1, 100'000'000});
+    w.osl = table.integer("osl", {1, 100'000'000});
+    w.concurrency = table.integer("concurrency", {1, 100'000'000});
+  }
+
+  /// Requests that come when they come: lengths are those of the mean request, the longest sequence that of the
+  /// longest.
+  void read_open_load(ConfigTable& table) {
+    ServingWorkload& w = serve_.work;
+    if (table.value("concurrency") != nullptr) {
+      table.problem("concurrency",
+                    "'concurrency' is a fixed load, [traffic] one that comes when it comes; leave one out");
+    }
+    const Range<std::int64_t> tokens{1, 100'000'000};
+    const std::int64_t isl = table.maybe_integer("isl", tokens).value_or(0);
+    const std::int64_t osl = table.maybe_integer("osl", tokens).value_or(0);
+    auto traffic = read_traffic(root_, isl, osl, assumptions_);
+    auto fleet = read_fleet(root_, serve_.work.layout.gpus(), assumptions_);
+    const std::optional<bool> caching = table.maybe_boolean("prefix_caching");
+    if (!traffic) {
+      root_.problem("traffic", "missing [traffic], what is asked of the fleet: rate = \"12 req/s\", or a trace");
+      return;
+    }
+    take_prefix_caching(caching, *traffic, fleet);
+    take_stated_gpus(fleet);
+    const ServingTraffic::Lengths lengths = traffic->lengths();
+    w.isl = std::max<std::int64_t>(1, std::llround(lengths.prompt));
+    w.osl = std::max<std::int64_t>(1, std::llround(lengths.output));
+    serve_.traffic = std::make_shared<const ServingTraffic>(std::move(*traffic));
+    serve_.fleet = std::make_shared<const FleetQuestion>(std::move(fleet));
+  }
+
+  /// Engines keep prefixes unless they are told not to (vLLM's enable_prefix_caching).
+  void take_prefix_caching(std::optional<bool> stated, ServingTraffic& traffic, const FleetQuestion& fleet) {
+    const bool shares = traffic.shares_prefixes();
+    traffic.prefix_caching = stated.value_or(true);
+    if (shares && !stated) {
+      assume("serving.prefix_caching = true: each replica keeps what prompts share in the free blocks of its KV cache");
+    }
+    if (fleet.routing == RequestRouting::prefix && !traffic.shares_prefixes()) {
+      root_.problem("fleet", "fleet.routing 'prefix', but " +
+                                 std::string{shares ? "serving.prefix_caching is false"
+                                                    : "no request says what it shares; state [traffic.prefix], or a "
+                                                      "trace with hash_ids"});
+    }
+  }
+
+  /// GPUs that are stated are the fleet: as many replicas as they make, the spare ones among them.
+  void take_stated_gpus(FleetQuestion& fleet) {
+    if (gpus_open_ || fleet.prefill || fleet.failures) {
+      return;
+    }
+    const std::int64_t replicas = serve_.work.gpus / serve_.work.layout.gpus();
+    if (fleet.replicas && *fleet.replicas + fleet.spare != replicas) {
+      root_.problem("fleet", "fleet.replicas " + std::to_string(*fleet.replicas) + " and spare " +
+                                 std::to_string(fleet.spare) + " are not the " + std::to_string(replicas) +
+                                 " replicas that hardware.gpus makes; leave one out");
+    } else if (replicas <= fleet.spare) {
+      root_.problem("fleet", "hardware.gpus makes " + std::to_string(replicas) + " replica(s), of which " +
+                                 std::to_string(fleet.spare) +
+                                 " would be spare: nothing serves; leave hardware.gpus out "
+                                 "to have the fleet sized");
+    } else {
+      fleet.replicas = replicas - fleet.spare;
+    }
+  }
+
+  void read_engine(ConfigTable& table) {
+    const std::optional<std::size_t> engine = table.maybe_choice("engine", engine_names);
+    if (!engine && !table.has("engine")) {
+      assume("serving.engine = vllm (not stated)");
+    }
+    const auto named = static_cast<Engine>(engine.value_or(0));
+    serve_.engine = find_serving_stack(named);
+    const ConfigValue* version = table.value("engine_version");
+    if (version != nullptr &&
+        (version->kind == ConfigValue::Kind::number || version->kind == ConfigValue::Kind::integer)) {
+      table.problem(
+          "engine_version",
+          "'engine_version' is a number, and 0.10 and 0.1 are the same one; state it as text, \"0.11.0\" or v0.11");
+      return;
+    }
+    serve_.engine_version = table.maybe_text("engine_version").value_or("");
+    if (serve_.engine_version.empty()) {
+      return;
+    }
+    const auto stack = look_up(table, "engine_version", serve_.engine_version,
+                               [&](const std::string& s) { return find_serving_stack(named, s); });
+    if (stack) {
+      serve_.engine = *stack;
+      assume("serving.engine_version = " + serve_.engine_version + ": its iterations are those of stack " +
+             serve_.engine.id + " (" + serve_.engine.name + ")");
+    }
+  }
+
+  /// What is stated; else the checkpoint's own format, which engines load without being told.
+  void read_weights(ConfigTable& table) {
+    ServingWorkload& w = serve_.work;
+    const Architecture& arch = serve_.architecture;
+    if (const auto stated = maybe_weights(table, "weights")) {
+      w.weights = *stated;
+      const ConfigValue* word = table.value("weights");
+      if (word != nullptr && word->text != name_of(w.weights)) {
+        assume("serving.weights = " + std::string{name_of(w.weights)} + " (" + word->text +
+               ": 4-bit integers, unpacked on the way to 16-bit products)");
+      }
+    } else if (!table.has("weights")) {
+      serve_.weights_open = true;
+      const std::optional<Precision> own = own_weights(arch);
+      w.weights = own.value_or(Precision::bf16);
+      if (arch.weights && !own) {
+        table.problem("weights", "missing key 'weights': the checkpoint of " + quoted(arch.id) + " is quantised by " +
+                                     quoted(arch.weights->method) +
+                                     ", which is none of the formats known here; state "
+                                     "the nearest of " +
+                                     listed_weights());
+      } else if (own) {
+        const std::string& source = arch.weights->source;
+        assume("serving.weights = " + std::string{name_of(w.weights)} + " (the checkpoint's own format" +
+               (source.empty() ? "" : ": " + source) + ")");
+      } else if (!arch.id.empty()) {
+        assume("serving.weights = bf16 (not stated; the checkpoint is not quantised)");
+      }
+    }
+  }
+
+  static std::string listed_weights() {
+    std::string text;
+    for (const std::string_view name : served_weight_names) {
+      text += (text.empty() ? "" : ", ") + std::string{name};
+    }
+    return text;
+  }
+
+  void read_formats(ConfigTable& table) {
+    ServingWorkload& w = serve_.work;
+    read_weights(table);
+    if (const auto kv = table.maybe_choice("kv_cache", kv_cache_names)) {
+      const auto* found = std::find(precision_names.begin(), precision_names.end(), kv_cache_names[*kv]);
+      w.kv = static_cast<Precision>(found - precision_names.begin());
+    } else if (!table.has("kv_cache")) {
+      w.kv = default_kv_cache(serve_.engine.engine, w.weights);
+      assume("serving.kv_cache = " + std::string{name_of(w.kv)} + " (not stated)");
+    }
+  }
+
+  std::int64_t limit(ConfigTable& table, std::string_view key, std::int64_t usual) {
+    if (const auto value = table.maybe_integer(key, {1, 100'000'000})) {
+      return *value;
+    }
+    if (!table.has(key)) {
+      assume("serving." + std::string{key} + " = " + std::to_string(usual) + " (" + title(serve_.engine.engine) +
+             "'s default)");
+    }
+    return usual;
+  }
+
+  void read_limits(ConfigTable& table) {
+    ServingWorkload& w = serve_.work;
+    const ServingStack& engine = serve_.engine;
+    if (const auto fraction = table.maybe_number("memory_fraction", {0.01, 1.0})) {
+      w.memory_fraction = *fraction;
+    } else if (!table.has("memory_fraction")) {
+      w.memory_fraction = engine.default_fraction(w.layout.tp);
+      serve_.fraction_open = true;
+      assume("serving.memory_fraction = " + format_number(w.memory_fraction) + " (" + title(engine.engine) +
+             "'s default, " + std::string{meaning(engine.memory.fraction_of)} + ")");
+    }
+    const bool known = !serve_.device.id.empty();
+    w.max_num_seqs =
+        limit(table, "max_num_seqs", known ? engine.default_max_num_seqs(serve_.device) : engine.max_num_seqs);
+    w.max_num_tokens =
+        limit(table, "max_num_tokens", known ? engine.default_max_num_tokens(serve_.device) : engine.max_num_tokens);
+    if (const auto longest = table.maybe_integer("max_seq_len", {1, 1'000'000'000})) {
+      w.max_seq_len = *longest;
+      if (w.max_seq_len < w.isl + w.osl) {
+        table.problem("max_seq_len", "'max_seq_len' is " + std::to_string(w.max_seq_len) +
+                                         ", below isl + osl = " + std::to_string(w.isl + w.osl) +
+                                         ": no request would end; raise it or leave it out");
+      }
+    } else if (!table.has("max_seq_len")) {
+      assume("serving.max_seq_len = " + std::to_string(admitted_tokens(serve_)) +
+             (serve_.traffic ? " (the longest request)" : " (isl + osl)"));
+    }
+  }
+
+  std::int64_t axis(ConfigTable& table, std::string_view key, bool told) {
+    if (const auto value = table.maybe_integer(key, {1, 4096})) {
+      return *value;
+    }
+    if (!table.has(key) && told) {
+      assume("strategy." + std::string{key} + " = 1 (not stated)");
+    }
+    return 1;
+  }
+
+  void read_strategy() {
+    static const ConfigValue nothing;
+    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", root_.diagnostics()});
+    ServingLayout& layout = serve_.work.layout;
+    layout.tp = axis(table, "tp", true);
+    layout.pp = axis(table, "pp", true);
+    layout.ep = axis(table, "ep", serve_.architecture.moe.has_value());
+    gpus_open_ = serve_.work.gpus == 0;
+    if (gpus_open_) {  // of a fleet that is to be sized
+      serve_.work.gpus = layout.gpus();
+    }
+    check_replicas(table, serve_);
+    table.finish();
+  }
+
+  ConfigTable& root_;
+  const ModelFinder& models_;
+  ServeScenario& serve_;
+  std::vector<std::string>& assumptions_;
+  bool gpus_open_ = false;
+};
+
+}  // namespace
+
+std::optional<Precision> maybe_weights(ConfigTable& table, std::string_view key) {
+  const std::optional<std::size_t> index = table.maybe_choice(key, served_weight_names);
+  if (!index) {
+    return std::nullopt;
+  }
+  return *index < precision_count ? static_cast<Precision>(*index) : Precision::int4;
+}
+
+std::optional<Precision> own_weights(const Architecture& architecture) noexcept {
+  return architecture.weights ? architecture.weights->format : std::nullopt;
+}
+
+BesideWeights weights_beside(const ServeScenario& serve, const Architecture& other) noexcept {
+  if (const std::optional<Precision> own = own_weights(other)) {
+    return {*own, "its checkpoint's own format"};
+  }
+  if (serve.weights_open && own_weights(serve.architecture)) {
+    return {Precision::bf16, "its checkpoint is not quantised"};
+  }
+  // mxfp4 holds experts alone (OpenAI 2025, gpt-oss).
+  const bool experts = serve.work.weights != Precision::mxfp4 || other.moe.has_value();
+  return experts ? BesideWeights{serve.work.weights, "as serving.weights"}
+                 : BesideWeights{Precision::bf16, "mxfp4 holds experts alone"};
+}
+
+Precision default_kv_cache(Engine engine, Precision weights) noexcept {
+  const bool narrow = weights == Precision::fp8 || weights == Precision::mxfp8 || weights == Precision::nvfp4 ||
+                      weights == Precision::mxfp4;
+  return engine == Engine::tensorrt_llm && narrow ? Precision::fp8 : Precision::bf16;
+}
+
+void read_serving(ConfigTable& root,
+                  const ModelFinder& models,
+                  ServeScenario& serve,
+                  std::vector<std::string>& assumptions) {
+  ServingReader{root, models, serve, assumptions}.run();
+}
+
+}  // namespace headroom

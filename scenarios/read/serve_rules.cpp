@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real.hpp>
+#include <headroom/scenarios/question/sequence_length.hpp>
+#include <headroom/scenarios/read/serve_rules.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+std::string title(const ServeScenario& s) {
+  return std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]};
+}
+
+bool has_rate(const Device& device, Precision precision) {
+  return device.peak[static_cast<std::size_t>(row_of(precision).rate)].has_value();
+}
+
+/// TensorRT-LLM chunks prompts when it is told to (trtllm-serve --enable_chunked_prefill); the others unless they are
+/// told not to.
+bool chunks_by_default(Engine engine) noexcept {
+  return engine != Engine::tensorrt_llm;
+}
+
+/// Without chunks a prompt is prefilled in one step, so that a step must hold it.
+void refuse_short_steps(ConfigTable& serving, const ServeScenario& s) {
+  const ServingWorkload& w = s.work;
+  if (!s.chunked_prefill && w.max_num_tokens < w.isl) {
+    serving.problem("chunked_prefill", "'chunked_prefill' is false and a step takes " +
+                                           std::to_string(w.max_num_tokens) +
+                                           " tokens ('max_num_tokens'), fewer than " + "the " + std::to_string(w.isl) +
+                                           " of a prompt: none would ever run; set it to true, or max_num_tokens to " +
+                                           std::to_string(w.isl) + " or more");
+  }
+  if (s.engine.engine == Engine::vllm && serving.has("max_num_tokens") && serving.has("max_num_seqs") &&
+      w.max_num_tokens < w.max_num_seqs) {
+    serving.problem("max_num_tokens", "'max_num_tokens' is " + std::to_string(w.max_num_tokens) +
+                                          ", below max_num_seqs " + std::to_string(w.max_num_seqs) +
+                                          ": vLLM refuses to start, for every running sequence takes a token of a " +
+                                          "step; raise it, or lower max_num_seqs to " +
+                                          std::to_string(w.max_num_tokens));
+  }
+}
+
+/// A step verifies every running sequence's draft beside its token. Engines that run prompts beside decodes count both
+/// against max_num_tokens; the others let a step of decodes be as long as it is.
+void refuse_long_drafts(ConfigTable& serving, const ServeScenario& s) {
+  const ServingWorkload& w = s.work;
+  const std::int64_t turns = std::max<std::int64_t>(1, w.layout.pp) * w.layout.attention_groups();
+  const std::int64_t asked = s.traffic ? w.max_num_seqs : (sequences_asked(w) + turns - 1) / turns;
+  const std::int64_t seqs = std::min(w.max_num_seqs, asked);
+  if (!w.draft || s.engine.scheduler.order == PromptOrder::before_decodes || seqs > w.max_num_tokens) {
+    return;
+  }
+  const std::int64_t each = 1 + w.draft->speculation.draft;
+  if (seqs * each > w.max_num_tokens) {
+    serving.problem("max_num_seqs", std::to_string(seqs) + " sequences of a step ('max_num_seqs') verify " +
+                                        std::to_string(each) + " tokens each, " + std::to_string(seqs * each) +
+                                        ", and a step takes " + std::to_string(w.max_num_tokens) +
+                                        " ('max_num_tokens'); lower max_num_seqs to " +
+                                        std::to_string(std::max<std::int64_t>(1, w.max_num_tokens / each)) +
+                                        ", draft fewer, or raise max_num_tokens to " + std::to_string(seqs * each));
+  }
+}
+
+/// A longer max_seq_len alone is only told: requests as asked stay within the positions.
+void refuse_long_requests(ConfigTable& serving, const ServeScenario& s) {
+  if (s.traffic && s.traffic->classes.size() > 1) {
+    return;  // each class by its own requests, once it is known which model it asks (beside.hpp)
+  }
+  const std::int64_t tokens = s.work.isl + s.work.osl;
+  const bool writes = s.architecture.kind != ArchitectureKind::encoder;  // encoders are refused as such
+  if (writes && beyond_positions(s.architecture, tokens)) {
+    serving.problem("isl", "isl + osl = " + std::to_string(tokens) + ", beyond the " +
+                               std::to_string(s.architecture.max_seq_len) + " positions of " + s.architecture.id +
+                               ": " + title(s) +
+                               " refuses such requests; shorten them, take a model of more positions, or " +
+                               "state model.max_seq_len where its positions are scaled");
+  }
+}
+
+void refuse_formats(ConfigTable& serving, const ServeScenario& s) {
+  if (s.device.id.empty()) {
+    return;
+  }
+  if (s.work.kv == Precision::nvfp4 && !has_rate(s.device, Precision::nvfp4)) {
+    serving.problem("kv_cache", "'kv_cache' is nvfp4, which " + s.device.id + " does not multiply; use fp8");
+  }
+}
+
+}  // namespace
+
+void read_chunked_prefill(ConfigTable& serving, ServeScenario& s, std::vector<std::string>& assumptions) {
+  if (const std::optional<bool> stated = serving.maybe_boolean("chunked_prefill")) {
+    s.chunked_prefill = *stated;
+    return;
+  }
+  const bool longer = s.work.isl > s.work.max_num_tokens;
+  s.chunked_prefill = chunks_by_default(s.engine.engine) || longer;
+  if (!serving.has("chunked_prefill") && longer && !chunks_by_default(s.engine.engine)) {
+    assumptions.push_back("serving.chunked_prefill = true (" + title(s) + "'s default, false, refuses prompts above " +
+                          std::to_string(s.work.max_num_tokens) + " tokens)");
+  }
+}
+
+void check_replicas(ConfigTable& strategy, const ServeScenario& serve) {
+  const std::optional<std::int64_t> replicas = strategy.maybe_integer("dp", {1, 10'000'000});
+  const std::int64_t ranks = serve.work.layout.gpus();
+  const std::int64_t gpus = serve.work.gpus;
+  if (!replicas || gpus < 1 || *replicas * ranks == gpus) {
+    return;
+  }
+  const std::string way = gpus % ranks == 0 ? "use dp " + std::to_string(gpus / ranks) + ", " : "use ";
+  strategy.problem("dp", "'dp' is " + std::to_string(*replicas) + ": that many replicas of " + std::to_string(ranks) +
+                             " GPUs are " + std::to_string(*replicas * ranks) + ", not the " + std::to_string(gpus) +
+                             " of hardware.gpus; " + way + "gpus " + std::to_string(*replicas * ranks) +
+                             ", or leave dp out");
+}
+
+void refuse_open_load(const ServeScenario& s) {
+  if (s.traffic) {
+    throw ConfigError{
+        "[traffic] asks for a fleet, which 'headroom plan' sizes and 'headroom simulate' runs; this needs a fixed "
+        "load: a "
+        "scenario with serving.isl, osl and concurrency instead of [traffic], [slo] and [fleet]"};
+  }
+}
+
+void refuse_untimed_weights(const ServeScenario& s) {
+  if (s.work.weights == Precision::bf16 && !has_rate(s.device, Precision::bf16) &&
+      has_rate(s.device, Precision::fp16)) {
+    throw ConfigError{"serving.weights = bf16: " + s.device.id +
+                      " has no bf16 rate, so that no engine serves it; use --weights fp16, or ask for --only memory"};
+  }
+}
+
+void refuse_contradictions(ConfigTable& serving, const ServeScenario& serve) {
+  refuse_short_steps(serving, serve);
+  refuse_long_drafts(serving, serve);
+  refuse_long_requests(serving, serve);
+  refuse_formats(serving, serve);
+}
+
+}  // namespace headroom

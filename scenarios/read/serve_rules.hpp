@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine refuses of a serving question: settings that contradict each other, lengths beyond the model's
+// context, formats that the SKU lacks. Each problem stands at its key, with the way out.
+#pragma once
+
+#include <headroom/scenarios/question/scenario.hpp>
+
+#include <string>
+#include <vector>
+
+namespace headroom {
+
+/// Reads `chunked_prefill` of the [serving] table; where it is blank that is told in `assumptions`.
+void read_chunked_prefill(ConfigTable& serving, ServeScenario& serve, std::vector<std::string>& assumptions);
+
+/// Replicas: `strategy.dp`, which may only say what GPUs and ranks say already. ConfigTable is [strategy].
+void check_replicas(ConfigTable& strategy, const ServeScenario& serve);
+
+/// Adds a problem for each rule that the question breaks. The engine's own: vLLM's scheduler takes at least one token
+/// of every running sequence (vllm/config/scheduler.py), with a draft those too; without chunked prefill a prompt is
+/// one step's work in all engines; requests beyond the positions are refused by all. The SKU's: a 4-bit cache, which
+/// only chips with 4-bit products read.
+void refuse_contradictions(ConfigTable& serving, const ServeScenario& serve);
+
+/// ConfigError when a plan of replicas under a fixed load is asked of requests that come when they come.
+void refuse_open_load(const ServeScenario& serve);
+
+/// ConfigError when times are asked of bf16 weights on a SKU that multiplies fp16 alone. Their memory has an answer.
+void refuse_untimed_weights(const ServeScenario& serve);
+
+}  // namespace headroom

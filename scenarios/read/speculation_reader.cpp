@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/model/estimate/number_format.hpp>
+#include <headroom/model/serve/memory/draft_memory.hpp>
+#include <headroom/model/serve/time/simulated_time.hpp>
+#include <headroom/scenarios/read/look_up.hpp>
+#include <headroom/scenarios/read/serve_reader.hpp>
+#include <headroom/scenarios/read/speculation_reader.hpp>
+#include <headroom/scenarios/words/verdict_text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+/// As vLLM's speculative_config spells them (vllm/config/speculative.py).
+constexpr std::array<std::string_view, 6> methods{"draft_model", "ngram", "eagle", "eagle3", "medusa", "mtp"};
+constexpr std::string_view of_model = "draft_model";
+constexpr std::string_view of_prompt = "ngram";
+
+/// Vocabularies of one tokenizer differ by the rows that some sizes of a family pad: 152,064 of Qwen2.5 72B for the
+/// 151,936 of the 0.5B.
+constexpr double most_padding = 0.01;
+
+class SpeculationReader {
+ public:
+  SpeculationReader(ConfigTable table, const ModelFinder& models, ServeScenario& serve, std::vector<std::string>& told)
+      : table_{std::move(table)}, models_{models}, serve_{serve}, told_{told} {}
+
+  void run() {
+    read_tokens();
+    const std::optional<std::size_t> method = table_.maybe_choice("method", methods);
+    draft_.method = method ? methods[*method] : table_.has("draft_model") ? of_model : std::string_view{};
+    if (const auto time = table_.maybe_quantity<Seconds>("draft_time", {shortest_span, longest_step})) {
+      draft_.time = *time;
+    }
+    read_model();
+    if (!table_.has("method") || method) {
+      check_cost();
+    }
+    table_.finish();
+    tell();
+    serve_.work.draft = std::make_shared<const DraftPlan>(std::move(draft_));
+  }
+
+ private:
+  [[nodiscard]] const ServingWorkload& work() const { return serve_.work; }
+
+  void read_tokens() {
+    draft_.speculation.draft = table_.integer("draft", {1, 64});
+    if (!table_.has("acceptance")) {
+      table_.problem("acceptance",
+                     "speculative decoding without 'acceptance': what it saves is the share of drafted tokens that the "
+                     "model accepts, 0 to 1, and nothing stands for it; state it as measured on your requests (engines "
+                     "log it), or leave [serving.speculative] out");
+    } else {
+      draft_.speculation.acceptance = table_.number("acceptance", {0.0, 1.0});
+    }
+  }
+
+  /// Exactly one thing says what drafting takes.
+  void check_cost() {
+    const bool model = table_.has("draft_model");
+    const bool time = table_.has("draft_time");
+    if (model && time) {
+      table_.problem(
+          "draft_time",
+          "'draft_time' is stated and the time of 'draft_model' is priced: two costs of one draft; leave one "
+          "out");
+    } else if (model && draft_.method == of_prompt) {
+      table_.problem("draft_model",
+                     "method 'ngram' looks its drafts up in the prompt and has no draft_model; leave one out");
+    } else if (model && draft_.method != of_model) {
+      table_.problem("draft_model", "method '" + draft_.method +
+                                        "' drafts by heads on the served model, which are not priced as a draft_model; "
+                                        "state their 'draft_time' instead, or method = \"draft_model\"");
+    } else if (!model && !time && draft_.method != of_prompt) {
+      table_.problem(
+          "draft_model",
+          "speculative decoding without what drafting takes: name the draft_model, a smaller network that is priced on "
+          "the same GPUs (draft_model = \"llama3.2-1b\"); or draft_time = \"1.5 ms\", all drafting of a step, as "
+          "measured; or method = \"ngram\", drafts looked up in the prompt at no GPU time");
+    }
+    for (const std::string_view key : {"draft_tp", "draft_weights"}) {
+      if (!model && table_.has(key)) {
+        table_.problem(key, "'" + std::string{key} + "' is of a draft_model, and none is named");
+      }
+    }
+  }
+
+  void read_model() {
+    const std::optional<std::int64_t> tp = table_.maybe_integer("draft_tp", {1, 4096});
+    const std::optional<Precision> weights = maybe_weights(table_, "draft_weights");
+    const ConfigValue* named = table_.value("draft_model");
+    if (named == nullptr) {
+      return;
+    }
+    const std::string id = table_.text("draft_model");
+    const std::optional<Architecture> found =
+        id.empty() ? std::nullopt
+                   : look_up(table_, "draft_model", id, [&](const std::string&) { return models_(*named); });
+    if (!found) {
+      return;
+    }
+    draft_.tp = tp.value_or(0);
+    const BesideWeights open = weights_beside(serve_, *found);
+    draft_.weights = weights.value_or(open.weights);
+    if (!table_.has("draft_weights")) {
+      told_.push_back("serving.speculative.draft_weights = " + std::string{name_of(draft_.weights)} + " (" +
+                      std::string{open.why} + ")");
+    }
+    draft_.model = std::make_shared<const Architecture>(*found);
+    check_model(*found, tp);
+  }
+
+  void check_model(const Architecture& draft, std::optional<std::int64_t> tp) {
+    const Architecture& served = serve_.architecture;
+    if (draft.kind == ArchitectureKind::encoder) {
+      table_.problem("draft_model", quoted(draft.id) + " is an encoder and writes no tokens; name a decoder");
+      return;
+    }
+    if (served.vocab > 0 && std::abs(real(draft.vocab) / real(served.vocab) - 1.0) > most_padding) {
+      table_.problem("draft_model", quoted(draft.id) + " writes " + std::to_string(draft.vocab) + " tokens, " +
+                                        served.id + " reads " + std::to_string(served.vocab) +
+                                        ": a draft shares the tokenizer of the model that verifies it; name a smaller "
+                                        "model of the same family");
+    }
+    const ServingLayout& layout = work().layout;
+    if (layout.pp > 1) {
+      table_.problem("draft_model",
+                     "'draft_model' with pp " + std::to_string(layout.pp) +
+                         ": no engine says on which stages of a pipeline a draft lies; use pp 1, or state draft_time");
+    }
+    const std::string key = tp ? "draft_tp" : "draft_model";
+    if (tp && *tp > layout.tp) {
+      table_.problem(key, "'draft_tp' is " + std::to_string(*tp) + ", more than the " + std::to_string(layout.tp) +
+                              " tensor ranks of the served model; use " + std::to_string(layout.tp) + " or less");
+      return;
+    }
+    const ServingLayout ranks = draft_layout(draft_, layout);
+    if (const LayoutProblem wrong = check(draft, ranks, ranks.gpus()); wrong.verdict != Verdict::feasible) {
+      table_.problem(key, draft.id + " over the tensor ranks of its draft: " +
+                              verdict_text(wrong.verdict, real(wrong.broke), real(wrong.limit)) +
+                              "; state a draft_tp that does, 1 for one");
+    }
+  }
+
+  void tell() {
+    const Speculation& s = draft_.speculation;
+    std::string by = "drafted at no GPU time, looked up in the prompt";
+    if (draft_.model) {
+      by = "drafted by " + draft_.model->id + " over tp " + std::to_string(draft_layout(draft_, work().layout).tp) +
+           ", whose weights and cache lie on the same GPUs";
+    } else if (draft_.time.raw() > 0.0) {
+      by = "drafted in " + format(draft_.time) +
+           " a step whatever its batch, as stated; memory of what drafts is not counted";
+    }
+    told_.push_back("serving.speculative: " + std::to_string(s.draft) + " drafted tokens at acceptance " +
+                    format_number(s.acceptance) + " make " + format_number(s.tokens_per_step()) +
+                    " tokens a step (Leviathan et al. 2023, equation 1), " + by);
+    told_.emplace_back(
+        "serving.speculative: no published run states its acceptance, so that steps with drafts are not scored; "
+        "intervals are those of runs without");
+  }
+
+  ConfigTable table_;
+  const ModelFinder& models_;
+  ServeScenario& serve_;
+  std::vector<std::string>& told_;
+  DraftPlan draft_;
+};
+
+}  // namespace
+
+void read_speculation(ConfigTable& serving,
+                      const ModelFinder& models,
+                      ServeScenario& serve,
+                      std::vector<std::string>& assumptions) {
+  if (std::optional<ConfigTable> table = serving.maybe_table("speculative")) {
+    SpeculationReader{*table, models, serve, assumptions}.run();
+  }
+}
+
+}  // namespace headroom

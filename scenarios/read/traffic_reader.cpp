@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/time/simulated_time.hpp>
+#include <headroom/scenarios/read/beside_reader.hpp>
+#include <headroom/scenarios/read/look_up.hpp>
+#include <headroom/scenarios/read/slow_links.hpp>
+#include <headroom/scenarios/read/traffic_reader.hpp>
+#include <headroom/scenarios/traffic/beside.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <numbers>
+
+namespace headroom {
+namespace {
+
+constexpr std::array<std::string_view, 3> curve_names{"constant", "diurnal", "bursts"};
+constexpr std::int64_t most_tokens = 10'000'000;
+constexpr Range<Seconds> periods{Seconds{1e-3}, 366.0 * day};
+
+struct Quantile {
+  std::string_view name;
+  double value;
+};
+constexpr std::array quantiles{Quantile{"mean", TailObjective::mean}, Quantile{"p50", 0.5}, Quantile{"p90", 0.9},
+                               Quantile{"p95", 0.95}, Quantile{"p99", 0.99}};
+
+class TrafficReader {
+ public:
+  TrafficReader(ConfigTable& root, std::int64_t isl, std::int64_t osl, std::vector<std::string>& assumptions)
+      : root_{root}, isl_{isl}, osl_{osl}, assumptions_{assumptions} {}
+
+  std::optional<ServingTraffic> run() {
+    std::optional<ConfigTable> table = root_.maybe_table("traffic");
+    std::optional<ConfigTable> slo = root_.maybe_table("slo");
+    if (!table) {
+      if (slo) {
+        root_.problem("slo",
+                      "[slo] promises times to requests that arrive; state them in [traffic] (a rate, or a trace)");
+        static_cast<void>(read_objectives(*slo));
+      }
+      return std::nullopt;
+    }
+    ServingTraffic traffic;
+    traffic.seed = static_cast<std::uint64_t>(table->maybe_integer("seed", not_negative).value_or(1));
+    const std::vector<TailObjective> common = slo ? read_objectives(*slo) : std::vector<TailObjective>{};
+    if (table->has("trace")) {
+      read_trace(*table, traffic);
+    } else {
+      read_classes(*table, traffic);
+    }
+    read_retries(*table, traffic);
+    if (day_ && traffic.traced == nullptr) {
+      for (RateCurve::Point& point : day_->points) {
+        point.rate *= traffic.rate().raw();
+      }
+      traffic.day = std::move(day_);
+    }
+    read_count(*table, traffic);
+    for (RequestClass& c : traffic.classes) {
+      c.objectives = c.objectives.empty() ? common : c.objectives;
+      traffic.objectives_stated = traffic.objectives_stated || !c.objectives.empty();
+    }
+    table->finish();
+    return traffic;
+  }
+
+ private:
+  void assume(const std::string& text) { assumptions_.push_back(text); }
+
+  void read_count(ConfigTable& table, ServingTraffic& traffic) {
+    if (const auto count = table.maybe_integer("requests", {ServingTraffic::least_requests, 10'000'000})) {
+      traffic.requests = *count;
+      traffic.requests_stated = true;
+    } else if (!table.has("requests")) {
+      traffic.requests = ServingTraffic::usual_requests(traffic.rate());
+    }
+    if (!(traffic.rate() > Hertz{})) {
+      return;  // missing, which is told
+    }
+    if (const std::string few = traffic.too_few(); !few.empty()) {
+      table.problem("rate", few);
+    } else if (const std::string cut = traffic.cut_short(); !cut.empty()) {
+      assume(cut);
+    } else if (!table.has("requests")) {
+      assume("traffic.requests = " + std::to_string(traffic.requests) + " (simulated)");
+    }
+  }
+
+  static Hertz checked_rate(ConfigTable& table, Hertz rate) {
+    if (rate > ServingTraffic::most_rate) {
+      table.problem("rate", "'rate' is " + quoted(table.value("rate")->text) + "; a fleet is asked " +
+                                format_count(ServingTraffic::most_rate.raw()) + " req/s at most");
+    }
+    return rate;
+  }
+
+  /// Attempts instead of requests: what fails comes again.
+  void read_retries(ConfigTable& parent, ServingTraffic& traffic) {
+    std::optional<ConfigTable> table = parent.maybe_table("retries");
+    if (!table) {
+      return;
+    }
+    ClientRetries retries;
+    retries.failure = table->number("failure", {0.0, 0.99});
+    retries.policy.attempts = table->maybe_integer("attempts", {1, 1000}).value_or(0);
+    retries.policy.backoff = table->maybe_quantity<Seconds>("backoff", {Seconds{}, longest_span}).value_or(Seconds{});
+    if (!table->has("attempts")) {
+      assume(table->path() + ".attempts: until one succeeds (not stated)");
+    }
+    if (!table->has("backoff")) {
+      assume(table->path() + ".backoff = 0 s: clients send again at once (not stated)");
+    }
+    table->finish();
+    const Hertz asked = traffic.rate();
+    const Hertz unlimited{std::numeric_limits<double>::infinity()};
+    const RetryLoad load = retry_load(asked, retries.failure, unlimited, retries.policy);
+    retries.attempts = load.attempts;
+    traffic = traffic.part(load.attempts);
+    traffic.retries = retries;
+    assume(table->path() + ": " + format_number(100.0 * retries.failure) + " % of the attempts fail, " +
+           format_number(load.attempts, 4) + " attempts a request: the fleet is asked " +
+           format_number(traffic.rate().raw(), 4) + " req/s for " + format_number(asked.raw(), 4) +
+           " of the clients; they fail after the work of an answer, and dollars are those of attempts; the backoff is "
+           "told and moves no arrival: attempts come as the others do");
+  }
+
+  /// Keys "ttft_p95", "tpot_mean", "e2e_p99".
+  std::vector<TailObjective> read_objectives(ConfigTable& slo) {
+    std::vector<TailObjective> found;
+    for (std::size_t metric = 0; metric < latency_metric_names.size(); ++metric) {
+      for (const Quantile& q : quantiles) {
+        const std::string key = std::string{latency_metric_names[metric]} + "_" + std::string{q.name};
+        if (const auto limit = slo.maybe_quantity<Seconds>(key, {shortest_span, longest_span})) {
+          found.push_back({static_cast<LatencyMetric>(metric), q.value, *limit});
+        }
+      }
+    }
+    if (found.empty() && slo.keys().empty()) {
+      slo.problem("", "[" + slo.path() + "] promises nothing; state ttft_p95, tpot_p99, e2e_p95 or the like");
+    }
+    slo.finish();
+    return found;
+  }
+
+  /// A path relative to the file that names it; on the command line to the current folder.
+  static std::string beside(const ConfigTable& table, const std::string& path) {
+    const std::string& file = table.file();
+    return file.empty() || file.starts_with("--") || file == "command line"
+               ? path
+               : (std::filesystem::path{file}.parent_path() / path).lexically_normal().string();
+  }
+
+  void read_trace(ConfigTable& table, ServingTraffic& traffic) {
+    const std::string file = beside(table, table.text("trace"));
+    for (const std::string_view other :
+         {"arrivals", "cv", "shape", "prompt", "output", "prefix", "class", "over_time"}) {
+      if (table.value(other) != nullptr) {
+        table.problem(other,
+                      "'" + std::string{other} + "' beside 'trace', which gives times and lengths; leave one out");
+      }
+    }
+    const auto stated = table.maybe_quantity<Hertz>("rate");
+    checked_rate(table, stated.value_or(Hertz{}));
+    traffic.classes.push_back({"all", {}, {}});
+    const auto trace = look_up(table, "trace", file, [](const std::string& s) { return load_request_trace(s); });
+    if (!trace) {
+      return;
+    }
+    if (trace->requests.size() < 2) {
+      table.problem("trace", "'" + file + "' has " + std::to_string(trace->requests.size()) +
+                                 " requests; a load takes two at least");
+      return;
+    }
+    auto traced = std::make_shared<TracedTraffic>();
+    traced->file = file;
+    traced->trace = *trace;
+    const Hertz measured = rate_of(trace->requests);
+    if (!stated && std::isinf(measured.raw())) {
+      table.problem("trace", "'" + file + "': all requests arrive at one time, which is no rate; state 'rate'");
+    }
+    traced->rate = stated.value_or(measured);
+    if (!stated) {
+      assume("traffic.rate = " + format_number(measured.raw()) + " req/s (the trace's own)");
+    }
+    std::int32_t classes = 0;
+    for (const Request& r : trace->requests) {
+      classes = std::max(classes, r.service_class);
+    }
+    for (std::int32_t i = 1; i <= classes; ++i) {
+      traffic.classes.push_back({"class " + std::to_string(i), {}, {}});
+    }
+    if (classes > 0) {
+      traffic.classes.front().name = "class 0";
+    }
+    traffic.traced = std::move(traced);
+  }
+
+  void read_classes(ConfigTable& table, ServingTraffic& traffic) {
+    const RateCurve curve = read_curve(table);
+    if (!table.has("class")) {
+      traffic.classes.push_back({"all", read_class(table, curve), {}});
+      return;
+    }
+    for (const std::string_view other :
+         {"rate", "arrivals", "cv", "shape", "prompt", "output", "prefix", "cached_share"}) {
+      if (table.value(other) != nullptr) {
+        table.problem(other, "'" + std::string{other} + "' beside [[traffic.class]]; state it in each class");
+      }
+    }
+    for (ConfigTable& each : table.tables("class")) {
+      RequestClass c;
+      c.name = each.text("name");
+      c.traffic = read_class(each, curve);
+      if (std::optional<ConfigTable> slo = each.maybe_table("slo")) {
+        c.objectives = read_objectives(*slo);
+      }
+      for (const std::string_view of_a_model : beside_keys) {
+        static_cast<void>(each.value(of_a_model));  // read by read_beside(), which knows the models
+      }
+      each.finish();
+      traffic.classes.push_back(std::move(c));
+    }
+  }
+
+  TrafficClass read_class(ConfigTable& table, const RateCurve& curve) {
+    TrafficClass c;
+    c.arrivals.rate = checked_rate(table, table.quantity<Hertz>("rate"));
+    c.arrivals.curve = curve;
+    const std::optional<std::size_t> gaps = table.maybe_choice("arrivals", gap_shape_names);
+    c.arrivals.gaps = static_cast<GapShape>(gaps.value_or(0));
+    if (!gaps && !table.has("arrivals")) {
+      assume(table.path() + ".arrivals = poisson (not stated)");
+    }
+    if (c.arrivals.gaps == GapShape::gamma) {
+      c.arrivals.cv = table.number("cv", {0.01, 100.0});
+    }
+    if (c.arrivals.gaps == GapShape::weibull) {
+      c.arrivals.shape = table.number("shape", {0.1, 100.0});
+    }
+    c.cached_share = table.maybe_number("cached_share", {0.0, 1.0}).value_or(0.0);
+    c.prompt = read_length(table, "prompt", isl_, "serving.isl");
+    c.output = read_length(table, "output", osl_, "serving.osl");
+    read_prefixes(table, c);
+    return c;
+  }
+
+  /// [traffic.prefix]: groups of prompts that begin alike.
+  void read_prefixes(ConfigTable& parent, TrafficClass& c) {
+    std::optional<ConfigTable> table = parent.maybe_table("prefix");
+    if (!table) {
+      return;
+    }
+    if (parent.value("cached_share") != nullptr) {
+      parent.problem("cached_share", "'cached_share' beside [" + parent.path() +
+                                         ".prefix], from which it follows what is cached; leave one out");
+    }
+    SharedPrefixes& shared = c.prefixes;
+    shared.groups = table->integer("groups", {1, 1'000'000});
+    shared.tokens = table->integer("tokens", {SharedPrefixes::id_tokens, most_tokens});
+    const auto share = table->maybe_number("share", {0.0, 1.0});
+    const auto zipf = table->maybe_number("zipf", {0.0, 10.0});
+    shared.share = share.value_or(1.0);
+    shared.zipf = zipf.value_or(0.0);
+    if (!share && !table->has("share")) {
+      assume(table->path() + ".share = 1: every request belongs to a group (not stated)");
+    }
+    if (!zipf && !table->has("zipf")) {
+      assume(table->path() + ".zipf = 0: all groups are asked alike (not stated); one that is asked more is kept more");
+    }
+    constexpr std::int64_t most = 50'000'000;
+    if (shared.tokens > most / shared.groups) {
+      table->problem("groups", std::to_string(shared.groups) + " groups of " + std::to_string(shared.tokens) +
+                                   " tokens are more than 5e7 tokens; of so many groups none is asked twice while a "
+                                   "cache holds it: lower 'share' instead");
+      shared.groups = 1;
+    }
+    table->finish();
+  }
+
+  LengthLaw read_length(ConfigTable& parent, std::string_view key, std::int64_t usual, const std::string& from) {
+    LengthLaw law;
+    std::optional<ConfigTable> table = parent.maybe_table(key);
+    if (!table) {
+      if (!parent.has(key)) {
+        if (usual > 0) {
+          law.mean = static_cast<double>(usual);
+          assume(parent.path() + "." + std::string{key} + ": every request " + std::to_string(usual) + " tokens (" +
+                 from + "); lengths that spread lengthen the tail");
+        } else {
+          parent.problem(key, "missing [" + parent.path() + "." + std::string{key} + "], the lengths of the " +
+                                  std::string{key == "prompt" ? "prompts" : "answers"} + ", or " + from);
+        }
+      }
+      return law;
+    }
+    law.mean = table->number("mean", {1.0, static_cast<double>(most_tokens)});
+    law.shape = static_cast<LengthShape>(table->maybe_choice("law", length_shape_names).value_or(0));
+    if (law.shape == LengthShape::lognormal) {
+      law.cv = table->number("cv", {0.0, 10.0});
+    }
+    if (law.shape == LengthShape::uniform) {
+      law.low = table->number("low", {0.0, 1.0});
+    }
+    law.most = table->maybe_integer("most", {1, most_tokens}).value_or(law.most);
+    if (law.mean > static_cast<double>(law.most)) {
+      table->problem("most",
+                     "'most' is " + std::to_string(law.most) + ", below the mean of " + format_number(law.mean));
+    }
+    table->finish();
+    return law;
+  }
+
+  RateCurve read_curve(ConfigTable& parent) {
+    std::optional<ConfigTable> table = parent.maybe_table("over_time");
+    if (!table) {
+      if (!parent.has("over_time")) {
+        assume("traffic.over_time = constant: the rate is the peak's, or the day has none (not stated)");
+      }
+      return {};
+    }
+    const std::size_t shape = table->choice("shape", curve_names);
+    RateCurve curve;
+    if (shape == 1) {
+      const double peak = table->number("peak_over_mean", {1.0, 2.0});
+      const Seconds period = table->maybe_quantity<Seconds>("period", periods).value_or(24.0 * hour);
+      curve = RateCurve::sinusoid(period, peak - 1.0);
+      day_ = LoadCurve{period, {}};
+      constexpr int points = 96;  // straight between them: within 0.06 % of the amplitude
+      for (int i = 0; i <= points; ++i) {
+        const double share = static_cast<double>(i) / points;
+        day_->points.push_back({share * period, 1.0 + (peak - 1.0) * std::sin(2.0 * std::numbers::pi * share)});
+      }
+    } else if (shape == 2) {
+      const std::size_t problems = table->diagnostics().size();
+      const double factor = table->number("factor", {0.0, 1e4});
+      const Seconds period = table->quantity<Seconds>("period", periods);
+      const Seconds length = table->quantity<Seconds>("length", {shortest_span, periods.high});
+      // What stands for a value that is refused is held against nothing.
+      const bool read = table->diagnostics().size() == problems;
+      if (read && length >= period) {
+        table->problem("length", "'length' of a burst, " + format(length) + ", leaves nothing of its period, " +
+                                     format(period) + "; shorten it, or leave [" + table->path() + "] out");
+      } else if (read) {
+        curve = RateCurve::bursts(period, length, factor);
+        const double rest = period / (period + (factor - 1.0) * length);  // so that the mean is 1
+        day_ = LoadCurve{period, {{Seconds{}, factor * rest}, {length, factor * rest}, {length, rest}, {period, rest}}};
+      }
+    }
+    table->finish();
+    return curve;
+  }
+
+  ConfigTable& root_;
+  std::int64_t isl_, osl_;
+  std::vector<std::string>& assumptions_;
+  std::optional<LoadCurve> day_;  ///< of mean 1
+};
+
+}  // namespace
+
+std::optional<ServingTraffic> read_traffic(ConfigTable& root,
+                                           std::int64_t isl,
+                                           std::int64_t osl,
+                                           std::vector<std::string>& assumptions) {
+  return TrafficReader{root, isl, osl, assumptions}.run();
+}
+
+namespace {
+
+std::optional<FleetFailures> read_failures(ConfigTable& fleet, std::int64_t gpus) {
+  std::optional<ConfigTable> table = fleet.maybe_table("failures");
+  if (!table) {
+    return std::nullopt;
+  }
+  FleetFailures failures;
+  failures.mtbf_per_gpu = table->maybe_quantity<Seconds>("mtbf_per_gpu");
+  failures.preemptions_every = table->maybe_quantity<Seconds>("preemptions_every");
+  failures.back = table->quantity<Seconds>("back");
+  failures.availability = table->number("availability", {0.5, 0.9999999});
+  if (!table->has("mtbf_per_gpu") && !table->has("preemptions_every")) {
+    table->problem("mtbf_per_gpu",
+                   "[fleet.failures] says of nothing how often it happens; state mtbf_per_gpu, "
+                   "preemptions_every of a replica, or both");
+  }
+  if (fleet.has("spare")) {
+    fleet.problem("spare", "'spare' beside [fleet.failures], from which the spare replicas follow; leave one out");
+  }
+  // A replica that is down more than half of the time is no replica.
+  if (const double up = failures.up(gpus); up < 0.5) {
+    table->problem("back", "replicas would be up for " + format_number(100.0 * up, 2) +
+                               " % of the time: 'back' is longer than the time between failures of a replica's " +
+                               std::to_string(gpus) + " GPU(s); shorten it, or state a longer one");
+  }
+  table->finish();
+  return failures;
+}
+
+}  // namespace
+
+FleetQuestion read_fleet(ConfigTable& root, std::int64_t gpus, std::vector<std::string>& assumptions) {
+  FleetQuestion fleet;
+  std::optional<ConfigTable> table = root.maybe_table("fleet");
+  if (!table) {
+    assumptions.push_back("fleet.spare = 0: no replica more than the promises need (not stated)");
+    return fleet;
+  }
+  fleet.replicas = table->maybe_integer("replicas", {1, 1'000'000});
+  fleet.spare = table->maybe_integer("spare", {0, 1'000'000}).value_or(0);
+  fleet.routing = static_cast<RequestRouting>(table->maybe_choice("routing", request_routing_names).value_or(1));
+  if (std::optional<ConfigTable> routing = table->maybe_table("prefix_routing")) {
+    PrefixRouting& r = fleet.prefix_routing;
+    r.cache_threshold = routing->maybe_number("cache_threshold", {0.0, 1.0}).value_or(r.cache_threshold);
+    r.balance_abs = routing->maybe_integer("balance_abs_threshold", {0, 1'000'000}).value_or(r.balance_abs);
+    r.balance_rel = routing->maybe_number("balance_rel_threshold", {1.0, 1e6}).value_or(r.balance_rel);
+    routing->finish();
+    if (fleet.routing != RequestRouting::prefix) {
+      table->problem("prefix_routing", "[fleet.prefix_routing] beside another routing; state routing = \"prefix\"");
+    }
+  } else if (fleet.routing == RequestRouting::prefix && !table->has("prefix_routing")) {
+    assumptions.emplace_back(
+        "fleet.prefix_routing: cache_threshold 0.3, balance_abs_threshold 64, balance_rel_threshold 1.5 (the defaults "
+        "of SGLang's router)");
+  }
+  fleet.failures = read_failures(*table, gpus);
+  if (std::optional<ConfigTable> prefill = table->maybe_table("prefill")) {
+    DisaggregatedPrefill p;
+    p.replicas = prefill->maybe_integer("replicas", {1, 1'000'000});
+    p.tp = prefill->maybe_integer("tp", {1, 4096}).value_or(1);
+    p.link = prefill->quantity<BytesPerSecond>("link", link_rates);
+    p.latency = prefill->maybe_quantity<Seconds>("latency", {Seconds{}, longest_span}).value_or(Seconds{});
+    prefill->finish();
+    fleet.prefill = p;
+  }
+  if (std::optional<ConfigTable> scaling = table->maybe_table("autoscale")) {
+    AutoscaleQuestion a;
+    a.cold_start = scaling->quantity<Seconds>("cold_start", {Seconds{}, longest_span});
+    a.target = scaling->maybe_number("target", {0.05, 0.99}).value_or(a.target);
+    a.least = scaling->maybe_integer("least", {1, 1'000'000}).value_or(a.least);
+    scaling->finish();
+    fleet.autoscaling = a;
+  }
+  table->finish();
+  return fleet;
+}
+
+}  // namespace headroom

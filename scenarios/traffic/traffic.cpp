@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real.hpp>
+#include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/traffic/traffic.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+/// Sums over requests or classes, each with its weight.
+struct LengthSums {
+  double weight = 0.0, prompt = 0.0, output = 0.0, computed = 0.0;
+  std::int64_t longest = 2, longest_prompt = 1;
+  void add(double of, double in, double out, double cached, std::int64_t most_in, std::int64_t most_out) noexcept {
+    weight += of;
+    prompt += of * in;
+    output += of * out;
+    computed += of * std::max(1.0, in - cached);
+    longest = std::max(longest, most_in + most_out);
+    longest_prompt = std::max(longest_prompt, most_in);
+  }
+  [[nodiscard]] ServingTraffic::Lengths mean() const noexcept {
+    return weight > 0.0
+               ? ServingTraffic::Lengths{prompt / weight, output / weight, computed / weight, longest, longest_prompt}
+               : ServingTraffic::Lengths{};
+  }
+};
+
+/// The longest that a law gives but once in ten thousand requests; a fixed one's own.
+std::int64_t long_draw(const LengthLaw& law) noexcept {
+  double most = law.mean;
+  switch (law.shape) {
+    case LengthShape::fixed: break;
+    case LengthShape::uniform: most = (2.0 - law.low) * law.mean; break;
+    case LengthShape::exponential: most = -law.mean * std::log(1e-4); break;
+    case LengthShape::lognormal: {
+      const double sigma2 = std::log1p(law.cv * law.cv);
+      most = law.mean * std::exp(3.719 * std::sqrt(sigma2) - 0.5 * sigma2);  // 3.719: the normal's 1 - 1e-4 quantile
+      break;
+    }
+  }
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(most)), 1, law.most);
+}
+
+constexpr std::int64_t fewest = 2;
+
+/// Without what a process of few and long gaps sends when hardly any time is left to answer it.
+RequestLoad in_time(RequestLoad load) {
+  const Picoseconds end = picoseconds((1.5 * ServingTraffic::longest_load).raw());
+  const auto late = std::find_if(load.requests.begin(), load.requests.end(),
+                                 [&](const Request& request) { return request.arrival > end; });
+  const auto come = std::max<std::int64_t>(late - load.requests.begin(), fewest);
+  if (come < static_cast<std::int64_t>(load.requests.size())) {
+    load.requests.resize(static_cast<std::size_t>(come));
+    load.prefixes = load.prefixes.empty() ? PromptPrefixes{} : load.prefixes.repeated(1, load.requests.size());
+  }
+  for (Request& request : load.requests) {
+    request.arrival = std::min(request.arrival, end);
+  }
+  return load;
+}
+
+}  // namespace
+
+double most_cached(const TrafficClass& traffic) noexcept {
+  const SharedPrefixes& shared = traffic.prefixes;
+  if (shared.groups == 0) {
+    return traffic.cached_share * traffic.prompt.mean;
+  }
+  // E[min(t, p)] <= min(t, E[p]).
+  const std::int64_t whole = shared.tokens / SharedPrefixes::id_tokens * SharedPrefixes::id_tokens;
+  return shared.share * std::min(real(whole), traffic.prompt.mean);
+}
+
+std::string backoff_text(const RetryLoad& load) {
+  return std::isinf(load.backoff.raw()) ? "ever longer"
+         : load.backoff > common_year   ? "over a year"
+                                        : format(load.backoff);
+}
+
+std::int64_t admitted_tokens(const ServeScenario& s) noexcept {
+  const std::int64_t mean = s.work.limits().sequence_tokens;
+  return s.work.max_seq_len > 0 || !s.traffic ? mean : std::max(mean, s.traffic->lengths().longest);
+}
+
+bool ServingTraffic::shares_prefixes() const noexcept {
+  const bool classes_share =
+      std::any_of(classes.begin(), classes.end(), [](const RequestClass& c) { return c.traffic.prefixes.groups > 0; });
+  return prefix_caching && (traced ? !traced->trace.prefixes.empty() : classes_share);
+}
+
+Hertz ServingTraffic::rate() const noexcept {
+  if (traced) {
+    return traced->rate;
+  }
+  Hertz all{0.0};
+  for (const RequestClass& c : classes) {
+    all = all + c.traffic.arrivals.rate;
+  }
+  return all;
+}
+
+std::int64_t ServingTraffic::usual_requests(Hertz rate) noexcept {
+  constexpr double minutes = 300.0;
+  return std::clamp<std::int64_t>(std::llround(std::min(1e9, minutes * rate.raw())), 20'000, 200'000);
+}
+
+ServingTraffic ServingTraffic::part(double share) const {
+  ServingTraffic less = *this;
+  for (RequestClass& c : less.classes) {
+    c.traffic.arrivals.rate = share * c.traffic.arrivals.rate;
+  }
+  if (traced) {
+    auto scaled = std::make_shared<TracedTraffic>(*traced);
+    scaled->rate = share * scaled->rate;
+    less.traced = std::move(scaled);
+  }
+  less.requests = requests_stated ? requests : usual_requests(less.rate());
+  return less;
+}
+
+RetryLoad ServingTraffic::retried(Hertz capacity, double factor) const noexcept {
+  return retry_load(factor / retries->attempts * rate(), retries->failure, capacity, retries->policy);
+}
+
+ServingTraffic ServingTraffic::of_model(std::size_t model) const {
+  ServingTraffic one = *this;
+  std::erase_if(one.classes, [&](const RequestClass& c) { return c.model != model; });
+  for (RequestClass& c : one.classes) {
+    c.model = 0;
+  }
+  if (one.day) {
+    for (RateCurve::Point& point : one.day->points) {
+      point.rate *= one.rate() / rate();
+    }
+  }
+  one.requests = requests_stated ? requests : usual_requests(one.rate());
+  return one;
+}
+
+ServingTraffic ServingTraffic::at_peak() const {
+  ServingTraffic peak = *this;
+  for (RequestClass& c : peak.classes) {
+    ArrivalProcess& arrivals = c.traffic.arrivals;
+    arrivals.rate = arrivals.curve.peak() * arrivals.rate;
+    arrivals.curve = RateCurve{};
+  }
+  peak.requests = requests_stated ? requests : usual_requests(peak.rate());
+  return peak;
+}
+
+ServingTraffic::Lengths ServingTraffic::lengths() const noexcept {
+  LengthSums sums;
+  if (traced) {
+    for (const Request& r : traced->trace.requests) {
+      sums.add(1.0, r.prompt_tokens, r.output_tokens, prefix_caching ? r.cached_tokens : 0, r.prompt_tokens,
+               r.output_tokens);
+    }
+    return sums.mean();
+  }
+  for (const RequestClass& c : classes) {
+    sums.add(c.traffic.arrivals.rate.raw(), c.traffic.prompt.mean, c.traffic.output.mean,
+             prefix_caching ? most_cached(c.traffic) : 0.0, long_draw(c.traffic.prompt), long_draw(c.traffic.output));
+  }
+  return sums.mean();
+}
+
+std::int64_t ServingTraffic::count(double factor) const noexcept {
+  const double come = longest_load * (factor * rate());
+  return come < real(requests) ? static_cast<std::int64_t>(come) : requests;
+}
+
+std::string ServingTraffic::too_few(double factor) const {
+  // So many cannot all be late: no draw is needed to know.
+  constexpr std::int64_t plenty = 100 * least_requests;
+  std::int64_t come = count(factor);
+  if (come < plenty) {
+    come = std::min(come, static_cast<std::int64_t>(load(factor).requests.size()));
+  }
+  if (come >= least_requests) {
+    return {};
+  }
+  return "a rate of " + format_number((factor * rate()).raw()) + " req/s brings " + std::to_string(come) +
+         " requests in 60 days, fewer than the " + std::to_string(least_requests) +
+         " that it takes to speak of tails; raise the rate, or ask what a request alone takes: a fixed load of "
+         "serving.concurrency = 1 instead of [traffic]";
+}
+
+std::string ServingTraffic::cut_short(double factor) const {
+  const std::int64_t come = count(factor);
+  return come < requests ? "traffic.requests: " + format_count(real(come)) + " instead of " +
+                               format_count(real(requests)) + ", all that come in 60 days at " +
+                               format_number((factor * rate()).raw()) + " req/s; no more are simulated"
+                         : std::string{};
+}
+
+RequestLoad ServingTraffic::load(double factor) const {
+  const std::int64_t count = std::max(fewest, this->count(factor));
+  if (traced) {
+    const auto size = static_cast<std::int64_t>(traced->trace.requests.size());
+    const std::int64_t times = std::max<std::int64_t>(1, (count + size - 1) / size);
+    RequestLoad load = trace_load(traced->trace.requests, factor * traced->rate, times);
+    load.requests.resize(std::min(load.requests.size(), static_cast<std::size_t>(count)));
+    if (shares_prefixes()) {
+      load.prefixes = traced->trace.prefixes.repeated(times, load.requests.size());
+    }
+    if (shares_prefixes() || !prefix_caching) {
+      for (Request& request : load.requests) {
+        request.cached_tokens = 0;
+      }
+    }
+    return in_time(std::move(load));
+  }
+  std::vector<TrafficClass> traffic;
+  traffic.reserve(classes.size());
+  for (const RequestClass& c : classes) {
+    traffic.push_back(c.traffic);
+    traffic.back().arrivals.rate = factor * traffic.back().arrivals.rate;
+    if (!prefix_caching) {
+      traffic.back().cached_share = 0.0;
+      traffic.back().prefixes = {};
+    }
+  }
+  return in_time(open_load(traffic, count, seed));
+}
+
+}  // namespace headroom

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training question compiled and its open axes closed: what plans and remedies share, so that both judge alike.
+#pragma once
+
+#include <headroom/scenarios/question/scenario.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace headroom {
+
+/// What of a plan is asked for; `memory` alone needs no peak, no sustained rate, no bandwidth and no price.
+enum class PlanPart : std::uint8_t { all, memory };
+
+struct TrainQuestion {
+  CompiledTraining compiled;
+  std::string untimed;  ///< why no time is priced though it was asked for; empty when it is, or was not asked for
+};
+/// Memory alone closes open axes as the whole plan does where that can be priced, else by FLOP. For memory alone when
+/// that is the part, or when the layers have kernels that no curve describes. ConfigError when
+/// the SKU has no peak for the recipe. `groups`: of the same job, built anew when there are none.
+[[nodiscard]] TrainQuestion compile_question(const TrainScenario& train,
+                                             PlanPart part,
+                                             std::shared_ptr<const JobGroups> groups = nullptr,
+                                             TermSet without = {});
+/// The scenario's workload with what its hosts add: their link to a GPU, and the GPUs that share one.
+[[nodiscard]] TrainingWorkload workload_of(const TrainScenario& train);
+/// The groups of a scenario's GPUs on its hosts.
+[[nodiscard]] std::shared_ptr<const JobGroups> groups_of(const TrainScenario& train);
+
+/// What fits counts as: the central value for runs that are known to have run, the upper end for plans.
+enum class FitRule : std::uint8_t { likely, surely };
+
+/// Fills the open axes with the fastest legal values that fit, else those that need the least memory.
+struct OpenStrategy {
+  Strategy strategy;
+  bool micro_batch = false, recompute = false, vpp = false;  ///< open
+};
+[[nodiscard]] OpenStrategy open_strategy(const TrainScenario& train) noexcept;
+[[nodiscard]] Strategy close_open_axes(const CompiledTraining& compiled, const OpenStrategy& open, FitRule rule);
+
+/// The strategy's table. Stages that it states are simulated pass by pass, up to 10 million of them; else a closed form
+/// stands.
+[[nodiscard]] LayerTable table_for(const CompiledTraining& compiled, const Strategy& strategy);
+
+/// The closed strategy and its price.
+struct TrainAnswer {
+  Strategy strategy;
+  Estimate estimate;
+};
+[[nodiscard]] TrainAnswer answer_question(const CompiledTraining& compiled, const OpenStrategy& open);
+
+}  // namespace headroom
