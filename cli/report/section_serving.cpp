@@ -2,6 +2,7 @@
 // Parts of the page of a fleet and of a simulation: ways to serve, times, other rates, replicas, a day.
 #include <headroom/cli/report/sections.hpp>
 #include <headroom/cli/report/serving_parts.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <algorithm>
 #include <array>
@@ -99,8 +100,7 @@ std::string left_out_table(const Place& fleet) {
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   HtmlTable table{"ways left out", {"<left out", "<<such as", "<<why"}};
   for (const auto& [ways, first] : order) {
-    table.row({std::to_string(ways) + (ways == 1 ? " way" : " ways"), escaped(changes_of(first)),
-               escaped(first["why"].text())});
+    table.row({counted(ways, "way"), escaped(changes_of(first)), escaped(first["why"].text())});
   }
   return table.html();
 }

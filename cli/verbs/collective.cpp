@@ -7,6 +7,7 @@
 #include <headroom/cli/render/device/render_collective.hpp>
 #include <headroom/cli/render/plan/render.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/scenarios/validation/budget.hpp>
 
@@ -148,8 +149,7 @@ void place_on_cluster(const Arguments& arguments, const Catalog& catalog, Collec
   if (q.view.domains > 1) {
     q.transport = find_transport(cluster.transport);
   }
-  q.placed = std::to_string(stride) + (stride == 1 ? " rank" : " ranks") + " apart in a job of " + std::to_string(job) +
-             " on " + cluster.id;
+  q.placed = counted(stride, "rank") + " apart in a job of " + std::to_string(job) + " on " + cluster.id;
   if (q.view.tier > 0) {
     const std::size_t tier = static_cast<std::size_t>(q.view.tier) - 1;
     q.placed += ", up to its tier '" + cluster.tiers[tier].name + "'";

@@ -9,6 +9,7 @@
 #include <headroom/cli/verbs/fit_overlay.hpp>
 #include <headroom/cli/verbs/fit_serving.hpp>
 #include <headroom/cli/verbs/fit_step.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
@@ -86,15 +87,11 @@ Asks asks_of(const Arguments& arguments) {
                                    : Asks::training;
 }
 
-std::string percent(double fraction) {
-  return std::isfinite(fraction) ? format_number(100.0 * fraction) : "-";
-}
-
 std::string fit_text(const RoughFit& fit) {
   Table table{{"generation/recipe", "share of peak", "rows", "sources", "mape %", "left out %"}};
   for (const FittedShare& share : fit.shares) {
     table.row({share.key, format_number(share.share), std::to_string(share.rows), std::to_string(share.sources.size()),
-               percent(share.mape), percent(share.left_out_mape)});
+               percent_number(share.mape), percent_number(share.left_out_mape)});
   }
   for (const FittedShare& share : fit.any) {
     table.row({share.key, format_number(share.share), std::to_string(share.rows), "", "", ""});
@@ -129,8 +126,9 @@ std::string fit_toml(const RoughFit& fit) {
     }
     text += '"' + share->key.substr(slash + 1) + "\" = { value = " + format_number(share->share) + ", source = \"" +
             std::to_string(share->rows) + " rows of " + std::to_string(share->sources.size()) + " source(s), mape " +
-            percent(share->mape) + " %" +
-            (std::isfinite(share->left_out_mape) ? ", sources left out " + percent(share->left_out_mape) + " %" : "") +
+            percent_number(share->mape) + " %" +
+            (std::isfinite(share->left_out_mape) ? ", sources left out " + percent_number(share->left_out_mape) + " %"
+                                                 : "") +
             "\" }\n";
   }
   return text;
@@ -147,8 +145,8 @@ std::string memory_fit_text(const ServingMemoryFit& fit, const Arguments& argume
   Table table{{"rows", "n", "mape %", "within 1", "left out: mape %", "within 1", "pool miss, 80 %"}};
   for (const ServingMemoryGroup& group : fit.groups) {
     const bool left = group.left_out.n > 0;
-    table.row({group.name, std::to_string(group.fitted.n), percent(group.fitted.mape),
-               std::to_string(group.fitted.within_one), left ? percent(group.left_out.mape) : "-",
+    table.row({group.name, std::to_string(group.fitted.n), percent_number(group.fitted.mape),
+               std::to_string(group.fitted.within_one), left ? percent_number(group.left_out.mape) : "-",
                left ? std::to_string(group.left_out.within_one) : "-", left ? format(group.left_out.pool_miss) : "-"});
   }
   return "activation.quantised " + format_number(c.quantised_bytes, 3) + " B, framework " + format(c.framework) +

@@ -6,6 +6,7 @@
 #include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/verbs/fit_kernels.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/grouped_gemm.hpp>
 #include <headroom/model/kernels/memory_ops.hpp>
@@ -53,10 +54,6 @@ int folds_of(const Arguments& arguments) {
   return static_cast<int>(*folds);
 }
 
-std::string percent(double share, int digits = 3) {
-  return std::isfinite(share) ? format_number(100.0 * share, digits) : "-";
-}
-
 std::string today() {
   const std::time_t now = std::time(nullptr);
   std::array<char, 16> text{};
@@ -73,7 +70,7 @@ void add_parameters(const Fitted& f, Table& table) {
     const CurveParameter& p = f.problem.parameters[i];
     const FittedParameter& fitted = f.fit.result.parameters[i];
     const bool fixed = !f.problem.fixed.empty() && f.problem.fixed[i];
-    table.row({std::string{p.name}, value_text(p, fitted.value), fixed ? "-" : percent(fitted.deviation, 2),
+    table.row({std::string{p.name}, value_text(p, fitted.value), fixed ? "-" : percent_number(fitted.deviation, 2),
                fixed               ? "not used"
                : fitted.from_prior ? "prior"
                                    : "data"});
@@ -137,7 +134,8 @@ void add_regions(const Fitted& f, Table& table) {
     }
     if (!some.empty()) {
       const CurveErrors e = curve_errors(some);
-      table.row({name, std::to_string(e.n), percent(e.mape), percent(e.median), percent(e.p90), percent(e.bias)});
+      table.row({name, std::to_string(e.n), percent_number(e.mape), percent_number(e.median), percent_number(e.p90),
+                 percent_number(e.bias)});
     }
   };
   if (is_collective(f.group.kind)) {
@@ -174,7 +172,7 @@ std::string weighted_by_time(const Fitted& f) {
       all += f.group.rows[i]->latency.raw();
     }
   }
-  return all > 0.0 ? "  weighted by time, n and k from 1024, m 64 and 4096: " + percent(off / all) + " %\n" : "";
+  return all > 0.0 ? "  weighted by time, n and k from 1024, m 64 and 4096: " + percent_number(off / all) + " %\n" : "";
 }
 
 std::string group_name(const KernelGroup& g) {
@@ -186,13 +184,13 @@ std::string text_of(const Fitted& f) {
   const CurveErrors& e = f.judged();
   std::string text = group_name(f.group) + ": " + std::to_string(f.group.rows.size()) + " kernels" +
                      (f.probe_only ? ", fitted on the probe's shapes alone, judged on the others" : "") + "\n";
-  text += (f.fit.held_out.n > 0 ? "held out" : "fitted") + std::string{": mape "} + percent(e.mape) + " %, median " +
-          percent(e.median) + " %, p90 " + percent(e.p90) + " %, bias " + percent(e.bias) +
-          " %; on the kernels fitted " + percent(f.fit.fitted.mape) + " %\n";
+  text += (f.fit.held_out.n > 0 ? "held out" : "fitted") + std::string{": mape "} + percent_number(e.mape) +
+          " %, median " + percent_number(e.median) + " %, p90 " + percent_number(e.p90) + " %, bias " +
+          percent_number(e.bias) + " %; on the kernels fitted " + percent_number(f.fit.fitted.mape) + " %\n";
   if (f.outside.n > 0) {
     text += "  beyond the range fitted (head_dim above 256, a window, more than 16 query heads a KV head): " +
-            std::to_string(f.outside.n) + " kernels, mape " + percent(f.outside.mape) + " %, median " +
-            percent(f.outside.median) + " %, bias " + percent(f.outside.bias) + " %\n";
+            std::to_string(f.outside.n) + " kernels, mape " + percent_number(f.outside.mape) + " %, median " +
+            percent_number(f.outside.median) + " %, bias " + percent_number(f.outside.bias) + " %\n";
   }
   Table parameters{{"parameter", "value", "+- %", "from"}};
   add_parameters(f, parameters);

@@ -3,6 +3,7 @@
 #include <headroom/calibrate/stacks/serving_files.hpp>
 #include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/verbs/fit_serving.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/statistics.hpp>
 
@@ -20,10 +21,6 @@ namespace {
 /// Deviation over the prior's, from where on a number is the prior's rather than the rows'.
 constexpr double leans = 0.6;
 
-std::string percent(double fraction) {
-  return std::isfinite(fraction) ? format_number(100.0 * fraction, 3) : "-";
-}
-
 std::string numbers_text(const ServingFit& fit) {
   Table table{{"number", "was", "fitted", "+- %", "expected near", "remark"}};
   table.left(4);
@@ -35,7 +32,7 @@ std::string numbers_text(const ServingFit& fit) {
                                : fit.result.narrowing[i] > leans ? "leans on its prior"
                                                                  : "";
     table.row({k.name(), serving_value_text(k, k.value), serving_value_text(k, fit.values[i]),
-               percent(std::expm1(fit.result.deviation[i])),
+               percent_number(std::expm1(fit.result.deviation[i])),
                k.parent < 0 ? serving_value_text(k, k.centre) : fit.knobs[static_cast<std::size_t>(k.parent)].name(),
                remark});
   }
@@ -47,7 +44,7 @@ struct Errors {
 };
 
 std::string summary(const std::vector<double>& errors) {
-  return errors.empty() ? "-" : percent(mean(errors)) + " / " + percent(median(errors));
+  return errors.empty() ? "-" : percent_number(mean(errors)) + " / " + percent_number(median(errors));
 }
 
 /// Every source, stack, metric and kind of network: fitted, and with the source left out.
@@ -68,7 +65,7 @@ std::string groups_text(const ServingFit& fit) {
   }
   for (const auto& [key, e] : groups) {
     table.row({key[0], key[1], key[2], key[3], std::to_string(e.fitted.size()), summary(e.before), summary(e.fitted),
-               percent(median(e.bias)), summary(e.left_out)});
+               percent_number(median(e.bias)), summary(e.left_out)});
   }
   return table.text(0);
 }

@@ -5,6 +5,7 @@
 #include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/render/device/fit_page.hpp>
 #include <headroom/cli/verbs/fit_step.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
@@ -21,10 +22,6 @@ namespace {
 
 constexpr double leans =
     0.6;  ///< deviation over the prior's, from where on a number is the prior's rather than the runs'
-
-std::string percent(double fraction) {
-  return std::isfinite(fraction) ? format_number(100.0 * fraction, 3) : "-";
-}
 
 std::string shown(const StepKnob& knob, double value) {
   return step_value_text(knob, value);
@@ -51,7 +48,7 @@ std::string knobs_text(const StepFit& fit) {
     }
     const StepKnob& k = fit.knobs[i];
     const double spread = k.linear ? fit.result.deviation[i] : std::exp(fit.result.deviation[i]) - 1.0;
-    table.row({k.name(), shown(k, k.value), shown(k, fit.values[i]), percent(spread),
+    table.row({k.name(), shown(k, k.value), shown(k, fit.values[i]), percent_number(spread),
                k.parent < 0 ? shown(k, k.centre) : fit.knobs[static_cast<std::size_t>(k.parent)].name(),
                remark(fit, i)});
   }
@@ -97,10 +94,11 @@ std::string families_text(const StepFit& fit) {
     const RunFamily& family = fit.families[f];
     const FamilyErrors& e = errors[f];
     constexpr double shrunk = 0.65;
-    table.row({family.source, family.gpu, family.kind, std::to_string(family.runs), percent(mape_of(e.before)),
-               percent(mape_of(e.fitted)), percent(std::expm1(median(e.fitted))), percent(mape_of(e.left_out)),
-               percent(e.left_out.empty() ? NAN : std::expm1(median(e.left_out))),
-               percent(mape_with_runs(e.left_out, 3, shrunk))});
+    table.row({family.source, family.gpu, family.kind, std::to_string(family.runs), percent_number(mape_of(e.before)),
+               percent_number(mape_of(e.fitted)), percent_number(std::expm1(median(e.fitted))),
+               percent_number(mape_of(e.left_out)),
+               percent_number(e.left_out.empty() ? NAN : std::expm1(median(e.left_out))),
+               percent_number(mape_with_runs(e.left_out, 3, shrunk))});
   }
   return table.text(0);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/node_wiring.hpp>
 #include <headroom/hardware/fabric/fabric.hpp>
 #include <headroom/hardware/fabric/group_sight.hpp>
@@ -11,7 +12,7 @@ namespace headroom {
 namespace {
 
 std::string counts(std::int64_t ranks, std::int64_t gpus) {
-  return std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") + " on hosts of " + std::to_string(gpus) + " GPUs";
+  return counted(ranks, "rank") + " on hosts of " + std::to_string(gpus) + " GPUs";
 }
 
 /// The largest part of the job that every domain can take alike; 0 where none fills hosts.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/hardware/fabric/fabric_graph.hpp>
 
 // The max-flow header's edge iterators look uninitialised to g++ 12 wherever they are instantiated.
@@ -18,10 +19,6 @@ namespace {
 
 std::int64_t blocks(std::int64_t nodes, std::int64_t per_block) {
   return (nodes + per_block - 1) / per_block;
-}
-
-std::string counted(std::int64_t count, std::string_view what) {
-  return std::to_string(count) + " " + std::string{what} + (count == 1 ? "" : "s");
 }
 
 void check_wiring(const NodeWiring& wiring, Diagnostics& problems) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/curve_reader.hpp>
 
@@ -29,10 +30,6 @@ const FittedCurve<N>* look_up(const std::vector<FittedCurve<N>>& curves,
   return found == curves.end() ? nullptr : &*found;
 }
 
-std::string percent(double share) {
-  return format_number(100.0 * share, 2) + " %";
-}
-
 /// "trtllm 1.3.0rc20 bf16 kernels of h100-sxm-80gb, 5.4 % off when held out"
 std::string described(const CurveProvenance& p, const Device& device, std::string_view format) {
   std::string text =
@@ -40,7 +37,7 @@ std::string described(const CurveProvenance& p, const Device& device, std::strin
   if (p.sku != device.id) {
     text += " with the datasheet of " + device.id + " (no kernel of its own was measured)";
   } else {
-    text += ", " + percent(p.mape) + " off when held out";
+    text += ", " + percent(p.mape, 2) + " off when held out";
   }
   if (p.format != format) {
     text += "; none in " + std::string{format} + " was measured";

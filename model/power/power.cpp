@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/power/power.hpp>
@@ -26,10 +27,6 @@ RangedNumber read_number(ConfigTable& parent, std::string_view key, Range<double
   return number;
 }
 
-std::string percent(double fraction) {
-  return format_number(100.0 * fraction, 2) + " %";
-}
-
 Watts idle_of(const Device& device, const PowerForm& form) noexcept {
   return device.power.idle ? device.power.idle->value : form.idle.value * device.power.tdp->value;
 }
@@ -44,10 +41,10 @@ HostPower host_of(Watts tdp, const Node* node, const PowerForm& form) {
   const Watts beside = node != nullptr && node->power ? node->power->value / real(node->gpus) - tdp : Watts{};
   if (beside > Watts{}) {
     return {form.host_of_rating.value * beside,
-            percent(form.host_of_rating.value) + " of what the rating of " + node->id + " leaves beside its GPUs"};
+            percent(form.host_of_rating.value, 2) + " of what the rating of " + node->id + " leaves beside its GPUs"};
   }
   return {form.host_of_tdp.value * tdp,
-          percent(form.host_of_tdp.value) + " of the GPUs' TDP, for the catalog has no rating of the node"};
+          percent(form.host_of_tdp.value, 2) + " of the GPUs' TDP, for the catalog has no rating of the node"};
 }
 
 /// Dynamic power under a cap over that without one, for work that draws the limit.
@@ -109,7 +106,7 @@ std::optional<GpuPower> gpu_power(const Device& device,
   power.idle = idle_of(device, form);
   power.cap = cap ? std::optional{std::min(*cap, power.tdp)} : std::nullopt;  // one above the TDP caps nothing
   power.idle_source =
-      device.power.idle ? device.power.idle->source : percent(form.idle.value) + " of the TDP: " + form.idle.source;
+      device.power.idle ? device.power.idle->source : percent(form.idle.value, 2) + " of the TDP: " + form.idle.source;
   for (std::size_t i = 0; i < draw_count; ++i) {
     const Watts uncapped = power.idle + form.activity[i].value * (power.tdp - power.idle);
     power.draw[i] = power.cap ? std::min(uncapped, *power.cap) : uncapped;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/compare/harness.hpp>
 
@@ -15,10 +16,6 @@ double share_of(const Breakdown& time, std::size_t term) {
   return whole > 0.0 ? time.exposed[term].raw() / whole : 0.0;
 }
 
-std::string percent(double share) {
-  return format_number(100.0 * share, 2) + " %";
-}
-
 /// The suspect of a cell that fails, given the largest share of each term in cells that pass.
 void suspect(HarnessCell& cell, const std::array<double, term_count>& passed, bool any_passed) {
   std::size_t most = 0;
@@ -28,8 +25,8 @@ void suspect(HarnessCell& cell, const std::array<double, term_count>& passed, bo
     }
   }
   cell.suspect = static_cast<Term>(most);
-  cell.why = std::string{term_names[most]} + ": " + percent(share_of(cell.time, most)) + " of this step" +
-             (any_passed ? ", at most " + percent(passed[most]) + " of those that pass" : ", its largest term");
+  cell.why = std::string{term_names[most]} + ": " + percent(share_of(cell.time, most), 2) + " of this step" +
+             (any_passed ? ", at most " + percent(passed[most], 2) + " of those that pass" : ", its largest term");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/money/bill.hpp>
 
@@ -14,10 +15,6 @@ Interval<Dollars> times(Price price, const Interval<Q>& amount) {
 
 Interval<Dollars> exactly(Dollars cost) noexcept {
   return {cost, cost, cost};
-}
-
-std::string percent(double fraction) {
-  return format_number(100.0 * fraction) + " %";
 }
 
 bool owned(const GpuPrice& price) noexcept {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/plan/network_times.hpp>
@@ -10,10 +11,6 @@
 
 namespace headroom {
 namespace {
-
-std::string percent(double fraction) {
-  return format_number(100.0 * fraction) + " %";
-}
 
 NetworkRecipe recipe_of(const NetworkScenario& s, TermSet without) {
   const StepParameters& parameters = step_parameters();

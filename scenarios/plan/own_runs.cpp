@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
@@ -99,8 +100,7 @@ class RunReader {
     }
     text += unused_.empty() ? "; there are no rows" : "; there are: ";
     for (const UnusedRuns& u : unused_) {
-      text += (&u == &unused_.front() ? "" : "; ") + std::to_string(u.rows) + (u.rows == 1 ? " row: " : " rows: ") +
-              u.what + ", " + u.why;
+      text += (&u == &unused_.front() ? "" : "; ") + counted(u.rows, "row") + ": " + u.what + ", " + u.why;
     }
     diagnostics_.add(names.front(), {}, text);
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step/step_trace.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
@@ -18,18 +19,6 @@
 
 namespace headroom {
 namespace {
-
-std::string percent(double fraction) {
-  return format_number(100.0 * fraction, 2) + " %";
-}
-
-std::string joined(const std::vector<std::string>& parts, std::string_view between) {
-  std::string text;
-  for (const std::string& part : parts) {
-    text += (text.empty() ? "" : std::string{between}) + part;
-  }
-  return text;
-}
 
 /// The largest memory term: what to attack when it does not fit.
 std::string largest_memory(const MemoryBreakdown& memory) {
@@ -250,10 +239,11 @@ std::optional<double> kept_without_host(const TrainScenario& t, const TrainPlan&
   const std::string key = "goodput.kept = ";
   if (fewer.why_not.empty() && fewer.kept > 0.0) {
     const double kept = std::min(1.0, fewer.kept);
-    plan.notes.push_back(key + percent(kept) + " (this plan on " + format_count(real(left)) + " GPUs, its batch kept)");
+    plan.notes.push_back(key + percent(kept, 2) + " (this plan on " + format_count(real(left)) +
+                         " GPUs, its batch kept)");
     return kept;
   }
-  plan.notes.push_back(key + percent(r.rate(1)) + " (hosts left over all; the batch cannot be kept on " +
+  plan.notes.push_back(key + percent(r.rate(1), 2) + " (hosts left over all; the batch cannot be kept on " +
                        format_count(real(left)) + " GPUs: " + fewer.why_not + ")");
   return std::nullopt;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/read/kv_offload_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
@@ -131,7 +132,7 @@ class ServingReader {
                                  std::to_string(fleet.spare) + " are not the " + std::to_string(replicas) +
                                  " replicas that hardware.gpus makes; leave one out");
     } else if (replicas <= fleet.spare) {
-      root_.problem("fleet", "hardware.gpus makes " + std::to_string(replicas) + " replica(s), of which " +
+      root_.problem("fleet", "hardware.gpus makes " + counted(replicas, "replica") + ", of which " +
                                  std::to_string(fleet.spare) +
                                  " would be spare: nothing serves; leave hardware.gpus out "
                                  "to have the fleet sized");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/neighbours.hpp>
@@ -13,10 +14,6 @@
 
 namespace headroom {
 namespace {
-
-std::string percent(double share) {
-  return format_number(100.0 * share, 2) + " %";
-}
 
 std::string count_text(std::uint64_t count) {
   return format_count(static_cast<double>(count));
@@ -149,7 +146,7 @@ Scenario scenario_taken(const SearchJob& job, const Strategy& strategy) {
   if (train.long_run && train.long_run->recovery.may_miss > 0 && !train.long_run->recovery.kept) {
     goodput::Recovery& recovery = train.long_run->recovery;
     recovery.kept = recovery.rate(1);
-    scenario.assumptions.push_back("goodput.kept = " + percent(*recovery.kept) +
+    scenario.assumptions.push_back("goodput.kept = " + percent(*recovery.kept, 2) +
                                    " (hosts left over all, what a search takes for every strategy)");
   }
   return scenario;
@@ -173,8 +170,8 @@ std::string limit_text(const std::optional<LimitedBy>& by, const std::string& ve
 /// " and 2.1 % slower than it"; nothing for less than what is shown.
 std::string gives_away(double slower, double dearer) {
   constexpr double visible = 1.0005;
-  std::string text = slower > visible ? percent(slower - 1.0) + " slower" : "";
-  text += dearer > visible ? (text.empty() ? "" : " and ") + percent(dearer - 1.0) + " dearer" : "";
+  std::string text = slower > visible ? percent(slower - 1.0, 2) + " slower" : "";
+  text += dearer > visible ? (text.empty() ? "" : " and ") + percent(dearer - 1.0, 2) + " dearer" : "";
   return text.empty() ? text : ", " + text + " than it";
 }
 
@@ -183,11 +180,12 @@ std::string simpler_text(const Candidate& taken, const Candidate& least, const O
   const std::string goal{goal_names[static_cast<std::size_t>(o.minimize)]};
   const bool by_time = o.minimize == Goal::step_time || o.minimize == Goal::time;
   const double behind = least.goal > 0.0 ? taken.goal / least.goal - 1.0 : 0.0;
-  return (behind > 5e-5 ? percent(behind) + " behind the least " : "level with the least ") + goal +
+  return (behind > 5e-5 ? percent(behind, 2) + " behind the least " : "level with the least ") + goal +
          gives_away(by_time ? 1.0 : taken.time / least.time,
                     by_time || o.minimize == Goal::cost ? 1.0 : taken.spent / least.spent) +
          " (" + strategy_text(least.strategy) + "), which is more complicated; objective.simplicity = \"" +
-         percent(o.simplicity) + "\" prefers fewer kinds of parallelism and lower ZeRO stages, \"0 %\" takes the least";
+         percent(o.simplicity, 2) +
+         "\" prefers fewer kinds of parallelism and lower ZeRO stages, \"0 %\" takes the least";
 }
 
 std::string why_recommended(const SearchPlan& answer, const Incumbents& found, const Objective& o) {

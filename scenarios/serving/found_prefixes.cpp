@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/tables/iteration_tables.hpp>
@@ -9,10 +10,6 @@
 
 namespace headroom {
 namespace {
-
-std::string percent(double share) {
-  return format_number(100.0 * share) + " %";
-}
 
 /// What a prompt's token takes in an iteration full of them, the cheapest way to compute it.
 Seconds computed_token(const ReplicaPool& pool) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/model/train/strategy/rank_order.hpp>
 #include <headroom/scenarios/training/confidence.hpp>
 
@@ -11,14 +12,6 @@ namespace {
 
 std::string range_text(const MeasuredRange& range) {
   return std::to_string(range.low) + " to " + std::to_string(range.high);
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    text += (text.empty() ? "" : ", ") + word;
-  }
-  return text;
 }
 
 bool lists(const std::vector<std::string>& list, std::string_view word) {

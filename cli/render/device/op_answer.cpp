@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/render/device/op_answer.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
@@ -11,10 +12,6 @@ namespace {
 constexpr double more = 1.1;
 
 }  // namespace
-
-std::string percent(double share) {
-  return format_number(100.0 * share) + " %";
-}
 
 Seconds OpAnswer::roofline() const noexcept {
   return std::max(work / limits.peak, moved / limits.bandwidth);

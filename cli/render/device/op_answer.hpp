@@ -83,7 +83,4 @@ void finish(OpAnswer& answer, double p90);
 /// Schema "headroom.op/1": raw SI, the unit in the key.
 [[nodiscard]] std::string op_json(const OpAnswer& answer);
 
-/// "12.5 %"
-[[nodiscard]] std::string percent(double share);
-
 }  // namespace headroom::cli

@@ -2,6 +2,7 @@
 #include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/render/device/render_calibration.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
@@ -10,16 +11,12 @@
 namespace headroom::cli {
 namespace {
 
-std::string percent(double share, int digits = 2) {
-  return std::isfinite(share) ? format_number(100.0 * share, digits) : "-";
-}
-
 /// "3.2 % slower", "3.2 % faster", "the same": nothing below a thousandth.
 std::string by_how_much(double share, const char* more, const char* less) {
   if (std::abs(share) < 1e-3) {
     return "the same";
   }
-  return percent(std::abs(share)) + " % " + (share > 0.0 ? more : less);
+  return percent_number(std::abs(share), 2) + " % " + (share > 0.0 ? more : less);
 }
 
 std::string first_of(const std::vector<std::string>& all, std::size_t shown) {
@@ -39,7 +36,7 @@ std::string parameters_of(const OverlayCurve& curve) {
     const bool fixed = !curve.fitted.problem.fixed.empty() && curve.fitted.problem.fixed[i];
     if (!fixed && !fitted.from_prior) {
       text += (text.empty() ? "" : ", ") + std::string{p.name} + " " + value_text(p, fitted.value) + " +- " +
-              percent(fitted.deviation) + " %";
+              percent_number(fitted.deviation, 2) + " %";
     }
   }
   return text;
@@ -83,7 +80,7 @@ std::string calibration_text(const Calibration& calibration, const CalibrationRu
   }
   std::string text = std::to_string(calibration.probes.size() - calibration.unmet.size()) + " of " +
                      std::to_string(calibration.probes.size()) +
-                     " probes within the rule: the median is known within " + percent(rules.precision) +
+                     " probes within the rule: the median is known within " + percent_number(rules.precision, 2) +
                      " %, with 95 %\n";
   text += outliers > 0 ? std::to_string(outliers) + " spans are outliers: flagged in timings.csv, kept\n" : "";
   text += throttled > 0 ? std::to_string(throttled) +
@@ -102,7 +99,7 @@ std::string overlay_text(const Overlay& overlay) {
   curves.left(5);
   for (const OverlayCurve& curve : overlay.curves) {
     curves.row({curve_name(curve.fitted.group), std::to_string(curve.fitted.problem.measured.size()),
-                percent(curve.fitted.judged().mape, 3), percent(curve.within80, 3),
+                percent_number(curve.fitted.judged().mape, 3), percent_number(curve.within80, 3),
                 std::to_string(curve.outliers.size()),
                 curve.slower ? by_how_much(*curve.slower, "slower", "faster") + " (" + curve.base + ")" : "no such"});
   }
@@ -132,7 +129,7 @@ std::string gate_text(const Gate& gate, const GateRule& rule, const std::string&
     case GateVerdict::faster: text = b + " is faster than " + a; break;
     case GateVerdict::inconclusive: text = b + " against " + a + ": inconclusive, measure both more often"; break;
   }
-  text += " (threshold " + percent(rule.threshold) + " %, " + percent(rule.confidence) +
+  text += " (threshold " + percent_number(rule.threshold, 2) + " %, " + percent_number(rule.confidence, 2) +
           " % intervals, probes corrected for their number after Holm)\n\n";
   Table families{{"family", "probes", "", "time, B over A", "interval", "verdict"}};
   families.left(5);

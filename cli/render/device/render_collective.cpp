@@ -2,16 +2,13 @@
 #include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/render/device/render_collective.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <algorithm>
 #include <cmath>
 
 namespace headroom::cli {
 namespace {
-
-std::string percent(double share) {
-  return format_number(100.0 * share) + " %";
-}
 
 BytesPerSecond busbw_of(const CollectiveQuestion& q, Seconds time) {
   const double factor = q.collective == Collective::send_recv ? 1.0 : traffic_factor(q.collective, q.view.ranks);

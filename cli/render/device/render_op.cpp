@@ -2,6 +2,7 @@
 #include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/render/device/op_answer.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <cmath>

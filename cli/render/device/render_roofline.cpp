@@ -4,6 +4,7 @@
 #include <headroom/cli/render/device/render_roofline.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
@@ -13,10 +14,6 @@
 
 namespace headroom::cli {
 namespace {
-
-std::string percent(double share) {
-  return format_number(100.0 * share);
-}
 
 Seconds phase_time(const RooflineReport& report, const std::string& phase) {
   Seconds sum{};
@@ -170,10 +167,11 @@ std::string roofline_text(const RooflineReport& report) {
       }
       const bool works = row.work > Flops{};
       table.row({row.op, std::to_string(row.layers), format(row.time),
-                 percent(static_cast<double>(row.layers) * row.time / all),
+                 percent_number(static_cast<double>(row.layers) * row.time / all),
                  works ? format_number(row.work.raw() / 1e9) : "-", format(row.moved),
                  works ? format_number(row.intensity().raw()) : "-",
-                 works ? format(row.rate()) : format(row.moved / row.time), percent(of_roof(report, row)), row.bound});
+                 works ? format(row.rate()) : format(row.moved / row.time), percent_number(of_roof(report, row)),
+                 row.bound});
     }
     text += "\n" + table.text(0) + phase + " of all layers: " + format(all) + "\n";
   }

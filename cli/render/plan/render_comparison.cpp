@@ -3,6 +3,7 @@
 #include <headroom/cli/render/plan/render.hpp>
 #include <headroom/cli/render/plan/render_comparison.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +11,6 @@
 
 namespace headroom::cli {
 namespace {
-
-std::string percent(double fraction) {
-  return format_number(100.0 * fraction) + " %";
-}
 
 /// "A", "B", ...: how columns name the plans.
 std::string label(std::size_t i) {

@@ -3,6 +3,7 @@
 #include <headroom/cli/render/plan/render.hpp>
 #include <headroom/cli/render/plan/render_fleet.hpp>
 #include <headroom/cli/render/plan/render_money.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
@@ -13,27 +14,17 @@
 namespace headroom::cli {
 namespace {
 
-std::string percent(double share) {
-  return format_number(100.0 * share, 2) + " %";
-}
-
 std::string layout_text(const ServingLayout& layout) {
   std::string text = "tp " + std::to_string(layout.tp);
   text += layout.pp > 1 ? ", pp " + std::to_string(layout.pp) : "";
   return text + (layout.ep > 1 ? ", ep " + std::to_string(layout.ep) : "");
 }
 
-/// "3 replicas".
-std::string count_text(std::int64_t count, const std::string& of) {
-  return std::to_string(count) + " " + of + (count == 1 ? "" : "s");
-}
-
 /// " (prompts apart on 2 replicas of tp 4)"; empty where replicas do both.
 std::string prefill_text(const FleetOption& option, std::int64_t replicas) {
   const std::optional<DisaggregatedPrefill>& prefill = option.question().fleet->prefill;
-  return prefill
-             ? " (prompts apart on " + count_text(replicas, "replica") + " of tp " + std::to_string(prefill->tp) + ")"
-             : "";
+  return prefill ? " (prompts apart on " + counted(replicas, "replica") + " of tp " + std::to_string(prefill->tp) + ")"
+                 : "";
 }
 
 /// What is searched and shows in no other word of an option: ", prices lambda-2026-08, market spot".
@@ -65,7 +56,7 @@ std::string option_text(const FleetOption& option) {
 
 /// "12 GPUs, 3 replicas of h100-sxm-80gb, tp 4, ..."; the spare replicas among them.
 std::string fleet_size_text(const FleetOption& option, const FleetSize& size) {
-  return count_text(size.gpus, "GPU") + ", " + count_text(size.replicas + size.spare, "replica") + " of " +
+  return counted(size.gpus, "GPU") + ", " + counted(size.replicas + size.spare, "replica") + " of " +
          option_text(option, size.prefill_replicas);
 }
 
@@ -155,17 +146,17 @@ std::string answer_table(const FleetPlan& plan) {
   table.row({"TPOT p50, p95, p99", summary(m.all.tpot)});
   table.row({"whole answer p50, p95, p99", summary(m.all.e2e)});
   table.row({"queue p50, p95, p99", summary(m.all.queue)});
-  table.row({"load", percent(fleet.load()) + " of the " + rate_text(fleet.saturation) +
-                         " at which these replicas saturate; " + percent(fleet.load_at_slow_end()) +
+  table.row({"load", percent(fleet.load(), 2) + " of the " + rate_text(fleet.saturation) +
+                         " at which these replicas saturate; " + percent(fleet.load_at_slow_end(), 2) +
                          " at the slow end"});
   if (!plan.simulated->promises.empty()) {
     table.row({"knee", fleet.knee.raw() > 0.0
                            ? rate_text(fleet.knee) + ": the most at which the promises are kept at the middle"
                            : "none: the promises are kept at no rate that was tried"});
   }
-  table.row({"replicas busy",
-             percent(m.pool.busy) + " of the time, " + format_number(m.pool.batch_mean) + " sequences an iteration"});
-  table.row({"KV cache in use", percent(m.pool.kv_mean) + ", at most " + percent(m.pool.kv_peak) + "; " +
+  table.row({"replicas busy", percent(m.pool.busy, 2) + " of the time, " + format_number(m.pool.batch_mean) +
+                                  " sequences an iteration"});
+  table.row({"KV cache in use", percent(m.pool.kv_mean, 2) + ", at most " + percent(m.pool.kv_peak, 2) + "; " +
                                     std::to_string(m.pool.preemptions) + " preemptions"});
   if (best.per_hour.raw() > 0.0) {
     table.row({"cost per hour", format(best.per_hour)});
@@ -179,9 +170,9 @@ std::string answer_table(const FleetPlan& plan) {
 
 /// What following the load is good for.
 std::string following_text(const Autoscaling& a) {
-  const bool misses = a.scaled.missed > a.fixed.missed && percent(a.scaled.missed) != percent(a.fixed.missed);
+  const bool misses = a.scaled.missed > a.fixed.missed && percent(a.scaled.missed, 2) != percent(a.fixed.missed, 2);
   const std::string missed =
-      percent(a.scaled.missed) + " of the requests miss [slo] instead of " + percent(a.fixed.missed);
+      percent(a.scaled.missed, 2) + " of the requests miss [slo] instead of " + percent(a.fixed.missed, 2);
   if (!a.saves()) {
     const double more = a.scaled.gpu_hours - a.fixed.gpu_hours;
     return "  following the load saves nothing: it takes " +
@@ -209,7 +200,7 @@ std::string autoscaling_table(const FleetPlan& plan) {
     if (priced) {
       cells.push_back(format(f.gpu_hours * hour * *best.scenario->money.price));
     }
-    cells.push_back(percent(f.missed));
+    cells.push_back(percent(f.missed, 2));
     cells.push_back(f.least == f.most ? std::to_string(f.most)
                                       : std::to_string(f.least) + " to " + std::to_string(f.most));
     table.row(std::move(cells));
@@ -250,10 +241,10 @@ std::string options_table(const FleetPlan& plan) {
     const Seconds tpot = sized ? o.sized->metrics.all.tpot.p95 : Seconds{o.screened.tpot.quantile(0.95)};
     const double rate = o.question().traffic->rate().raw();
     const auto cell = [](Seconds time) { return std::isnan(time.raw()) ? std::string{"-"} : format(time); };
-    row.insert(row.end(), {cell(ttft), cell(tpot), saturation > 0.0 ? percent(o.slowest * rate / saturation) : "-"});
+    row.insert(row.end(), {cell(ttft), cell(tpot), saturation > 0.0 ? percent(o.slowest * rate / saturation, 2) : "-"});
     if (promised) {
       const std::optional<TightestPromise> tightest = tightest_promise(o);
-      row.push_back(tightest ? tightest->promise + " " + percent(tightest->of_limit) : "");
+      row.push_back(tightest ? tightest->promise + " " + percent(tightest->of_limit, 2) : "");
     }
     row.emplace_back(!sized                        ? "screened"
                      : o.keeps()                   ? front ? "front" : ""
@@ -294,7 +285,7 @@ std::string apart_table(const FleetPlan& plan) {
     if (priced) {
       cells.push_back(format_number(o.per_hour.raw()));
     }
-    cells.push_back(saturation > 0.0 ? percent(o.question().traffic->rate().raw() / saturation) : "-");
+    cells.push_back(saturation > 0.0 ? percent(o.question().traffic->rate().raw() / saturation, 2) : "-");
     table.row(std::move(cells));
   };
   std::string left_out;
@@ -313,11 +304,11 @@ std::string apart_table(const FleetPlan& plan) {
   row("one pool for all: " + option_text(shared), shared);
   std::string text = table.text() + left_out;
   if (all && plan.feasible()) {
-    const auto count = [](std::int64_t n) { return std::to_string(n) + (n == 1 ? " GPU" : " GPUs"); };
-    text += "together " + count(gpus) + (priced ? ", " + format(per_hour) + " an hour" : "") + "; one pool takes " +
+    text += "together " + counted(gpus, "GPU") + (priced ? ", " + format(per_hour) + " an hour" : "") +
+            "; one pool takes " +
             (shared.gpus == gpus  ? "as many"
-             : shared.gpus < gpus ? count(gpus - shared.gpus) + " fewer"
-                                  : count(shared.gpus - gpus) + " more") +
+             : shared.gpus < gpus ? counted(gpus - shared.gpus, "GPU") + " fewer"
+                                  : counted(shared.gpus - gpus, "GPU") + " more") +
             (priced ? ", " + format(shared.per_hour) + " an hour" : "") + "\n";
   }
   return text;
@@ -392,8 +383,7 @@ std::string fleet_way_out(const FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
   const auto such = [&](std::int64_t replicas) {
     const std::int64_t spare = best.question().fleet->spare_of(replicas, best.served->simulated.gpus);
-    return std::to_string(replicas) + " such " + (replicas == 1 ? "replica" : "replicas") +
-           (spare > 0 ? " and " + std::to_string(spare) + " spare" : std::string{});
+    return counted(replicas, "such replica") + (spare > 0 ? " and " + std::to_string(spare) + " spare" : std::string{});
   };
   if (best.enough > 0) {
     return such(best.enough) + " would keep it";
@@ -409,9 +399,8 @@ std::string fleet_at_middle(const FleetPlan& plan) {
   }
   const FleetOption& option = plan.options[*plan.at_middle];
   const FleetSize& size = *option.sized->middle;
-  return "at the middle " + count_text(size.gpus, "GPU") +
-         " would do: " + count_text(size.replicas + size.spare, "replica") + " of " +
-         option_text(option, size.prefill_replicas) +
+  return "at the middle " + counted(size.gpus, "GPU") + " would do: " + counted(size.replicas + size.spare, "replica") +
+         " of " + option_text(option, size.prefill_replicas) +
          (option.per_hour_at_middle.raw() > 0.0 ? ", " + format(option.per_hour_at_middle) + " an hour" : "");
 }
 

@@ -2,15 +2,12 @@
 #include <headroom/cli/render/plan/json_members.hpp>
 #include <headroom/cli/render/plan/render.hpp>
 #include <headroom/cli/render/plan/render_money.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <cmath>
 
 namespace headroom::cli {
 namespace {
-
-std::string percent(double fraction) {
-  return format_number(100.0 * fraction) + " %";
-}
 
 /// "2.99 $/h" or, of an API, what a million tokens cost.
 std::string price_cell(const Alternative& a) {

@@ -5,16 +5,13 @@
 #include <headroom/cli/render/plan/render.hpp>
 #include <headroom/cli/render/plan/render_money.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/plan/network_plan.hpp>
 
 #include <algorithm>
 
 namespace headroom::cli {
 namespace {
-
-std::string percent(double fraction) {
-  return format_number(100.0 * fraction) + " %";
-}
 
 std::string recompute_text(const SegmentRecompute& recompute) {
   if (recompute.every == 0) {

@@ -4,16 +4,13 @@
 #include <headroom/cli/render/plan/json_members.hpp>
 #include <headroom/cli/render/plan/render.hpp>
 #include <headroom/cli/render/plan/render_money.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/plan/network_plan.hpp>
 
 namespace headroom::cli {
 namespace {
 
 constexpr std::string_view memory_alone = "memory alone was asked for";
-
-std::string percent(double fraction) {
-  return format_number(100.0 * fraction) + " %";
-}
 
 std::string samples_text(double samples) {
   return samples < 1e9 ? format_number(samples / 1e6) + " M samples" : format_number(samples / 1e9) + " G samples";

@@ -4,15 +4,12 @@
 #include <headroom/cli/render/plan/render.hpp>
 #include <headroom/cli/render/plan/render_outlook.hpp>
 #include <headroom/core/date.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <cmath>
 
 namespace headroom::cli {
 namespace {
-
-std::string percent(double fraction, int digits = 3) {
-  return format_number(100.0 * fraction, digits) + " %";
-}
 
 std::string tokens_text(double tokens) {
   return tokens < 1e9    ? format_number(tokens / 1e6) + " M"

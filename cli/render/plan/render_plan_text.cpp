@@ -5,6 +5,7 @@
 #include <headroom/cli/render/plan/render_advice.hpp>
 #include <headroom/cli/render/plan/render_money.hpp>
 #include <headroom/cli/render/plan/render_outlook.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/words/strategy_text.hpp>
 
 #include <algorithm>
@@ -12,10 +13,6 @@
 
 namespace headroom::cli {
 namespace {
-
-std::string percent(double fraction) {
-  return format_number(100.0 * fraction) + " %";
-}
 
 /// What the run keeps other than by habit: method, optimizer, offloading.
 std::string recipe_text(const TrainScenario& t) {

@@ -3,6 +3,7 @@
 #include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/render/plan/render.hpp>
 #include <headroom/cli/render/plan/render_simulation.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <array>
@@ -14,10 +15,6 @@ namespace {
 
 constexpr std::array<std::string_view, PrefixHits::most_tiers> tier_words{"loaded from host memory (cpu)",
                                                                           "loaded from disk", "loaded from remote"};
-
-std::string percent(double share) {
-  return format_number(100.0 * share) + " %";
-}
 
 std::string times_text(const TimeSummary& times) {
   return std::isnan(times.p50.raw())

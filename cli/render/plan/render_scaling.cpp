@@ -7,6 +7,7 @@
 #include <headroom/cli/render/plan/render_scaling.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <cmath>
 
@@ -17,10 +18,6 @@ using scaling::Cure;
 using scaling::Curve;
 using scaling::Point;
 using scaling::SpeedupAnswer;
-
-std::string percent(double fraction, int digits = 3) {
-  return format_number(100.0 * fraction, digits) + " %";
-}
 
 std::string count_text(std::int64_t count) {
   return format_count(static_cast<double>(count));

@@ -2,6 +2,7 @@
 // A search as text: what to take, what it beats and by how much, the plan itself, what else there is.
 #include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/render/plan/render.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 #include <headroom/scenarios/words/strategy_text.hpp>
@@ -16,13 +17,9 @@ std::string count(std::uint64_t n) {
   return format_count(static_cast<double>(n));
 }
 
-std::string percent(double share) {
-  return format_number(100.0 * share, 2) + " %";
-}
-
 /// "+3.4 %"; nothing for less than what is shown.
 std::string signed_percent(double share) {
-  return std::abs(share) < 5e-5 ? "" : (share < 0.0 ? "-" : "+") + percent(std::abs(share));
+  return std::abs(share) < 5e-5 ? "" : (share < 0.0 ? "-" : "+") + percent(std::abs(share), 2);
 }
 
 /// What a plan's job has beside GPUs and strategy: "software torchtitan, precision fp8".

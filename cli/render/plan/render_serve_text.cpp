@@ -3,6 +3,7 @@
 #include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/render/plan/render.hpp>
 #include <headroom/cli/render/plan/render_money.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 
 namespace headroom::cli {
@@ -17,7 +18,7 @@ std::string heading(const ServeScenario& s, const ServePlan& p) {
   if (w.layout.ep > 1) {
     text += ", ep " + std::to_string(w.layout.ep);
   }
-  return text + ", " + std::to_string(p.estimate.replicas) + " replica(s); " + std::to_string(w.concurrency) +
+  return text + ", " + counted(p.estimate.replicas, "replica") + "; " + std::to_string(w.concurrency) +
          " requests in flight, " + std::to_string(w.isl) + " tokens in, " + std::to_string(w.osl) + " out\n\n";
 }
 

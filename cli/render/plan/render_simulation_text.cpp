@@ -5,6 +5,7 @@
 #include <headroom/cli/render/plan/render_fleet.hpp>
 #include <headroom/cli/render/plan/render_money.hpp>
 #include <headroom/cli/render/plan/render_simulation.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
@@ -19,10 +20,6 @@ constexpr std::array<std::string_view, 4> gap_words{"Poisson arrivals", "gamma g
 constexpr std::array<std::string_view, 5> routing_words{"in turn", "to the fewest outstanding", "by chance",
                                                         "from one queue", "by prefix"};
 constexpr std::size_t bar_width = 40;
-
-std::string percent(double share) {
-  return format_number(100.0 * share) + " %";
-}
 
 std::string time_cell(Seconds time) {
   return std::isnan(time.raw()) ? "-" : format(time);
@@ -49,7 +46,7 @@ std::string heading(const ServeScenario& s, const ServingSimulation& r) {
                      std::string{name_of(w.weights)} + ", KV cache " + std::string{name_of(w.kv)} + "\n";
   text += "tp " + std::to_string(w.layout.tp) + ", pp " + std::to_string(w.layout.pp);
   text += w.layout.ep > 1 ? ", ep " + std::to_string(w.layout.ep) : "";
-  text += ", " + std::to_string(r.replicas) + (r.prefill_replicas > 0 ? " decode" : "") + " replica(s)";
+  text += ", " + (r.prefill_replicas > 0 ? counted(r.replicas, "decode replica") : counted(r.replicas, "replica"));
   if (r.prefill_replicas > 0) {
     text += " behind " + std::to_string(r.prefill_replicas) + " of prompts, tp " + std::to_string(s.fleet->prefill->tp);
   }

@@ -3,6 +3,7 @@
 #include <headroom/cli/render/plan/render.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <algorithm>
@@ -12,10 +13,6 @@
 
 namespace headroom::cli {
 namespace {
-
-std::string percent(double fraction) {
-  return std::isfinite(fraction) ? format_number(100.0 * fraction, 3) : "-";
-}
 
 std::string exact(double value) {
   if (!std::isfinite(value)) {
@@ -146,8 +143,8 @@ std::string sweeps_text(const Sweeps& sweeps) {
   Table table{{"sweeps", "n", "strategies", "regret", "p90", "pairs", "tau", "tau, median"}};
   for (const SweepScore& s : sweeps.groups) {
     const auto correlation = [](double tau) { return std::isfinite(tau) ? format_number(tau, 2) : std::string{"-"}; };
-    table.row({s.group, std::to_string(s.sweeps), std::to_string(s.strategies), percent(s.regret_median),
-               percent(s.regret_p90), std::to_string(s.pairs), correlation(s.tau), correlation(s.tau_median)});
+    table.row({s.group, std::to_string(s.sweeps), std::to_string(s.strategies), percent_number(s.regret_median),
+               percent_number(s.regret_p90), std::to_string(s.pairs), correlation(s.tau), correlation(s.tau_median)});
   }
   return "\nstrategies of one network on the same GPUs: regret of the one predicted fastest, %; tau over pairs that "
          "measure more than 5 % apart\n" +
@@ -223,9 +220,10 @@ std::string validation_text(const Validation& validation) {
       continue;  // a group with one metric says the same twice
     }
     table.row({g.group, g.metric.empty() ? "(all)" : g.metric, std::to_string(g.n), std::to_string(g.supported),
-               percent(g.model.mape), percent(g.model.median_ape), percent(g.model.p90_ape), percent(g.model.bias),
-               percent(g.within_interval), std::isfinite(g.kendall_tau) ? format_number(g.kendall_tau, 2) : "-",
-               percent(g.constant.mape), percent(g.roofline.mape)});
+               percent_number(g.model.mape), percent_number(g.model.median_ape), percent_number(g.model.p90_ape),
+               percent_number(g.model.bias), percent_number(g.within_interval),
+               std::isfinite(g.kendall_tau) ? format_number(g.kendall_tau, 2) : "-", percent_number(g.constant.mape),
+               percent_number(g.roofline.mape)});
   }
   const std::map<std::string, std::size_t>& reasons = validation.tally.reasons;
   std::string text = std::to_string(validation.tally.rows) + " rows, " + std::to_string(validation.tally.supported) +
