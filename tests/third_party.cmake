@@ -2,7 +2,7 @@
 cmake_policy(VERSION 3.25)
 set(problems)
 set(third_party)
-foreach(floor IN ITEMS core hardware model scenarios calibrate cli)
+foreach(floor IN ITEMS core hardware model scenarios answers calibrate cli)
   file(GLOB_RECURSE sources ${ROOT}/${floor}/*.hpp ${ROOT}/${floor}/*.cpp)
   foreach(source IN LISTS sources)
     file(STRINGS ${source} includes REGEX "^#include <(toml\\+\\+|rapidjson|CLI|boost|Eigen|pugixml|mpi|fmt|doctest|benchmark)[/.]")

@@ -55,8 +55,8 @@ struct SimulatedDevice {
   Seconds pace{};  ///< of a real clock, slept in every measurement
 };
 
-/// Seconds of one launch of the kinds of probe_kinds.hpp on a rested device, by the equations of model/kernels: attention
-/// and decode with the priors of their curves, passes with the curve of copies. nullopt: it is not simulated.
+/// Seconds of one launch of the kinds of probe_kinds.hpp on a rested device, by the equations of model/kernels:
+/// attention and decode with the priors of their curves, passes with the curve of copies. nullopt: it is not simulated.
 [[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const AttentionProbe& probe);
 [[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const DecodeProbe& probe);
 [[nodiscard]] std::optional<double> simulated_time(const SimulatedDevice& device, const PassProbe& probe);

@@ -2,8 +2,8 @@
 // One opened device and the families of probes that run on it.
 #pragma once
 
-#include <headroom/calibrate/probes/cuda_handles.hpp>
 #include <headroom/calibrate/probe/probes_abi.hpp>
+#include <headroom/calibrate/probes/cuda_handles.hpp>
 
 #include <cublasLt.h>
 

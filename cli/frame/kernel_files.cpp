@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
-#include <headroom/cli/frame/table.hpp>
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/quantity_text.hpp>
 

@@ -3,9 +3,7 @@
 // job. Each of the two executables has its own definition of join_ranks and leave.
 #pragma once
 
-#include <headroom/scenarios/search/search.hpp>
-
-#include <functional>
+#include <headroom/answers/door/answer.hpp>
 
 namespace headroom::cli {
 
@@ -16,7 +14,6 @@ void join_ranks(int& argc, char**& argv);
 [[noreturn]] void leave(int code);
 
 /// Who searches: run_search in this process alone, unless the executable says otherwise.
-using SearchFunction = std::function<SearchResult(const SearchQuestion&, const SearchOptions&)>;
 [[nodiscard]] SearchFunction& search_function();
 
 }  // namespace headroom::cli

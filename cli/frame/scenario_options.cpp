@@ -16,10 +16,10 @@ ConfigValue priced_tree(const Verb& verb,
                         const Arguments& arguments,
                         const std::string& file,
                         std::span<const std::string> overrides,
-                        const Sources& sources) {
+                        const QuestionLibrary& library) {
   ConfigValue root = scenario_tree(file, overrides);
   refuse_overwrite_of(verb, arguments, root);
-  if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
+  if (kind_of(root, library) == DocumentKind::network) {
     throw ConfigError{quoted(verb.name) + " needs the step's time, which is not priced for networks of ops; " +
                       quoted(file) + " is one: 'headroom plan' answers its memory"};
   }
@@ -30,14 +30,14 @@ Scenario scenario_of(const Verb& verb,
                      const Arguments& arguments,
                      const std::string& file,
                      std::span<const std::string> overrides,
-                     const Sources& sources) {
-  const ConfigValue root = priced_tree(verb, arguments, file, overrides, sources);
+                     const QuestionLibrary& library) {
+  const ConfigValue root = priced_tree(verb, arguments, file, overrides, library);
   if (asks_for_search(root)) {
     throw ConfigError{quoted(verb.name) + " prices one strategy, and " + quoted(file) + " searches: 'headroom plan " +
                       file +
                       "' prints the keys of the plan that it takes; state those, without [search] and [objective]"};
   }
-  return read_scenario(root, file, sources);
+  return read_scenario(root, file, library.sources);
 }
 
 std::optional<std::int64_t> integer_option(const Arguments& arguments,

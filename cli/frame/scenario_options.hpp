@@ -2,6 +2,7 @@
 // What verbs on scenario files share: reading the file with its overrides, and options that are numbers or quantities.
 #pragma once
 
+#include <headroom/answers/door/question.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
@@ -20,14 +21,14 @@ namespace headroom::cli {
                                       const Arguments& arguments,
                                       const std::string& file,
                                       std::span<const std::string> overrides,
-                                      const Sources& sources);
+                                      const QuestionLibrary& library);
 
 /// The scenario of such a document. ConfigError also for one that searches.
 [[nodiscard]] Scenario scenario_of(const Verb& verb,
                                    const Arguments& arguments,
                                    const std::string& file,
                                    std::span<const std::string> overrides,
-                                   const Sources& sources);
+                                   const QuestionLibrary& library);
 
 /// An integer as typed, 0 and negative ones included: the question judges them. Text that is none goes to
 /// `diagnostics`; nullopt then, and where the option was not given.

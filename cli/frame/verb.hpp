@@ -159,9 +159,4 @@ inline constexpr std::string_view program_examples =
     "  headroom explain scenarios/train/llama3-70b-512xh100.toml\n"
     "  headroom validate\n";
 
-/// "Headroom 0.1.0".
-[[nodiscard]] std::string_view version() noexcept;
-/// "0.1.0".
-[[nodiscard]] std::string_view version_number() noexcept;
-
 }  // namespace headroom::cli

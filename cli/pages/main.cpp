@@ -2,6 +2,7 @@
 // Host tool of the build: the verbs' tables in, manual pages and completions out.
 // usage: headroom-pages FOLDER DATE, which writes FOLDER/share/{man,bash-completion,zsh,fish} as they are installed.
 #include <headroom/cli/pages/pages.hpp>
+#include <headroom/core/version.hpp>
 
 #include <cstdio>
 #include <filesystem>

@@ -6,6 +6,7 @@
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/printable.hpp>
+#include <headroom/core/version.hpp>
 #include <headroom/core/whole_file.hpp>
 
 #include <CLI/CLI.hpp>

@@ -11,10 +11,11 @@
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/probe_options.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
-#include <headroom/cli/render/device/render_calibration.hpp>
-#include <headroom/cli/render/plan/render.hpp>
+#include <headroom/cli/render/render_calibration.hpp>
+#include <headroom/cli/render/render_probe.hpp>
 #include <headroom/cli/verbs/fit_overlay.hpp>
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/version.hpp>
 #include <headroom/core/whole_file.hpp>
 
 #include <unistd.h>

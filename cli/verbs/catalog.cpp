@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom catalog list|show|diff|lint|import`: what is known about hardware, prices and models, and where from.
+#include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/command.hpp>
-#include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/hardware/lint/lint.hpp>
 #include <headroom/model/estimate/number_format.hpp>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom collective`: one collective answered, or a file of measured ones scored against the committed curves.
+#include <headroom/answers/views/render.hpp>
 #include <headroom/calibrate/kernels/score_collectives.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/cli/render/device/render_collective.hpp>
-#include <headroom/cli/render/plan/render.hpp>
+#include <headroom/cli/render/render_collective.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom compare`: plans side by side.
+#include <headroom/answers/door/format.hpp>
+#include <headroom/answers/page/page.hpp>
+#include <headroom/answers/views/render.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
-#include <headroom/cli/render/plan/render_comparison.hpp>
-#include <headroom/cli/report/page.hpp>
 #include <headroom/cli/verbs/compare_overlay.hpp>
 #include <headroom/cli/verbs/harness.hpp>
 #include <headroom/cli/verbs/search.hpp>
-#include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
-#include <headroom/scenarios/search/search_job.hpp>
 
 #include <algorithm>
 #include <array>
@@ -56,8 +55,11 @@ struct Compared {
   int code = 1;          ///< for want of these plans
 };
 
-void add_searched(const ConfigValue& root, const std::string& file, const Sources& sources, Compared& compared) {
-  FoundPlan found = find_plan(root, file, sources);
+void add_searched(const ConfigValue& root,
+                  const std::string& file,
+                  const QuestionLibrary& library,
+                  Compared& compared) {
+  FoundPlan found = find_plan(root, file, library);
   compared.said += file + ": " + found.effort;
   if (!found.answer.plan) {
     compared.no_plans += file + ": " + no_plan_text(found.answer);
@@ -69,14 +71,15 @@ void add_searched(const ConfigValue& root, const std::string& file, const Source
 }
 
 /// Every file's problems at once.
-Compared read_all(const Arguments& arguments, const Sources& sources) {
+Compared read_all(const Arguments& arguments, const QuestionLibrary& library) {
   const std::vector<std::string> overrides = arguments.many("--set-each");
   Compared compared;
   Diagnostics diagnostics;
   for (const std::string& file : arguments.many("")) {
     try {
-      const ConfigValue root = priced_tree(compare_verb, arguments, file, overrides, sources);
-      if (asks_for_fleet(root)) {
+      const ConfigValue root = priced_tree(compare_verb, arguments, file, overrides, library);
+      const DocumentKind kind = kind_of(root, library);
+      if (kind == DocumentKind::fleet) {
         throw ConfigError{quoted(file) +
                           " has [traffic]: 'compare' holds plans of a fixed load side by side. Run 'headroom "
                           "plan " +
@@ -85,10 +88,10 @@ Compared read_all(const Arguments& arguments, const Sources& sources) {
                           "(gpu, engine, weights, tp, prices ...), and 'headroom plan' ranks the fleets that keep the "
                           "promises by their cost"};
       }
-      if (asks_for_search(root)) {
-        add_searched(root, file, sources, compared);
+      if (kind == DocumentKind::search) {
+        add_searched(root, file, library, compared);
       } else {
-        compared.scenarios.push_back(read_scenario(root, file, sources));
+        compared.scenarios.push_back(read_scenario(root, file, library.sources));
       }
     } catch (const ConfigError& error) {
       diagnostics.add(error);
@@ -116,18 +119,16 @@ Outcome run_compare(const Arguments& arguments) {
   if (format == "html") {
     report::require_charts();
   }
-  const Sources sources = Sources::standard();
-  Compared compared = read_all(arguments, sources);
+  const QuestionLibrary library = QuestionLibrary::standard();
+  Compared compared = read_all(arguments, library);
   if (!compared.no_plans.empty()) {
     return {"", compared.said + compared.no_plans, compared.code};
   }
-  const Comparison comparison = compare_plans(std::move(compared.scenarios), objectives);
-  const bool any = std::any_of(comparison.plans.begin(), comparison.plans.end(),
-                               [](const ComparedPlan& p) { return p.plan.feasible(); });
-  return {format == "json"   ? comparison_json(comparison)
-          : format == "html" ? report::page(report::one_document("comparison", comparison_json(comparison)))
-                             : comparison_text(comparison),
-          compared.said, any ? 0 : 1};
+  const GivenAnswer answer = answer_of(asked::SideBySide{std::move(compared.scenarios), objectives});
+  return {format == "json"   ? to_json(answer)
+          : format == "html" ? to_html(answer)
+                             : to_text(answer),
+          compared.said, is_good(answer) ? 0 : 1};
 }
 
 constexpr std::string_view examples =

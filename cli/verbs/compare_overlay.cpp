@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/render.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
-#include <headroom/cli/frame/table.hpp>
-#include <headroom/cli/render/plan/render.hpp>
 #include <headroom/cli/verbs/compare_overlay.hpp>
 #include <headroom/core/json_reader.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
@@ -58,8 +58,8 @@ void collect(const ConfigValue& value, const std::string& name, std::vector<Figu
 }
 
 std::vector<Figure> figures_of(const Arguments& arguments, const std::string& file) {
-  const Sources sources = Sources::standard();
-  const Plan plan = make_plan(scenario_of(compare_verb, arguments, file, arguments.many("--set-each"), sources), false,
+  const QuestionLibrary library = QuestionLibrary::standard();
+  const Plan plan = make_plan(scenario_of(compare_verb, arguments, file, arguments.many("--set-each"), library), false,
                               PlanPart::all, {}, std::nullopt);
   std::vector<Figure> figures;
   collect(parse_json(plan_json(plan), file), "", figures);

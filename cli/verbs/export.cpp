@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom export`: a plan as the launch file of another program, training or serving.
+#include <headroom/answers/views/render.hpp>
+#include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/cli/render/plan/render_fleet.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/whole_file.hpp>
-#include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/launch/launch.hpp>
-#include <headroom/scenarios/plan/network_plan.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
-#include <headroom/scenarios/read/network_reader.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 
@@ -162,22 +160,22 @@ Outcome run(const Arguments& arguments) {
     throw ConfigError{"name a scenario and a form, e.g. 'headroom export scenario.toml --to megatron'"};
   }
   const std::string& file = files.front();
-  const Sources sources = Sources::standard();
+  const QuestionLibrary library = QuestionLibrary::standard();
   const ConfigValue root = tree_of(file, arguments);
-  if (asks_for_network(root, sources.models, NetworkLibrary::standard())) {
-    throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
-  }
-  if (asks_for_fleet(root)) {
-    return write_fleet(root, file, sources, arguments);
-  }
-  if (!asks_for_search(root)) {
-    Scenario scenario = read_scenario(root, file, sources);
-    if (std::holds_alternative<ServeScenario>(scenario.question)) {
-      return write_serving(std::move(scenario), arguments);
+  switch (kind_of(root, library)) {
+    case DocumentKind::network:
+      throw ConfigError{"a network of ops has no launch form; export writes training plans of the model presets"};
+    case DocumentKind::fleet: return write_fleet(root, file, library.sources, arguments);
+    case DocumentKind::one_plan: {
+      Scenario scenario = read_scenario(root, file, library.sources);
+      if (std::holds_alternative<ServeScenario>(scenario.question)) {
+        return write_serving(std::move(scenario), arguments);
+      }
+      return write(make_plan(std::move(scenario), false), file, arguments, "");
     }
-    return write(make_plan(std::move(scenario), false), file, arguments, "");
+    case DocumentKind::search: break;
   }
-  const FoundPlan found = find_plan(root, file, sources);
+  const FoundPlan found = find_plan(root, file, library);
   if (!found.answer.plan) {
     return {"", found.effort + "not written: " + no_plan_text(found.answer), found.code_without_plan()};
   }

@@ -2,7 +2,7 @@
 // `headroom fabric show`: a host or a cluster as links and rates, and what each axis of a strategy sees of it.
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/cli/render/device/render_fabric.hpp>
+#include <headroom/cli/render/render_fabric.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/hardware/catalog/node_wiring.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom fit`: measured rows in, the sustained shares of the rough stack out.
+#include <headroom/answers/markup/table.hpp>
 #include <headroom/calibrate/stacks/fit_rough.hpp>
 #include <headroom/calibrate/stacks/fit_serving_memory.hpp>
 #include <headroom/cli/frame/command.hpp>
-#include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/fit_kernels.hpp>
 #include <headroom/cli/verbs/fit_overlay.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/table.hpp>
 #include <headroom/calibrate/kernels/collective_problem.hpp>
 #include <headroom/calibrate/kernels/curve_problem.hpp>
 #include <headroom/calibrate/kernels/curve_text.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
-#include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/verbs/fit_kernels.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>

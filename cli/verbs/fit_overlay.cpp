@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/cli/render/device/render_calibration.hpp>
-#include <headroom/cli/report/page.hpp>
+#include <headroom/answers/page/page.hpp>
+#include <headroom/cli/render/render_calibration.hpp>
 #include <headroom/cli/verbs/fit_overlay.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/embedded.hpp>

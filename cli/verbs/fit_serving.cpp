@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/table.hpp>
 #include <headroom/calibrate/stacks/fit_serving.hpp>
 #include <headroom/calibrate/stacks/serving_files.hpp>
-#include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/verbs/fit_serving.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/table.hpp>
 #include <headroom/calibrate/stacks/fit_step.hpp>
 #include <headroom/calibrate/stacks/step_confidence.hpp>
 #include <headroom/calibrate/stacks/step_files.hpp>
-#include <headroom/cli/frame/table.hpp>
-#include <headroom/cli/render/device/fit_page.hpp>
+#include <headroom/cli/render/fit_page.hpp>
 #include <headroom/cli/verbs/fit_step.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
-#include <headroom/cli/frame/table.hpp>
 #include <headroom/cli/verbs/harness.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/input_file.hpp>
@@ -69,13 +69,13 @@ std::vector<HarnessCell> priced(const Arguments& arguments, const std::string& f
     diagnostics.add("", {}, "--tolerance " + quoted(arguments.one("--tolerance")) + " must lie between 0 and 1");
   }
   diagnostics.throw_if_any();
-  const Sources sources = Sources::standard();
+  const QuestionLibrary library = QuestionLibrary::standard();
   std::vector<HarnessCell> cells;
   for (const Row& row : rows) {
     std::vector<std::string> overrides = arguments.many("--set-each");
     overrides.insert(overrides.end(), row.overrides.begin(), row.overrides.end());
     try {
-      cells.push_back(expect_cell(scenario_of(compare_verb, arguments, file, overrides, sources), row.name, tolerance));
+      cells.push_back(expect_cell(scenario_of(compare_verb, arguments, file, overrides, library), row.name, tolerance));
       cells.back().measured = row.measured;
     } catch (const ConfigError& error) {
       for (const Diagnostic& d : error.diagnostics()) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom op`: one kernel answered, or a file of measured kernels scored against the committed curves.
+#include <headroom/answers/views/render.hpp>
 #include <headroom/calibrate/kernels/score_kernels.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/cli/render/device/op_answer.hpp>
-#include <headroom/cli/render/plan/render.hpp>
+#include <headroom/cli/render/op_answer.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/scenarios/validation/budget.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom op moe`: the experts of a layer as one rank works them off.
-#include <headroom/cli/render/device/op_answer.hpp>
+#include <headroom/cli/render/op_answer.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>

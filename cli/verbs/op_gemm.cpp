@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom op gemm` and `op convolution`: a product, and one whose operand is never stored.
-#include <headroom/cli/render/device/op_answer.hpp>
+#include <headroom/cli/render/op_answer.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/kernels/convolution.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom op` of passes over memory: elementwise, norm, softmax-cross-entropy, embedding, gather, reduction,
 // quantize, optimizer.
-#include <headroom/cli/render/device/op_answer.hpp>
+#include <headroom/cli/render/op_answer.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/kernels/memory_ops.hpp>
 #include <headroom/model/train/memory/memory.hpp>

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom plan` and `headroom explain`: a scenario file or the quick form, priced.
-#include <headroom/cli/evidence/evidence.hpp>
+#include <headroom/answers/door/format.hpp>
+#include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/cli/render/plan/plan_context.hpp>
-#include <headroom/cli/render/plan/render.hpp>
-#include <headroom/cli/render/plan/render_fleet.hpp>
-#include <headroom/cli/report/page.hpp>
 #include <headroom/cli/verbs/search.hpp>
+#include <headroom/core/input_file.hpp>
 #include <headroom/core/whole_file.hpp>
-#include <headroom/scenarios/fleet/fleet_axes.hpp>
-#include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/plan/engine_log.hpp>
-#include <headroom/scenarios/plan/nearest_runs.hpp>
-#include <headroom/scenarios/read/network_reader.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
-#include <headroom/scenarios/search/search_job.hpp>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -218,26 +213,19 @@ PlanPart part_of(const Arguments& arguments) {
   return part.empty() ? PlanPart::all : PlanPart::memory;
 }
 
-/// The files of --runs and what they say of the plan's level.
-struct GivenRuns {
-  std::vector<RunFile> files;
-  std::optional<OwnRuns> level;  ///< nullopt without files
-};
-
-/// Every problem of all files at once.
-GivenRuns read_given_runs(const Arguments& arguments,
-                          const Scenario& scenario,
-                          const Sources& sources,
-                          TermSet without) {
-  GivenRuns given;
+/// The files of --runs. Their own problems are told with what is wrong of them as runs of this plan.
+std::vector<RunFile> read_given_runs(const Arguments& arguments, const Scenario& scenario, TermSet without) {
   if (!arguments.has("--runs")) {
-    return given;
+    return {};
   }
   Diagnostics diagnostics;
-  given.files = read_run_files(arguments.many("--runs"), diagnostics);
-  given.level = learn_from_runs(given.files, std::get<TrainScenario>(scenario.question), sources, diagnostics, without);
-  diagnostics.throw_if_any();
-  return given;
+  std::vector<RunFile> files = read_run_files(arguments.many("--runs"), diagnostics);
+  if (!diagnostics.empty()) {
+    static_cast<void>(
+        learn_from_runs(files, std::get<TrainScenario>(scenario.question), *scenario.sources, diagnostics, without));
+    diagnostics.throw_if_any();
+  }
+  return files;
 }
 
 /// An engine's own log wins over what is predicted of its memory.
@@ -252,34 +240,45 @@ void take_engine_log(const Arguments& arguments, Scenario& scenario) {
   }
 }
 
-/// The question of a document that states one plan; nullopt where its kind is none, which its reading tells.
-std::optional<Asks> asks_of(const ConfigValue& root, PlanPart part) {
-  const ConfigValue* const kind = root.find("kind");
-  if (kind == nullptr || (kind->text != "train" && kind->text != "serve")) {
+/// The verb's form of a document, for options that have no part in it; nullopt where its kind is none, which its
+/// reading tells.
+std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, PlanPart part) {
+  const bool memory = part == PlanPart::memory;
+  switch (kind) {
+    case DocumentKind::network: return memory ? Asks::network_memory : Asks::network;
+    case DocumentKind::fleet: return Asks::fleet;
+    case DocumentKind::search: return Asks::search;
+    case DocumentKind::one_plan: break;
+  }
+  const ConfigValue* const stated = document.find("kind");
+  if (stated == nullptr || (stated->text != "train" && stated->text != "serve")) {
     return std::nullopt;
   }
-  return kind->text == "serve" ? (part == PlanPart::memory ? Asks::serving_memory : Asks::serving)
-                               : (part == PlanPart::memory ? Asks::training_memory : Asks::training);
+  return stated->text == "serve" ? (memory ? Asks::serving_memory : Asks::serving)
+                                 : (memory ? Asks::training_memory : Asks::training);
 }
 
-Outcome fleet_outcome(const FleetPlan& plan, const std::string& format, unsigned threads) {
-  return {format == "json"   ? fleet_json(plan)
-          : format == "html" ? report::page(report::fleet_documents(plan, threads))
-                             : fleet_text(plan),
-          "", plan.feasible() ? 0 : 1};
+/// The plan whose step --trace draws.
+const Plan* traced_plan(const GivenAnswer& answer) {
+  const auto* const search = std::get_if<SearchPlan>(&answer);
+  return search == nullptr ? std::get_if<Plan>(&answer) : search->plan ? &*search->plan : nullptr;
 }
 
-Outcome network_outcome(const NetworkPlan& plan, const std::string& format, bool explained) {
-  return {format == "json"   ? network_plan_json(plan)
-          : format == "html" ? report::page(report::network_documents(plan))
-          : explained        ? network_explain_text(plan)
-                             : network_plan_text(plan),
-          "", plan.feasible() ? 0 : 1};
+Outcome delivered(const GivenAnswer& answer, const Arguments& arguments, bool explained, std::string said) {
+  if (const Plan* const plan = arguments.has("--trace") ? traced_plan(answer) : nullptr) {
+    write_whole_file(arguments.one("--trace"), trace_of(*plan));
+  }
+  const std::vector<std::string> files = arguments.many("");
+  const std::string format = arguments.one("--format", "text");
+  return {format == "json"   ? to_json(answer)
+          : format == "html" ? to_html(answer, threads_of(arguments))
+                             : to_text(answer, explained, files.empty() ? "command line" : files.front()),
+          std::move(said), is_good(answer) ? 0 : 1};
 }
 
 Outcome answer(const Arguments& arguments, bool explained) {
   const std::vector<std::string> files = arguments.many("");
-  const Sources sources = Sources::standard();
+  const QuestionLibrary library = QuestionLibrary::standard();
   if (files.empty() && !arguments.has("--model") && !arguments.has("--set")) {
     throw ConfigError{"name a scenario file, or --model, --gpu and --gpus (see 'headroom plan --help')"};
   }
@@ -292,50 +291,37 @@ Outcome answer(const Arguments& arguments, bool explained) {
       // Memory needs no price: a list without an offer for the SKU must not stand in its way.
       root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });
     }
-    const std::string file = files.empty() ? "command line" : files.front();
-    const std::string format = arguments.one("--format", "text");
-    if (format == "html") {
+    if (arguments.one("--format") == "html") {
       report::require_charts();
     }
-    const NetworkLibrary networks = NetworkLibrary::standard();
-    if (asks_for_network(root, sources.models, networks)) {
-      require_form(plan_verb, part == PlanPart::memory ? Asks::network_memory : Asks::network, arguments);
-      const TermSet without = parse_terms(arguments.many("--without"));
-      NetworkScenario scenario = read_network_scenario(root, file, sources.catalog, networks);
-      return network_outcome(make_network_plan(std::move(scenario), part, explained, without), format, explained);
+    const DocumentKind kind = kind_of(root, library);
+    if (kind == DocumentKind::fleet && explained) {
+      throw ConfigError{
+          "a fleet's plan is simulated, which has no terms to explain; ask explain for one replica under a fixed "
+          "load: serving.concurrency instead of [traffic]"};
     }
-    if (asks_for_fleet(root)) {
-      if (explained) {
-        throw ConfigError{
-            "a fleet's plan is simulated, which has no terms to explain; ask explain for one replica under a fixed "
-            "load: serving.concurrency instead of [traffic]"};
-      }
-      require_form(plan_verb, Asks::fleet, arguments);
-      const unsigned threads = threads_of(arguments);
-      return fleet_outcome(plan_fleet(root, file, sources, {threads}), format, threads);
-    }
-    if (asks_for_search(root)) {
-      require_form(plan_verb, Asks::search, arguments);
-      return search_outcome(arguments, root, file, sources, parse_terms(arguments.many("--without")), explained);
-    }
-    if (const std::optional<Asks> asks = asks_of(root, part)) {
+    if (const std::optional<Asks> asks = asks_of(root, kind, part)) {
       require_form(plan_verb, *asks, arguments);
     }
-    const TermSet without = parse_terms(arguments.many("--without"));
-    Scenario scenario = read_scenario(root, file, sources);
-    take_engine_log(arguments, scenario);
-    GivenRuns given = read_given_runs(arguments, scenario, sources, without);
-    Plan plan = make_plan(std::move(scenario), explained, part, without, std::move(given.level));
-    add_nearest(plan, given.files, sources);
-    add_sensitivities(plan);
-    if (arguments.has("--trace")) {
-      write_whole_file(arguments.one("--trace"), trace_of(plan));
+    AnswerOptions options = search_options();
+    options.part = part;
+    options.explain = explained;
+    options.without = parse_terms(arguments.many("--without"));
+    options.threads = threads_of(arguments);
+    options.checkpoint = arguments.one("--checkpoint");
+    AskedQuestion question = read_question(std::move(root), files.empty() ? "command line" : files.front(), library);
+    if (kind == DocumentKind::search) {
+      FoundPlan found = search(std::move(question), options);
+      const bool complete = found.answer.result.complete;
+      Outcome outcome = delivered(std::move(found.answer), arguments, explained, std::move(found.effort));
+      outcome.code = complete ? outcome.code : interrupted_code();
+      return outcome;
     }
-    return {format == "json"   ? plan_json(plan)
-            : format == "html" ? report::page(report::plan_documents(plan))
-            : explained        ? explain_text(plan)
-                               : plan_text(plan),
-            "", plan.feasible() ? 0 : 1};
+    if (auto* const one = std::get_if<asked::OnePlan>(&question)) {
+      take_engine_log(arguments, one->scenario);
+      options.runs = read_given_runs(arguments, one->scenario, options.without);
+    }
+    return delivered(answer_of(std::move(question), options), arguments, explained, "");
   } catch (const ConfigError& error) {
     throw ConfigError{in_option_words(error, arguments), error.untold()};
   }

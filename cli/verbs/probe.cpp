@@ -6,9 +6,10 @@
 #include <headroom/calibrate/samples/samples_csv.hpp>
 #include <headroom/cli/frame/probe_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/cli/render/plan/render.hpp>
+#include <headroom/cli/render/render_probe.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/core/version.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 
 #include <unistd.h>

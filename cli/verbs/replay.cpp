@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom replay`: a trace of allocations on PyTorch's caching allocator, with and without expandable segments.
-#include <headroom/cli/frame/table.hpp>
+#include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/json_writer.hpp>

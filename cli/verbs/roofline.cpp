@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom roofline`: every op of a model's layers against the roofs of a GPU, in training and in serving.
+#include <headroom/answers/views/layer_roofline.hpp>
+#include <headroom/answers/views/render_roofline.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/cli/render/device/layer_roofline.hpp>
-#include <headroom/cli/render/device/render_roofline.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>

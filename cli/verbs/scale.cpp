@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom scale`: a training scenario at a series of GPU counts, or a measured speed-up explained.
+#include <headroom/answers/door/format.hpp>
+#include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
-#include <headroom/cli/render/plan/render_scaling.hpp>
-#include <headroom/cli/report/page.hpp>
 
 #include <algorithm>
 #include <array>
@@ -39,7 +39,7 @@ constexpr std::array options{
            "text (default), json with raw SI, csv (a row a count), html: one file with charts"},
 };
 
-Scenario read(const Arguments& arguments, const Sources& sources) {
+Scenario read(const Arguments& arguments, const QuestionLibrary& library) {
   const std::vector<std::string> files = arguments.many("");
   if (files.empty()) {
     throw ConfigError{"name a scenario file (see 'headroom scale --help')"};
@@ -51,7 +51,7 @@ Scenario read(const Arguments& arguments, const Sources& sources) {
   for (const std::string& assignment : arguments.many("--set")) {
     overrides.push_back(assignment);
   }
-  return scenario_of(scale_verb, arguments, files.front(), overrides, sources);
+  return scenario_of(scale_verb, arguments, files.front(), overrides, library);
 }
 
 /// Money for the run, or by the hour: the unit tells.
@@ -96,31 +96,29 @@ scaling::MeasuredSpeedup measured_of(const Arguments& arguments) {
   return measured;
 }
 
-Outcome explain(const Arguments& arguments, const Sources& sources) {
+Outcome explain(const Arguments& arguments, const QuestionLibrary& library) {
   const scaling::MeasuredSpeedup measured = measured_of(arguments);
-  const Scenario scenario = read(arguments, sources);
-  const scaling::SpeedupAnswer answer = scaling::explain_speedup(scenario, measured);
+  const GivenAnswer answer = answer_of(asked::SpeedupSeen{read(arguments, library), measured});
   const bool json = arguments.one("--format", "text") == "json";
-  return {json ? speedup_json(scenario, answer) : speedup_text(scenario, answer), "", answer.base.feasible() ? 0 : 1};
+  return {json ? to_json(answer) : to_text(answer), "", is_good(answer) ? 0 : 1};
 }
 
 Outcome run_scale(const Arguments& arguments) {
-  const Sources sources = Sources::standard();
+  const QuestionLibrary library = QuestionLibrary::standard();
   if (arguments.has("--measured-speedup")) {
-    return explain(arguments, sources);
+    return explain(arguments, library);
   }
   const scaling::Request request = request_of(arguments);
   if (arguments.one("--format") == "html") {
     report::require_charts();
   }
-  const Scenario scenario = read(arguments, sources);
-  const scaling::Curve curve = scaling::scaling_curve(scenario, request);
+  const GivenAnswer answer = answer_of(asked::GpuSeries{read(arguments, library), request});
   const std::string format = arguments.one("--format", "text");
-  return {format == "json"   ? scaling_json(scenario, curve)
-          : format == "csv"  ? scaling_csv(curve)
-          : format == "html" ? report::page(report::one_document("scaling", scaling_json(scenario, curve)))
-                             : scaling_text(scenario, curve),
-          "", curve.good() ? 0 : 1};
+  return {format == "json"   ? to_json(answer)
+          : format == "csv"  ? to_csv(answer)
+          : format == "html" ? to_html(answer)
+                             : to_text(answer),
+          "", is_good(answer) ? 0 : 1};
 }
 
 constexpr std::string_view examples =

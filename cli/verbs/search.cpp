@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/cli/evidence/evidence.hpp>
+#include <headroom/answers/door/answer.hpp>
 #include <headroom/cli/frame/interrupt.hpp>
 #include <headroom/cli/frame/process.hpp>
-#include <headroom/cli/render/plan/plan_context.hpp>
-#include <headroom/cli/render/plan/render.hpp>
-#include <headroom/cli/report/page.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/printable.hpp>
-#include <headroom/core/whole_file.hpp>
-#include <headroom/scenarios/search/search_job.hpp>
-#include <headroom/scenarios/words/strategy_text.hpp>
+#include <headroom/core/quantity_text.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -50,34 +46,16 @@ std::string effort_text(const SearchResult& r) {
          (r.resumed ? ", resumed from the checkpoint" : "") + "\n";
 }
 
-/// Progress on a terminal's stderr; an interrupt ends the search with what was found so far.
-SearchPlan answered(const SearchQuestion& question, SearchOptions options, std::string& effort) {
-  options.stop = &InterruptGuard::noted();
-  options.tell = [](const std::string& what) { std::fputs(shown_lines("headroom: " + what + "\n").c_str(), stderr); };
-  const bool terminal = isatty(STDERR_FILENO) == 1;
-  if (terminal) {
-    options.progress = [](const SearchProgress& p) { std::fprintf(stderr, "\r\033[K%s", progress_line(p).c_str()); };
-  }
-  SearchResult result;
-  {
-    const InterruptGuard guard;
-    result = search_function()(question, options);
-  }
-  effort = terminal ? "\r\033[K" : "";
-  if (!result.unsaved.empty()) {
-    effort += "headroom: warning: " + result.unsaved + "; the answer is whole, the file holds an earlier state\n";
-  }
-  if (result.found.found()) {
-    effort += effort_text(result);  // without a plan stderr is for what is wrong
-  }
-  return explain_search(question, std::move(result));
-}
-
-std::string explained_text(const SearchPlan& answer) {
-  return taken_text(answer) + "\n" + explain_text(*answer.plan);
+bool on_terminal() noexcept {
+  return isatty(STDERR_FILENO) == 1;
 }
 
 }  // namespace
+
+SearchFunction& search_function() {
+  static SearchFunction function = run_search;
+  return function;
+}
 
 unsigned threads_of(const Arguments& arguments) {
   const std::string text = arguments.one("--threads");
@@ -92,80 +70,52 @@ unsigned threads_of(const Arguments& arguments) {
   return threads;
 }
 
-SearchFunction& search_function() {
-  static SearchFunction function = run_search;
-  return function;
-}
-
 std::string search_assignment(const std::string& axis) {
   return "search." + (axis == "any" ? std::string{"strategy=any"} : axis);
-}
-
-std::string taken_text(const SearchPlan& answer) {
-  const ListedPlan& taken = answer.recommended;
-  return std::string{answer.result.complete ? "" : "PARTIAL: interrupted; the best of what was searched until then\n"} +
-         "taken: " + std::to_string(taken.gpus) + " x " + taken.gpu + ": " + strategy_text(taken.candidate.strategy) +
-         "; " + answer.why_recommended + "\n";
-}
-
-std::string no_plan_text(const SearchPlan& answer) {
-  std::string text = answer.result.complete ? "no plan: nothing keeps every limit\n"
-                                            : "interrupted before the search was done: no plan is taken\n";
-  for (const std::string& line : answer.emptied) {
-    text += "  " + line + "\n";
-  }
-  for (const DroppedJob& dropped : answer.result.dropped) {
-    std::string name;
-    for (const std::string& assignment : dropped.assignments) {
-      name += (name.empty() ? "" : ", ") + assignment;
-    }
-    text += "  not searched: " + name + ": " + dropped.why + "\n";
-  }
-  return text;
 }
 
 int FoundPlan::code_without_plan() const noexcept {
   return answer.result.complete ? 1 : interrupted_code();
 }
 
-FoundPlan find_plan(const ConfigValue& root, const std::string& file, const Sources& sources) {
+AnswerOptions search_options() {
+  AnswerOptions options;
+  options.search = search_function();
+  options.stop = &InterruptGuard::noted();
+  options.tell = [](const std::string& what) { std::fputs(shown_lines("headroom: " + what + "\n").c_str(), stderr); };
+  if (on_terminal()) {
+    options.progress = [](const SearchProgress& p) { std::fprintf(stderr, "\r\033[K%s", progress_line(p).c_str()); };
+  }
+  return options;
+}
+
+FoundPlan search(AskedQuestion question, const AnswerOptions& options) {
   FoundPlan found;
-  found.answer = answered(read_search(root, file, sources), {}, found.effort);
-  if (!found.answer.result.complete) {
-    found.answer.plan.reset();
+  {
+    const InterruptGuard guard;
+    found.answer = std::get<SearchPlan>(answer_of(std::move(question), options));
+  }
+  if (on_terminal()) {
+    std::fputs("\r\033[K", stderr);  // of the progress line
+  }
+  const SearchResult& result = found.answer.result;
+  if (!result.unsaved.empty()) {
+    found.effort += "headroom: warning: " + result.unsaved + "; the answer is whole, the file holds an earlier state\n";
+  }
+  if (result.found.found()) {
+    found.effort += effort_text(result);  // without a plan stderr is for what is wrong
   }
   return found;
 }
 
-Outcome search_outcome(const Arguments& arguments,
-                       const ConfigValue& root,
-                       const std::string& file,
-                       const Sources& sources,
-                       TermSet without,
-                       bool explained) {
-  SearchOptions options;
-  options.threads = threads_of(arguments);
-  options.checkpoint = arguments.one("--checkpoint");
-  SearchQuestion question = read_search(root, file, sources);
-  question.without = without;
-  std::string effort;
-  SearchPlan answer = answered(question, std::move(options), effort);
-  if (answer.plan && explained) {
-    answer.plan = make_plan(std::move(answer.plan->scenario), true, PlanPart::all, without);
+FoundPlan find_plan(const ConfigValue& root, const std::string& file, const QuestionLibrary& library) {
+  AnswerOptions options = search_options();
+  options.beside = false;
+  FoundPlan found = search(read_question(root, file, library), options);
+  if (!found.answer.result.complete) {
+    found.answer.plan.reset();
   }
-  if (answer.plan) {
-    add_nearest(*answer.plan, {}, sources);
-    add_sensitivities(*answer.plan);
-  }
-  if (arguments.has("--trace") && answer.plan) {
-    write_whole_file(arguments.one("--trace"), trace_of(*answer.plan));
-  }
-  const std::string format = arguments.one("--format", "text");
-  return {format == "json"           ? search_json(answer)
-          : format == "html"         ? report::page(report::search_documents(answer))
-          : explained && answer.plan ? explained_text(answer)
-                                     : search_text(answer, file),
-          effort, answer.result.complete ? (answer.plan ? 0 : 1) : interrupted_code()};
+  return found;
 }
 
 }  // namespace headroom::cli

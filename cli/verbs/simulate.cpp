@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom simulate`: requests that come when they come, answered by a fleet as it is.
-#include <headroom/cli/evidence/evidence.hpp>
+#include <headroom/answers/door/format.hpp>
+#include <headroom/answers/page/page.hpp>
+#include <headroom/answers/views/render_simulation.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/cli/render/plan/render_simulation.hpp>
-#include <headroom/cli/report/page.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/model/serve/simulation/simulation_trace.hpp>
@@ -88,9 +88,9 @@ std::optional<Hertz> rate_of(const Arguments& arguments) {
   return rate;
 }
 
-Scenario read(const std::string& file, const Arguments& arguments, const Sources& sources) {
+Scenario read(const std::string& file, const Arguments& arguments, const QuestionLibrary& library) {
   try {
-    return scenario_of(simulate_verb, arguments, file, overrides_of(arguments), sources);
+    return scenario_of(simulate_verb, arguments, file, overrides_of(arguments), library);
   } catch (const ConfigError& error) {
     throw in_option_words(error, arguments);
   }
@@ -126,8 +126,8 @@ Outcome run(const Arguments& arguments) {
   if (format == "html") {
     report::require_charts();
   }
-  const Sources sources = Sources::standard();
-  Scenario scenario = read(files.front(), arguments, sources);
+  const QuestionLibrary library = QuestionLibrary::standard();
+  Scenario scenario = read(files.front(), arguments, library);
   const ServeScenario& serve = serving(scenario, files.front());
   double factor = 1.0;
   if (rate && serve.traffic) {
@@ -142,7 +142,10 @@ Outcome run(const Arguments& arguments) {
   if (arguments.has("--trace") && serve.traffic) {
     record.emplace(RecordLimits{.first_request = warm_up_of(serve.traffic->requests)});
   }
-  const ServingSimulation simulation = simulate_serving(serve, scenario.money, factor, record ? &*record : nullptr);
+  AnswerOptions options;
+  options.record = record ? &*record : nullptr;
+  const GivenAnswer answer = answer_of(asked::SimulatedFleet{std::move(scenario), factor}, options);
+  const ServingSimulation& simulation = std::get<given::Simulated>(answer).simulation;
   Outcome outcome;
   if (record) {
     write_whole_file(arguments.one("--trace"), simulation_trace(*record, simulation.load));
@@ -151,10 +154,8 @@ Outcome run(const Arguments& arguments) {
   if (arguments.has("--request-log")) {
     write_whole_file(arguments.one("--request-log"), request_log(simulation));
   }
-  outcome.out = format == "json"   ? simulation_json(scenario, simulation)
-                : format == "html" ? report::page(report::simulation_documents(scenario, simulation))
-                                   : simulation_text(scenario, simulation);
-  outcome.code = simulation.good() ? 0 : 1;
+  outcome.out = format == "json" ? to_json(answer) : format == "html" ? to_html(answer) : to_text(answer);
+  outcome.code = is_good(answer) ? 0 : 1;
   return outcome;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom validate`: predicted against measured.
+#include <headroom/answers/views/render.hpp>
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/cli/render/plan/render.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/validation/accuracy_page.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages of `--format html` in a real browser: drawn from a file, whole on a phone and on paper, light and dark, in
 // words and numbers what the JSON says.
-#include <headroom/cli/report/page.hpp>
+#include <headroom/answers/page/page.hpp>
 
 #include <doctest/doctest.h>
 
@@ -89,7 +89,7 @@ constexpr std::array pages{
 };
 
 std::string whole_page() {
-  namespace report = headroom::cli::report;
+  namespace report = headroom::report;
   report::Documents documents =
       report::one_document("search", read_text(fs::path{HEADROOM_SOURCE_DIR} / "tests/browser/whole_search.json"));
   documents.all.push_back(report::document_of("accuracy", R"({"class": "dense", "classes": []})"));

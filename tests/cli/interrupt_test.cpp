@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ctrl-C, the end of a batch job, and two searches that want one checkpoint: what is said, and the exit code that a
 // script sees.
-#include <headroom/cli/render/plan/render.hpp>
+#include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/ledger.hpp>
 #include <headroom/scenarios/search/search_job.hpp>

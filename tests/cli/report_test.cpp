@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of `--format html` as a file: the very JSON inside it, every figure one of its members, nothing from
 // outside. What a browser makes of it: tests/browser.
-#include <headroom/cli/markup/html.hpp>
-#include <headroom/cli/markup/place.hpp>
-#include <headroom/cli/report/page.hpp>
+#include <headroom/answers/markup/html.hpp>
+#include <headroom/answers/markup/place.hpp>
+#include <headroom/answers/page/page.hpp>
 #include <headroom/core/config_value.hpp>
 #include <headroom/core/json_reader.hpp>
 
@@ -231,7 +231,7 @@ TEST_CASE("the roofline's document holds what its rows follow from") {
 }
 
 TEST_CASE("an object that an answer gains is on its page without a word of code, with the unit that its names say") {
-  namespace report = headroom::cli::report;
+  namespace report = headroom::report;
   const std::string page = report::page(report::one_document(
       "simulation",
       R"({"name": "x", "verdict": "good", "all": {"a": 1}, "echo": {"waits_s": 0.25, "seen_share": 0.5}})"));
@@ -242,7 +242,7 @@ TEST_CASE("an object that an answer gains is on its page without a word of code,
 }
 
 TEST_CASE("places name their members as RFC 6901 does, and what is absent is nothing") {
-  using namespace headroom::cli::report;
+  using namespace headroom::report;
   const Document document = document_of("d", R"({"a/b": {"~": [1, 2.5, null]}, "t": "x < y"})");
   const Place root{document};
   const Place second = root["a/b"]["~"][1];

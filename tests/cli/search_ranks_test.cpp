@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search on several ranks, which are threads here: the bytes of one rank alone whatever their number, whoever dies,
 // and from wherever a checkpoint is taken up.
-#include <headroom/cli/render/plan/render.hpp>
+#include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/ledger.hpp>
 #include <headroom/scenarios/search/ranks/rank_messages.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches as a user runs them: the same bytes whatever the threads, killed and resumed, interrupted, and plans that
 // are what `headroom plan` says of them.
-#include <headroom/cli/render/plan/render.hpp>
+#include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>

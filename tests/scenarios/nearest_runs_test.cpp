@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which measured runs are near a plan, and that they are told and never used.
-#include <headroom/cli/render/plan/render.hpp>
+#include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 
 #include <doctest/doctest.h>

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/door/answer.hpp>
+#include <headroom/scenarios/compare/cures.hpp>
+#include <headroom/scenarios/plan/beside_plan.hpp>
+
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace headroom {
+namespace {
+
+/// What the user's runs say of the plan's level, every problem of all files at once; nullopt without files.
+std::optional<OwnRuns> level_of(const Scenario& scenario, const AnswerOptions& options) {
+  const auto* const train = std::get_if<TrainScenario>(&scenario.question);
+  if (options.runs.empty() || train == nullptr) {
+    return std::nullopt;
+  }
+  Diagnostics diagnostics;
+  OwnRuns level = learn_from_runs(options.runs, *train, *scenario.sources, diagnostics, options.without);
+  diagnostics.throw_if_any();
+  return level;
+}
+
+void add_beside(Plan& plan, std::span<const RunFile> runs, const Sources& sources) {
+  add_nearest(plan, runs, sources);
+  add_sensitivities(plan);
+}
+
+class Answerer {
+ public:
+  explicit Answerer(const AnswerOptions& options) : options_{options} {}
+
+  GivenAnswer operator()(asked::OnePlan& q) const {
+    const Sources& sources = *q.scenario.sources;
+    std::optional<OwnRuns> level = level_of(q.scenario, options_);
+    Plan plan = make_plan(std::move(q.scenario), options_.explain, options_.part, options_.without, std::move(level));
+    if (options_.beside) {
+      add_beside(plan, options_.runs, sources);
+    }
+    return plan;
+  }
+
+  GivenAnswer operator()(asked::NetworkRun& q) const {
+    return make_network_plan(std::move(q.scenario), options_.part, options_.explain, options_.without);
+  }
+
+  GivenAnswer operator()(asked::FleetSize& q) const {
+    return plan_fleet(q.document, q.file, *q.sources, {options_.threads});
+  }
+
+  GivenAnswer operator()(asked::BestPlan& q) const {
+    q.question.without = options_.without;
+    SearchOptions how;
+    how.threads = options_.threads;
+    how.checkpoint = options_.checkpoint;
+    how.stop = options_.stop;
+    how.progress = options_.progress;
+    how.tell = options_.tell;
+    SearchPlan found = explain_search(q.question, options_.search(q.question, how));
+    if (found.plan && options_.explain) {
+      found.plan = make_plan(std::move(found.plan->scenario), true, PlanPart::all, options_.without);
+    }
+    if (found.plan && options_.beside) {
+      add_beside(*found.plan, {}, *q.question.sources);
+    }
+    return found;
+  }
+
+  GivenAnswer operator()(asked::SimulatedFleet& q) const {
+    ServingSimulation simulation =
+        simulate_serving(std::get<ServeScenario>(q.scenario.question), q.scenario.money, q.factor, options_.record);
+    return given::Simulated{std::move(q.scenario), std::move(simulation)};
+  }
+
+  GivenAnswer operator()(asked::SideBySide& q) const { return compare_plans(std::move(q.scenarios), q.objectives); }
+
+  GivenAnswer operator()(asked::GpuSeries& q) const {
+    scaling::Curve curve = scaling::scaling_curve(q.scenario, q.request);
+    return given::Series{std::move(q.scenario), std::move(curve)};
+  }
+
+  GivenAnswer operator()(asked::SpeedupSeen& q) const {
+    scaling::SpeedupAnswer answer = scaling::explain_speedup(q.scenario, q.measured);
+    return given::Speedup{std::move(q.scenario), std::move(answer)};
+  }
+
+ private:
+  const AnswerOptions& options_;
+};
+
+struct Goodness {
+  bool operator()(const Plan& plan) const noexcept { return plan.feasible(); }
+  bool operator()(const NetworkPlan& plan) const noexcept { return plan.feasible(); }
+  bool operator()(const FleetPlan& plan) const noexcept { return plan.feasible(); }
+  bool operator()(const SearchPlan& plan) const noexcept { return plan.result.complete && plan.plan.has_value(); }
+  bool operator()(const given::Simulated& s) const noexcept { return s.simulation.good(); }
+  bool operator()(const Comparison& c) const noexcept {
+    for (const ComparedPlan& compared : c.plans) {
+      if (compared.plan.feasible()) {
+        return true;
+      }
+    }
+    return false;
+  }
+  bool operator()(const given::Series& s) const noexcept { return s.curve.good(); }
+  bool operator()(const given::Speedup& s) const noexcept { return s.answer.base.feasible(); }
+};
+
+}  // namespace
+
+GivenAnswer answer_of(AskedQuestion question, const AnswerOptions& options) {
+  return std::visit(Answerer{options}, question);
+}
+
+bool is_good(const GivenAnswer& answer) noexcept {
+  return std::visit(Goodness{}, answer);
+}
+
+}  // namespace headroom

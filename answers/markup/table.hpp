@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plain text tables: first column left, numbers right, no wider than they need.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom {
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : header_{std::move(header)} {}
+  /// Columns, 0-based, that are text and stand left; the first always does.
+  void left(std::size_t column) { left_.push_back(column); }
+  void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  [[nodiscard]] std::string text(std::size_t indent = 2) const;
+
+ private:
+  std::vector<std::string> header_;
+  std::vector<std::vector<std::string>> rows_;
+  std::vector<std::size_t> left_;
+};
+
+/// Characters a terminal shows for UTF-8 text of single-width letters.
+[[nodiscard]] std::size_t shown_width(std::string_view text) noexcept;
+
+}  // namespace headroom

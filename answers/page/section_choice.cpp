@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other plans than this one: what a search found, other numbers of GPUs, several scenarios side by side.
+#include <headroom/answers/page/sections.hpp>
+
+#include <array>
+
+namespace headroom::report {
+namespace {
+
+struct Column {
+  std::string_view member, title;
+  Unit unit;
+};
+/// What searches minimise, as their documents name it.
+constexpr std::array goals{Column{"cost_dollars", "cost", Unit::usd},
+                           Column{"time_s", "whole run", Unit::seconds},
+                           Column{"step_time_s", "step", Unit::seconds},
+                           Column{"energy_j", "energy", Unit::joules},
+                           Column{"gpu_hours_per_million_samples", "GPU-hours per M samples", Unit::number},
+                           Column{"memory_bytes", "memory up to", Unit::bytes}};
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string line;
+  for (const std::string& text : texts) {
+    line += (line.empty() ? "" : ", ") + escaped(text);
+  }
+  return line;
+}
+
+/// What a plan's job has beside GPUs and strategy: "training.precision = fp8".
+std::vector<std::string> job_words(const Place& listed) {
+  std::vector<std::string> texts;
+  for (const Place& assignment : listed["assignments"].items()) {
+    const std::string text = assignment.text();
+    if (!text.starts_with("strategy.") && !text.starts_with("hardware.gpu")) {
+      texts.push_back(text);
+    }
+  }
+  return texts;
+}
+
+std::string plan_words(const Place& listed) {
+  std::vector<std::string> texts = strategy_words(listed["strategy"]);
+  for (std::string& text : job_words(listed)) {
+    texts.push_back(std::move(text));
+  }
+  return figure(listed["gpus"], Unit::count) + " &times; " + escaped(listed["gpu"].text()) + ": " + joined(texts);
+}
+
+std::string listed_table(const std::string& label, const std::vector<Place>& plans) {
+  HtmlTable table{label,
+                  {"<<plan", "cost", "whole run", "step", "energy", "GPU-hours per M samples", "memory up to",
+                   "<deadline", "<budget", "behind the plan taken", "<", "<<because"}};
+  table.kind("sortable");
+  const auto limit = [](const Place& of) -> std::string {
+    return !of.there()                      ? ""
+           : of["kept"].is_true()           ? "kept"
+           : of["kept_at_middle"].is_true() ? "missed at the slow end"
+                                            : "missed";
+  };
+  for (const Place& listed : plans) {
+    std::vector<std::string> cells{plan_words(listed)};
+    for (const Column& goal : goals) {
+      cells.push_back(figure(listed[goal.member], goal.unit));
+    }
+    cells.push_back(limit(listed["deadline"]));
+    cells.push_back(limit(listed["budget"]));
+    cells.push_back(figure(listed["behind"], Unit::change));
+    cells.emplace_back(listed["indistinguishable"].is_true() ? "~" : "");
+    cells.push_back(escaped(listed["because"].text()));
+    table.row(std::move(cells));
+  }
+  return table.html();
+}
+
+std::string neighbour_table(const Place& neighbours) {
+  HtmlTable table{"one step away", {"<one step away", "step", "memory up to", "<<because"}};
+  for (const Place& n : neighbours.items()) {
+    table.row({escaped(n["change"].text()), figure(n["slower"], Unit::change), figure(n["memory_bytes"], Unit::bytes),
+               escaped(n["because"].text())});
+  }
+  return table.html();
+}
+
+std::string point_row_verdict(const Place& point) {
+  return point["verdict"].text() == "fits" ? std::string{} : escaped(point["verdict"].text());
+}
+
+std::string points_table(const Place& points) {
+  HtmlTable table{"other numbers of GPUs",
+                  {"GPUs", "step", "<80 % interval", "tokens/s", "per GPU", "efficiency", "exposed communication",
+                   "marginal efficiency", "$ per M tokens", "goodput", "calendar", "<<"}};
+  for (const Place& p : points.items()) {
+    table.row({figure(p["gpus"], Unit::count), figure(p["step_time_s"]["mid"], Unit::seconds),
+               range(p["step_time_s"], Unit::seconds), figure(p["tokens_per_s"]["mid"], Unit::number),
+               figure(p["tokens_per_s_per_gpu"]["mid"], Unit::number), figure(p["efficiency"], Unit::percent),
+               figure(p["exposed_communication_share"], Unit::percent), figure(p["marginal_efficiency"], Unit::percent),
+               figure(p["cost_per_million_tokens_usd"]["mid"], Unit::usd), figure(p["goodput"], Unit::percent),
+               figure(p["calendar_s"], Unit::seconds), point_row_verdict(p)});
+  }
+  return table.html();
+}
+
+std::string elastic_table(const Place& elastic) {
+  HtmlTable table{"the same batch on other numbers of GPUs",
+                  {"GPUs", "used", "dp", "micro-batch", "step", "throughput kept", "<<"}};
+  for (const Place& e : elastic.items()) {
+    table.row({figure(e["gpus"], Unit::count), figure(e["usable_gpus"], Unit::count), figure(e["dp"], Unit::count),
+               figure(e["micro_batch"], Unit::count), with_range(e["step_time_s"], Unit::seconds),
+               figure(e["throughput_kept"], Unit::percent),
+               escaped((e["why_not"].there() ? e["why_not"] : e["verdict_text"]).text())});
+  }
+  return table.html();
+}
+
+std::string compared_table(const Place& compared) {
+  constexpr std::array columns{Column{"memory_bytes", "memory per GPU", Unit::bytes},
+                               Column{"step_time_s", "step", Unit::seconds},
+                               Column{"tokens_per_s", "tokens/s", Unit::number},
+                               Column{"ttft_s", "TTFT under the load", Unit::seconds},
+                               Column{"prompt_alone_s", "TTFT, one prompt alone", Unit::seconds},
+                               Column{"tpot_s", "TPOT", Unit::seconds},
+                               Column{"duration_s", "whole run", Unit::seconds},
+                               Column{"cost_usd", "cost", Unit::usd}};
+  HtmlTable table{"plans side by side",
+                  {"<<scenario", "<verdict", "memory per GPU", "step", "tokens/s", "TTFT under the load",
+                   "TTFT, one prompt alone", "TPOT", "whole run", "cost", "throughput / reference", "<"}};
+  for (const Place& plan : compared["plans"].items()) {
+    std::vector<std::string> cells{escaped(plan["file"].text()), escaped(plan["verdict"].text())};
+    for (const Column& column : columns) {
+      cells.push_back(figure(plan[column.member], column.unit));
+    }
+    const Place against = plan["against_reference"];
+    cells.push_back(with_range(against["throughput_ratio"], Unit::percent));
+    cells.emplace_back(plan["untimed"].there()       ? "compared by memory alone: " + escaped(plan["untimed"].text())
+                       : !plan["feasible"].is_true() ? "does not fit"
+                       : !against.there()            ? "reference"
+                       : against["distinguishable"].is_true() ? "a difference larger than past errors"
+                                                              : "within past errors");
+    table.row(std::move(cells));
+  }
+  return table.html();
+}
+
+}  // namespace
+
+std::string search_section(const Documents& documents) {
+  const Place search = documents.find("search");
+  if (!search.there()) {
+    return {};
+  }
+  const Place space = search["space"];
+  std::string lead = figure(space["strategies"], Unit::count) + " strategies of " + figure(space["jobs"], Unit::count) +
+                     (space["jobs"].text() == "1" ? " job" : " jobs") + ", " + figure(space["evaluated"], Unit::count) +
+                     " evaluated; what is minimised is " + escaped(search["minimize"].text()) + ".";
+  if (!search["complete"].is_true()) {
+    lead += " Interrupted: the best of what was searched until then.";
+  }
+  std::string body;
+  if (search["front"].items().size() > 1) {
+    body += chart("pareto", search, "Pareto front of the search: each plan by two goals; the table has the numbers");
+  }
+  std::vector<Place> taken;
+  if (search["taken"].there()) {
+    taken.push_back(search["taken"]);
+  }
+  body += listed_table("taken", taken);
+  body += details("Best of each layout or rental", listed_table("best of each layout", search["best"].items()));
+  body += details("Pareto front", listed_table("Pareto front", search["front"].items()));
+  body += body.find(">~</td>") == std::string::npos
+              ? std::string{}
+              : paragraph("key",
+                          "~ indistinguishable from the plan taken: the difference is within what the errors of "
+                          "measured runs leave open.");
+  body += neighbour_table(search["neighbours"]);
+  body += details("What was searched", member_table("space", space));
+  return section("search", "Which plan", lead, body);
+}
+
+std::string scaling_section(const Documents& documents) {
+  const Place scaling = documents.find("scaling");
+  if (scaling["points"].items().empty()) {
+    return {};
+  }
+  std::string lead = scaling["scaling"].text() == "weak" ? "The global batch grows with the GPUs."
+                                                         : "The global batch stays; data parallelism follows.";
+  if (scaling["knee_gpus"].is_number()) {
+    lead += " Up to " + figure(scaling["knee_gpus"], Unit::count) + " GPUs, added ones bring at least " +
+            figure(scaling["threshold"], Unit::percent) + " of what each brought before.";
+  }
+  const std::string charts =
+      "<div class=\"pair even\">" +
+      chart("scaling-rate", scaling,
+            "Tokens per second over the number of GPUs, with the 80 % interval and the ideal") +
+      chart("scaling-share", scaling, "Efficiency and exposed communication over the number of GPUs") + "</div>\n";
+  return section("scaling", "Other numbers of GPUs", lead, charts + points_table(scaling["points"]));
+}
+
+std::string advice_section(const Documents& documents) {
+  const Place plan = plan_of(documents);
+  const std::string body = details("Another global batch", member_table("another batch", plan["batch_change"])) +
+                           details("A sweep by successive halving", member_table("sweep", plan["sweep"])) +
+                           elastic_table(plan["elastic"]);
+  return section("advice", "Beside the plan", "", body);
+}
+
+std::string comparison_section(const Documents& documents) {
+  const Place compared = documents.find("comparison");
+  if (!compared.there()) {
+    return {};
+  }
+  HtmlTable differs{"keys that differ", {"<key", "<values, in the order of the plans"}};
+  for (const Place& key : compared["differs"].items()) {
+    std::vector<std::string> values;
+    for (const Place& value : key["values"].items()) {
+      values.push_back(value.text());
+    }
+    differs.row({escaped(key["key"].text()), joined(values)});
+  }
+  return section("comparison", "Plans side by side", "",
+                 chart("comparison", compared, "Bars of the terms of each plan's step against the reference's",
+                       compared["plans"].items().size() + 2) +
+                     compared_table(compared) + differs.html());
+}
+
+}  // namespace headroom::report

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a report's page. Each reads its members from the documents and is empty where they are not there.
+#pragma once
+
+#include <headroom/answers/markup/html.hpp>
+#include <headroom/answers/markup/place.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headroom::report {
+
+/// The plan of an answer: of a search the one taken, else the answer itself.
+[[nodiscard]] Place plan_of(const Documents& documents);
+
+/// Whose money, energy and assumptions a page tells: the plan's, a fleet's, a simulation's.
+[[nodiscard]] Place bearer_of(const Documents& documents);
+
+/// What is asked, and of what; one line for the browser's title.
+[[nodiscard]] std::string title_text(const Documents& documents);
+[[nodiscard]] std::string heading(const Documents& documents);
+
+/// The verdict with its ways out, and every headline number with its interval.
+[[nodiscard]] std::string answer_section(const Documents& documents);
+
+/// A number of the head of a page: `more` is HTML beside it.
+struct NamedFigure {
+  std::string label;
+  Place place;
+  Unit unit = Unit::number;
+  std::string more;
+};
+/// The first of them as cards, the others as rows, with their intervals on one scale; `note` ends the key. Numbers that
+/// are not there are left out.
+[[nodiscard]] std::string headline_numbers(std::vector<NamedFigure> figures, std::string_view note);
+/// A verdict in its colour: `kind` is "fits", "maybe" or "no".
+[[nodiscard]] std::string verdict_line(std::string_view kind, std::string text);
+
+/// Where the memory goes, where the step goes, what more hardware would buy, the ops of a layer against the roofs.
+[[nodiscard]] std::string memory_section(const Documents& documents);
+[[nodiscard]] std::string time_section(const Documents& documents);
+[[nodiscard]] std::string roofline_section(const Documents& documents);
+
+/// What a search found beside the plan taken; other numbers of GPUs; other batches, sweeps and lost hosts.
+[[nodiscard]] std::string search_section(const Documents& documents);
+[[nodiscard]] std::string scaling_section(const Documents& documents);
+[[nodiscard]] std::string advice_section(const Documents& documents);
+[[nodiscard]] std::string comparison_section(const Documents& documents);
+
+/// Of a fleet and of a simulation: ways to serve, times and promises, other rates, how full the replicas are, a day.
+[[nodiscard]] std::string fleet_section(const Documents& documents);
+[[nodiscard]] std::string times_section(const Documents& documents);
+[[nodiscard]] std::string load_section(const Documents& documents);
+[[nodiscard]] std::string replicas_section(const Documents& documents);
+[[nodiscard]] std::string day_section(const Documents& documents);
+/// Objects of the answer that no other part shows, member by member.
+[[nodiscard]] std::string more_section(const Documents& documents);
+
+/// Where the dollars and the joules go; where the calendar goes.
+[[nodiscard]] std::string money_section(const Documents& documents);
+[[nodiscard]] std::string goodput_section(const Documents& documents);
+
+/// How far off this class of prediction has been; how terms came about; what was assumed and from whom numbers are.
+[[nodiscard]] std::string accuracy_section(const Documents& documents);
+[[nodiscard]] std::string explain_section(const Documents& documents);
+[[nodiscard]] std::string sources_section(const Documents& documents);
+
+/// Of a fit: curves with their errors beside the base, every sample against its curve, what was measured on.
+[[nodiscard]] std::string fit_section(const Documents& documents);
+[[nodiscard]] std::string curves_section(const Documents& documents);
+[[nodiscard]] std::string conditions_section(const Documents& documents);
+
+/// "tp 8, pp 4, dp 16, ...": what of a strategy's members is not as usual.
+[[nodiscard]] std::vector<std::string> strategy_words(const Place& strategy);
+
+/// Name and value of the members that are numbers, intervals or short texts, with the unit that their names say;
+/// nothing of an absent object.
+[[nodiscard]] std::string member_table(const std::string& label, const Place& object);
+
+/// The strings of an array as a list.
+[[nodiscard]] std::string text_list(const Place& array);
+
+}  // namespace headroom::report

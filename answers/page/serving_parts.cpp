@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/page/serving_parts.hpp>
+
+#include <array>
+#include <utility>
+
+namespace headroom::report {
+namespace {
+
+std::string named(std::string_view name, const Place& place, Unit unit) {
+  return place.is_number() ? std::string{name} + " " + figure_text(place.number(), unit) : std::string{};
+}
+
+std::string rate_words(const Place& rate, std::string_view what) {
+  return rate.is_number() ? figure_text(rate.number(), Unit::number) + " req/s" + std::string{what} : std::string{};
+}
+
+/// "ttft_p95", of several classes "ttft_p95, chat".
+std::string promise_name(const Place& promise) {
+  const std::string of = promise["class"].text();
+  return promise["promise"].text() + (of.empty() || of == "all" ? "" : ", " + of);
+}
+
+void add_promises(std::vector<NamedFigure>& figures, const Place& answer) {
+  for (const Place& promise : answer["promises"].items()) {
+    figures.push_back({promise_name(promise), promise["reached_s"], Unit::seconds,
+                       "of " + figure(promise["limit_s"], Unit::seconds) + " promised"});
+  }
+}
+
+std::vector<NamedFigure> fleet_headlines(const Place& answer) {
+  const Place best = taken_of(answer);
+  const Place sized = best["sized"];
+  std::string more = "on " + figure(best["gpus"], Unit::count) + (best["gpus"].text() == "1" ? " GPU" : " GPUs");
+  if (sized["spare"].is_number() && sized["spare"].number() > 0.0) {
+    more += " with " + figure(sized["spare"], Unit::count) + " spare";
+  }
+  if (const Place middle = best["at_middle"]; middle.there()) {
+    more += "; " + figure(middle["replicas"], Unit::count) + " would do at the middle";
+  }
+  std::vector<NamedFigure> figures{
+      {"replicas", sized["replicas"], Unit::count, more},
+      {"cost per million output tokens", best["usd_per_million_output_tokens"], Unit::usd, ""}};
+  add_promises(figures, answer);
+  figures.push_back({"cost per hour", best["usd_per_h"], Unit::usd, ""});
+  figures.push_back({"saturates at, requests/s", sized["saturation_req_per_s"], Unit::number, ""});
+  figures.push_back({"knee: most requests/s with all promises kept", sized["knee_req_per_s"], Unit::number, ""});
+  figures.push_back({"requests within all their limits", sized["good_share"], Unit::percent, ""});
+  figures.push_back({"output tokens/s", sized["output_tokens_per_s"], Unit::number, ""});
+  figures.push_back(
+      {"energy per million output tokens", answer["energy"]["j_per_million_output_tokens"], Unit::joules, ""});
+  return figures;
+}
+
+std::vector<NamedFigure> simulation_headlines(const Place& answer) {
+  std::vector<NamedFigure> figures;
+  add_promises(figures, answer);
+  figures.push_back({"cost per million output tokens", answer["cost"]["usd_per_million_output_tokens"], Unit::usd, ""});
+  figures.push_back({"saturates at, requests/s", answer["saturation_requests_per_s"], Unit::number, ""});
+  figures.push_back({"answered requests/s", answer["requests_per_s"], Unit::number,
+                     "of " + figure(answer["offered_requests_per_s"], Unit::number) + " that come"});
+  figures.push_back({"requests within all their limits", answer["all"]["good_share"], Unit::percent, ""});
+  figures.push_back({"output tokens/s", answer["all"]["output_tokens_per_s"], Unit::number, ""});
+  figures.push_back({"input tokens/s", answer["all"]["input_tokens_per_s"], Unit::number, ""});
+  return figures;
+}
+
+}  // namespace
+
+Place serving_answer(const Documents& documents) {
+  const Place fleet = documents.find("fleet");
+  return fleet.there() ? fleet : documents.find("simulation");
+}
+
+Place taken_of(const Place& answer) {
+  return answer["options"].there() ? answer["options"][std::size_t{0}] : answer;
+}
+
+std::string serving_subject(const Documents& documents) {
+  const Place answer = serving_answer(documents);
+  const Place taken = taken_of(answer);
+  std::string of = escaped(answer["model"].text());
+  if (taken["gpus"].is_number()) {
+    of += " on " + figure(taken["gpus"], Unit::count) + " &times; " + escaped(taken["gpu"].text());
+  }
+  return of;
+}
+
+std::vector<std::string> serving_words(const Documents& documents) {
+  const Place answer = serving_answer(documents);
+  const Place taken = taken_of(answer);
+  const Place mean = answer["rate_req_per_s"];
+  const Place peak = answer["peak_req_per_s"];
+  const bool day = mean.is_number() && peak.is_number() && peak.number() > mean.number();
+  std::vector<std::string> texts{
+      rate_words(mean, day ? " on average" : ""), day ? rate_words(peak, " at the peak") : "",
+      rate_words(answer["offered_requests_per_s"], ""), named("tokens in", answer["prompt_tokens_mean"], Unit::number),
+      named("tokens out", answer["output_tokens_mean"], Unit::number)};
+  for (const std::string_view ranks : {"tp", "pp", "ep"}) {
+    const bool several = taken[ranks].is_number() && (ranks == "tp" || taken[ranks].number() > 1.0);
+    texts.push_back(several ? named(ranks, taken[ranks], Unit::count) : std::string{});
+  }
+  texts.push_back(named("replicas", answer["replicas"], Unit::count));
+  texts.push_back(taken["engine"].text());
+  texts.push_back(taken["weights"].is_text() ? "weights " + taken["weights"].text() : std::string{});
+  texts.push_back(taken["kv_cache"].is_text() ? "KV cache " + taken["kv_cache"].text() : std::string{});
+  return texts;
+}
+
+std::string serving_verdict(const Documents& documents) {
+  const Place answer = serving_answer(documents);
+  const bool good = answer["feasible"].is_true() || answer["verdict"].text() == "good";
+  const std::string way_out = answer["way_out"].text();
+  const std::string at_middle = answer["middle_text"].text();
+  return verdict_line(good ? "fits" : "no", answer["verdict_text"].text()) +
+         (way_out.empty() ? way_out : paragraph("note", escaped(way_out))) +
+         (at_middle.empty() ? at_middle : paragraph("note", escaped(at_middle)));
+}
+
+std::vector<NamedFigure> serving_headlines(const Documents& documents) {
+  const Place answer = serving_answer(documents);
+  return answer["options"].there() ? fleet_headlines(answer) : simulation_headlines(answer);
+}
+
+std::string option_words(const Place& option) {
+  std::string text = option["gpu"].text() + ", tp " + option["tp"].text();
+  for (const std::string_view ranks : {"pp", "ep"}) {
+    if (option[ranks].is_number() && option[ranks].number() > 1.0) {
+      text += ", " + std::string{ranks} + " " + option[ranks].text();
+    }
+  }
+  if (option["prefill_tp"].is_number()) {
+    const Place replicas = option["sized"]["prefill_replicas"];
+    text += " (prompts apart" + (replicas.is_number() ? " on " + replicas.text() + " of tp " : std::string{", tp "}) +
+            option["prefill_tp"].text() + ")";
+  }
+  text += ", " + option["engine"].text() + ", weights " + option["weights"].text() + ", KV cache " +
+          option["kv_cache"].text();
+  // What is searched and shows in none of these.
+  for (const Place& change : option["changes"].items()) {
+    const std::string words = change.text();
+    if (words.starts_with("money.") || words.starts_with("hardware.node") || words.starts_with("hardware.power_cap")) {
+      text += ", " + words.substr(words.find('.') + 1);
+    }
+  }
+  return escaped(text);
+}
+
+std::string promises_part(const Place& answer) {
+  HtmlTable table{"promises", {"<promised", "limit", "reached", "<80 % interval", "of the limit", "<"}};
+  for (const Place& promise : answer["promises"].items()) {
+    const Place limit = promise["limit_s"];
+    const Place reached = promise["reached_s"];
+    // Of a fleet "kept" is said of the slow end.
+    const Place at_middle = promise["kept_at_middle"];
+    const bool kept = (at_middle.there() ? at_middle : promise["kept"]).is_true();
+    const Place never = promise["unanswered_share"];
+    const auto beyond = [&](std::string_view end) {
+      return reached[end].is_number() && reached[end].number() > limit.number();
+    };
+    table.row({escaped(promise_name(promise)), figure(limit, Unit::seconds), figure(middle(reached), Unit::seconds),
+               range(reached, Unit::seconds), share(middle(reached), limit),
+               never.is_number() && never.number() > 0.0               ? "missed, requests are never answered"
+               : kept && beyond("high")                                ? "kept, may be missed"
+               : !kept && reached["low"].is_number() && !beyond("low") ? "missed, may be kept"
+               : kept                                                  ? "kept"
+                                                                       : "missed"});
+  }
+  if (table.empty()) {
+    return {};
+  }
+  return chart("promises", answer, "Bars of what each promise reached over its limit, with the 80 % interval",
+               answer["promises"].items().size()) +
+         table.html();
+}
+
+std::string cost_part(const Documents& documents) {
+  const Place answer = serving_answer(documents);
+  const Place cost = answer["cost"].there() ? answer["cost"] : taken_of(answer);
+  struct Row {
+    std::string_view member, label;
+  };
+  constexpr std::array rows{Row{"usd_per_h", "an hour of the fleet"},
+                            Row{"usd_per_million_output_tokens", "a million output tokens, with their prompts"},
+                            Row{"usd_per_million_output_tokens_saturated", "the same at the saturation rate"},
+                            Row{"usd_per_million_input_tokens_apart", "apart: a million input tokens"},
+                            Row{"usd_per_million_output_tokens_apart", "and a million output tokens"},
+                            Row{"usd_per_million_tokens", "a million tokens, in and out"},
+                            Row{"usd_per_million_requests", "a million requests"}};
+  HtmlTable table{"cost of what is served", {"<cost", "", "<80 % interval"}};
+  for (const Row& row : rows) {
+    const Place dollars = cost[row.member];
+    if (middle(dollars).is_number()) {
+      table.row({escaped(row.label), figure(middle(dollars), Unit::usd), range(dollars, Unit::usd)});
+    }
+  }
+  return table.html();
+}
+
+}  // namespace headroom::report

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// One answer, several faces: text for people, JSON and CSV for programs. Every number comes from the same structure.
+#pragma once
+
+#include <headroom/core/json_writer.hpp>
+#include <headroom/core/quantity_text.hpp>
+#include <headroom/model/estimate/estimate.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace headroom {
+struct ExplainEntry;
+struct FedStep;
+struct NetworkPlan;
+struct NetworkTimes;
+struct Plan;
+struct Problem;
+struct ScoredRow;
+struct SearchPlan;
+struct ServePlan;
+struct ServeScenario;
+struct Strategy;
+struct Validation;
+}  // namespace headroom
+
+namespace headroom {
+
+[[nodiscard]] std::string plan_text(const Plan& plan);
+/// Parts of it, for the files that write it: a serving plan, the memory of a GPU, a step's terms, how they came about,
+/// what was assumed, broken rules.
+[[nodiscard]] std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan& p);
+[[nodiscard]] std::string memory_table(const MemoryBreakdown& memory, Bytes capacity);
+[[nodiscard]] std::string time_table(const Breakdown& time);
+[[nodiscard]] std::string explain_lines(const std::vector<ExplainEntry>& entries);
+[[nodiscard]] std::string notes_text(const Plan& plan);
+[[nodiscard]] std::string problems_text(const std::vector<Problem>& problems);
+/// Schema "headroom.plan/1": raw SI, the unit in the key.
+[[nodiscard]] std::string plan_json(const Plan& plan);
+[[nodiscard]] std::string explain_text(const Plan& plan);
+/// The same object, and the members of a strategy, inside a larger document.
+void write_plan(JsonWriter& json, const Plan& plan);
+void strategy_members(JsonWriter& json, const Strategy& strategy);
+
+[[nodiscard]] std::string search_text(const SearchPlan& plan, const std::string& scenario);
+/// "taken: 512 x h100-sxm-80gb: tp 8, ...; least cost of all": for a search that found a plan.
+[[nodiscard]] std::string taken_text(const SearchPlan& answer);
+/// What emptied the space, for one that found none.
+[[nodiscard]] std::string no_plan_text(const SearchPlan& answer);
+/// Schema "headroom.search/1".
+[[nodiscard]] std::string search_json(const SearchPlan& plan);
+
+/// The same faces for a network of ops; `explain` adds how the step came about and the ops.
+[[nodiscard]] std::string network_plan_text(const NetworkPlan& plan);
+[[nodiscard]] std::string network_explain_text(const NetworkPlan& plan);
+[[nodiscard]] std::string network_plan_json(const NetworkPlan& plan);
+/// Of them the times: the answer above the memory, the terms below it, the members of the JSON object.
+[[nodiscard]] std::string network_times_text(const NetworkPlan& plan);
+[[nodiscard]] std::string network_confidence_text(const NetworkTimes& times);
+void network_times_members(JsonWriter& json, const NetworkPlan& plan);
+/// What a host would have to deliver so that its GPUs never wait: member `data` of a plan's object.
+void data_members(JsonWriter& json, const FedStep& fed);
+
+[[nodiscard]] std::string validation_text(const Validation& validation);
+/// Schema "headroom.validate/1".
+[[nodiscard]] std::string validation_json(const Validation& validation);
+[[nodiscard]] std::string validation_csv(const Validation& validation);
+
+/// The same answers of rows that are let go as soon as they are written: "text", "json" or "csv".
+class ValidationAnswer {
+ public:
+  explicit ValidationAnswer(const std::string& format);
+  void add(const ScoredRow& row);
+  /// The whole answer; once, at the end.
+  [[nodiscard]] std::string finish(const Validation& validation);
+
+ private:
+  enum class Form : std::uint8_t { text, json, csv };
+  Form form_;
+  JsonWriter json_;
+  std::string csv_;
+};
+
+/// "12.3 (8.8 to 17.2) s": the central value with its interval, in one unit.
+template <class Q>
+[[nodiscard]] std::string interval_text(const Interval<Q>& interval) {
+  return format(interval.mid) + "  (" + format(interval.low) + " to " + format(interval.high) + ")";
+}
+[[nodiscard]] std::string interval_text(const Interval<double>& interval, double scale = 1.0);
+
+}  // namespace headroom

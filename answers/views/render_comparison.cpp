@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/render.hpp>
+#include <headroom/answers/views/render_comparison.hpp>
+#include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace headroom {
+namespace {
+
+/// "A", "B", ...: how columns name the plans.
+std::string label(std::size_t i) {
+  return std::string(1, static_cast<char>('A' + i));
+}
+
+std::vector<std::string> header_of(const Comparison& c, std::string first) {
+  std::vector<std::string> header{std::move(first)};
+  for (std::size_t i = 0; i < c.plans.size(); ++i) {
+    header.push_back(label(i));
+  }
+  return header;
+}
+
+const TrainScenario* train_of(const ComparedPlan& p) {
+  return std::get_if<TrainScenario>(&p.plan.scenario.question);
+}
+
+std::string title_of(const ComparedPlan& p) {
+  if (const TrainScenario* const t = train_of(p)) {
+    return t->architecture.name + " on " + std::to_string(t->work.shape.gpus) + " x " + t->device.id;
+  }
+  const auto& s = std::get<ServeScenario>(p.plan.scenario.question);
+  return s.architecture.name + " served on " + std::to_string(s.work.gpus) + " x " + s.device.id;
+}
+
+std::string verdict_of(const ComparedPlan& p) {
+  const auto joined = [](const std::vector<Problem>& problems, const std::string& verdict) {
+    std::string text;
+    for (const Problem& problem : problems) {
+      text += (text.empty() ? "" : "; ") + problem.text;
+    }
+    return problems.empty() ? verdict : text;
+  };
+  if (const auto* const t = std::get_if<TrainPlan>(&p.plan.answer)) {
+    return joined(t->problems, t->verdict);
+  }
+  const auto& s = std::get<ServePlan>(p.plan.answer);
+  return joined(s.problems, s.verdict);
+}
+
+std::string plans_text(const Comparison& c) {
+  std::string text;
+  for (std::size_t i = 0; i < c.plans.size(); ++i) {
+    const ComparedPlan& p = c.plans[i];
+    text += label(i) + "  " + p.file + ": " + title_of(p) + "\n   " + verdict_of(p) + "\n";
+  }
+  return text;
+}
+
+std::string keys_table(const Comparison& c) {
+  if (c.keys.empty()) {
+    return "\nno key differs\n";
+  }
+  Table table{header_of(c, "differs")};
+  for (const DifferingKey& key : c.keys) {
+    std::vector<std::string> row{key.key};
+    row.insert(row.end(), key.values.begin(), key.values.end());
+    table.row(std::move(row));
+  }
+  return "\n" + table.text();
+}
+
+/// A row of numbers; left out where no plan has one.
+void add_row(Table& table,
+             const Comparison& c,
+             std::string name,
+             const std::function<std::string(const ComparedPlan&)>& cell) {
+  std::vector<std::string> row{std::move(name)};
+  bool any = false;
+  for (const ComparedPlan& p : c.plans) {
+    row.push_back(cell(p));
+    any = any || !row.back().empty();
+  }
+  if (any) {
+    table.row(std::move(row));
+  }
+}
+
+/// A row of what a training plan says of its time; blank for plans whose time is not priced.
+template <class Say>
+void add_training(Table& table, const Comparison& c, std::string name, Say say) {
+  add_row(table, c, std::move(name), [&](const ComparedPlan& p) {
+    return p.samples_per_second > 0.0 ? say(*train_of(p), std::get<TrainPlan>(p.plan.answer)) : std::string{};
+  });
+}
+
+double dollars_per_second(const ComparedPlan& p) {
+  const auto& price = p.plan.scenario.money.price;
+  return price ? p.gpus_held * price->raw() : 0.0;
+}
+
+std::string per_dollar(const ComparedPlan& p) {
+  const double price = dollars_per_second(p);
+  return price > 0.0 && p.kept_per_second > 0.0 ? format_number(p.kept_per_second / price) : "";
+}
+
+/// Whether any plan says what fails.
+bool counts_failures(const Comparison& c) {
+  return std::any_of(c.plans.begin(), c.plans.end(),
+                     [](const ComparedPlan& p) { return std::get<TrainPlan>(p.plan.answer).outlook.has_value(); });
+}
+
+/// What the dollars are made of: who states each price and when.
+std::string prices_text(const Comparison& c) {
+  std::string text;
+  for (std::size_t i = 0; i < c.plans.size(); ++i) {
+    const Money& money = c.plans[i].plan.scenario.money;
+    if (money.price) {
+      text += "  price of " + label(i) + ": " + format(*money.price) + " per GPU (" + money.source + ")\n";
+    }
+  }
+  return text;
+}
+
+std::string training_table(const Comparison& c) {
+  Table table{header_of(c, "")};
+  add_row(table, c, "memory per GPU", [](const ComparedPlan& p) {
+    const auto& t = std::get<TrainPlan>(p.plan.answer);
+    return t.memory.mid > Bytes{} ? format(t.memory.mid) : std::string{};
+  });
+  add_row(table, c, "capacity",
+          [](const ComparedPlan& p) { return format(train_of(p)->device.visible_capacity().value); });
+  add_training(table, c, "step", [](const auto&, const TrainPlan& p) { return format(p.step.mid); });
+  add_training(table, c, "tokens/s", [](const auto&, const TrainPlan& p) { return format_number(p.tokens_per_s.mid); });
+  add_training(table, c, "tokens/s per GPU",
+               [](const auto&, const TrainPlan& p) { return format_number(p.tokens_per_s_per_gpu.mid); });
+  add_training(table, c, "MFU", [](const auto&, const TrainPlan& p) { return percent(p.mfu.mid); });
+  add_training(table, c, "duration", [](const TrainScenario& t, const TrainPlan& p) {
+    return t.tokens > 0.0 ? format(p.duration.mid) : std::string{};
+  });
+  if (counts_failures(c)) {
+    add_training(table, c, "goodput", [](const auto&, const TrainPlan& p) {
+      return p.outlook ? percent(p.outlook->ratio.mid) : std::string{};
+    });
+    add_training(table, c, "with failures", [](const auto&, const TrainPlan& p) {
+      return p.outlook ? format(p.calendar.mid) : std::string{"not counted"};
+    });
+  }
+  add_training(table, c, "cost", [](const auto&, const TrainPlan& p) {
+    return p.cost.mid > Dollars{} ? format(p.cost.mid) : std::string{};
+  });
+  add_training(table, c, "energy", [](const TrainScenario& t, const TrainPlan& p) {
+    return p.energy && t.tokens > 0.0 ? format(p.energy->run.mid) : std::string{};
+  });
+  add_row(table, c, "sequences per $", per_dollar);
+  return "\n" + table.text() + prices_text(c);
+}
+
+/// "64 in flight" where all plans are asked that; else each its own.
+std::string in_flight(const Comparison& c) {
+  const auto asked = [](const ComparedPlan& p) {
+    return std::get<ServeScenario>(p.plan.scenario.question).work.concurrency;
+  };
+  const std::int64_t first = asked(c.plans.front());
+  const bool same = std::all_of(c.plans.begin(), c.plans.end(), [&](const auto& p) { return asked(p) == first; });
+  return same ? std::to_string(first) + " in flight" : "each plan's own in flight";
+}
+
+std::string serving_table(const Comparison& c) {
+  Table table{header_of(c, "")};
+  const auto say = [&](std::string name, auto value) {
+    add_row(table, c, std::move(name), [&](const ComparedPlan& p) {
+      return p.samples_per_second > 0.0 ? value(std::get<ServePlan>(p.plan.answer)) : std::string{};
+    });
+  };
+  add_row(table, c, "memory per GPU", [](const ComparedPlan& p) {
+    const Bytes total = std::get<ServePlan>(p.plan.answer).estimate.memory.terms.total();
+    return total > Bytes{} ? format(total) : std::string{};
+  });
+  add_row(table, c, "capacity", [](const ComparedPlan& p) {
+    return format(std::get<ServeScenario>(p.plan.scenario.question).device.visible_capacity().value);
+  });
+  say("TTFT, " + in_flight(c), [](const ServePlan& p) { return format(p.ttft.mid); });
+  say("TTFT, one prompt alone", [](const ServePlan& p) { return format(p.times->prompt_alone); });
+  say("TPOT", [](const ServePlan& p) { return format(p.tpot.mid); });
+  say("output tokens/s", [](const ServePlan& p) { return format_number(p.output_tokens_per_s.mid); });
+  say("$ per M output tokens", [](const ServePlan& p) {
+    return p.cost_per_million_output_tokens.mid > Dollars{} ? format(p.cost_per_million_output_tokens.mid)
+                                                            : std::string{};
+  });
+  add_row(table, c, "output tokens per $", per_dollar);
+  return "\n" + table.text() + prices_text(c);
+}
+
+std::string signed_text(Seconds time) {
+  return time == Seconds{} ? "0" : (time < Seconds{} ? "-" : "+") + format(Seconds{std::abs(time.raw())});
+}
+
+/// Terms of the reference's step, and what each other plan has more or less of it.
+std::string terms_table(const Comparison& c) {
+  const ComparedPlan& first = c.plans[c.reference];
+  if (c.serving || first.samples_per_second <= 0.0) {
+    return {};
+  }
+  const Estimate& e = std::get<TrainPlan>(first.plan.answer).estimate;
+  const std::string reference = label(c.reference);
+  std::vector<std::string> header{"time of a step", reference};
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < c.plans.size(); ++i) {
+    if (c.plans[i].difference) {
+      header.push_back(label(i) + " - " + reference);
+      others.push_back(i);
+    }
+  }
+  Table table{header};
+  constexpr double visible = 1e-4;  // of the first's step
+  for (std::size_t t = 0; t < term_count; ++t) {
+    std::vector<std::string> row{std::string{term_names[t]}, format(e.time.exposed[t])};
+    bool shown = std::abs(e.time.exposed[t] / e.step) > visible;
+    for (const std::size_t i : others) {
+      const Difference& d = *c.plans[i].difference;
+      const bool differs = std::abs(d.terms[t] / e.step) > visible;
+      row.push_back(differs ? signed_text(d.terms[t]) : "0");
+      shown = shown || differs;
+    }
+    if (shown) {
+      table.row(std::move(row));
+    }
+  }
+  std::vector<std::string> sum{"step", format(e.step)};
+  for (const std::size_t i : others) {
+    sum.push_back(signed_text(c.plans[i].difference->step));
+  }
+  table.row(std::move(sum));
+  const auto tokens = [](const ComparedPlan& p) {
+    const TrainingShape& s = train_of(p)->work.shape;
+    return s.global_batch * s.seq_len;
+  };
+  const bool scaled =
+      std::any_of(c.plans.begin(), c.plans.end(), [&](const ComparedPlan& p) { return tokens(p) != tokens(first); });
+  return "\n" + table.text() +
+         (scaled ? "  steps of other batches are scaled to the tokens of " + reference + "'s\n" : "");
+}
+
+std::string difference_text(const Comparison& c, std::size_t i) {
+  const Difference& d = *c.plans[i].difference;
+  const bool serving = c.serving;
+  const double faster = d.ratio.mid - 1.0;
+  std::string text = label(i) + " against " + label(c.reference) + ": ";
+  text += faster == 0.0 ? "as fast"
+                        : percent(std::abs(faster)) + (faster < 0.0 ? " less" : " more") + (serving ? " output" : "") +
+                              " tokens/s";
+  text += " (ratio " + format_number(d.ratio.low) + " to " + format_number(d.ratio.high) + "): ";
+  text += d.distinguishable ? "a difference larger than past errors" : "indistinguishable";
+  if (!serving) {
+    text += d.shared_level ? "; same class, SKU and software: the level of their errors cancels"
+                           : "; another class, SKU or software: they err apart";
+  }
+  return text + "\n";
+}
+
+std::string differences_text(const Comparison& c) {
+  std::string text;
+  for (std::size_t i = 0; i < c.plans.size(); ++i) {
+    const std::string untimed = c.plans[i].untimed();
+    if (!untimed.empty()) {
+      text += label(i) + " is compared by its memory alone, in neither time nor price: " + untimed + "\n";
+    } else if (c.plans[i].difference) {
+      text += difference_text(c, i);
+    }
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
+std::string objective_text(const Objectives& o) {
+  std::string text;
+  const auto add = [&](std::string_view name, const std::optional<Seconds>& most) {
+    text += most ? (text.empty() ? "" : ", ") + std::string{name} + " " + format(*most) : "";
+  };
+  add("a duration of", o.duration);
+  add("TTFT", o.ttft);
+  add("TPOT", o.tpot);
+  return text;
+}
+
+std::string ranking_text(const Comparison& c) {
+  const std::string objective = objective_text(c.objectives);
+  std::string text = std::string{"\nby "} + (c.serving ? "output tokens" : "sequences") + " per dollar" +
+                     (objective.empty() ? "" : ", within " + objective) + "\n";
+  Table table{{"", "", ""}};
+  table.left(2);
+  std::size_t place = 0;
+  for (const RankedOffer& r : c.ranking) {
+    const bool ranks = r.standing == Standing::meets;
+    place += ranks ? 1 : 0;
+    std::string why = r.standing == Standing::misses       ? "misses the objective"
+                      : r.standing == Standing::unpriced   ? "no price given"
+                      : r.standing == Standing::untimed    ? "no time to rank it by"
+                      : r.standing == Standing::infeasible ? "infeasible: " + verdict_of(c.plans[r.offer])
+                      : c.plans[r.offer].near_best         ? "not surely less than the first"
+                                                           : "";
+    if (c.plans[r.offer].crosses) {
+      why += (why.empty() ? "" : "; ") + std::string{"keeps the objective at the middle, misses it at the slow end"};
+    }
+    table.row({(ranks ? std::to_string(place) + ". " : "-  ") + label(r.offer),
+               r.samples_per_dollar > 0.0 ? format_number(r.samples_per_dollar) : "", why});
+  }
+  return text + table.text();
+}
+
+void difference_members(JsonWriter& json, const Difference& d, bool serving) {
+  json.key("against_reference");
+  json.begin_object();
+  json.key("throughput_ratio");
+  json.compact_next();
+  json.begin_object();
+  json.member("low", d.ratio.low);
+  json.member("mid", d.ratio.mid);
+  json.member("high", d.ratio.high);
+  json.end_object();
+  json.member("distinguishable", d.distinguishable);
+  if (!serving) {
+    json.member("shared_level", d.shared_level);
+    json.member("step_s", d.step.raw());
+    json.key("terms_s");
+    json.begin_object();
+    for (std::size_t t = 0; t < term_count; ++t) {
+      if (d.terms[t].raw() != 0.0) {
+        json.member(term_names[t], d.terms[t].raw());
+      }
+    }
+    json.end_object();
+  }
+  json.end_object();
+}
+
+void plan_members(JsonWriter& json, const ComparedPlan& p, bool serving) {
+  json.member("file", std::string_view{p.file});
+  json.member("feasible", p.plan.feasible());
+  json.member("verdict", std::string_view{verdict_of(p)});
+  if (const Money& money = p.plan.scenario.money; money.price) {
+    json.member("price_usd_per_gpu_s", money.price->raw());
+    json.member("price_source", std::string_view{money.source});
+  }
+  if (const auto* const t = std::get_if<TrainPlan>(&p.plan.answer)) {
+    json.member("memory_bytes", t->memory.mid.raw());
+    if (p.samples_per_second > 0.0) {
+      json.member("step_time_s", t->step.mid.raw());
+      json.member("tokens_per_s", t->tokens_per_s.mid);
+      json.member("sequences_per_s", p.samples_per_second);
+    }
+    if (t->duration.mid > Seconds{}) {
+      json.member("duration_s", t->duration.mid.raw());
+    }
+    if (t->outlook) {
+      json.member("goodput", t->outlook->ratio.mid);
+      json.member("calendar_s", t->calendar.mid.raw());
+    }
+    if (t->cost.mid > Dollars{}) {
+      json.member("cost_usd", t->cost.mid.raw());
+    }
+    if (t->energy && t->energy->run.mid > Joules{}) {
+      json.member("run_j", t->energy->run.mid.raw());
+    }
+  } else if (p.samples_per_second > 0.0) {
+    const auto& s = std::get<ServePlan>(p.plan.answer);
+    json.member("ttft_s", s.ttft.mid.raw());
+    json.member("prompt_alone_s", s.times->prompt_alone.raw());
+    json.member("tpot_s", s.tpot.mid.raw());
+    json.member("output_tokens_per_s", p.samples_per_second);
+  }
+  if (const std::string untimed = p.untimed(); !untimed.empty()) {
+    json.member("untimed", std::string_view{untimed});
+  }
+  if (p.difference) {
+    difference_members(json, *p.difference, serving);
+  }
+}
+
+}  // namespace
+
+std::string comparison_text(const Comparison& c) {
+  return plans_text(c) + keys_table(c) + (c.serving ? serving_table(c) : training_table(c)) + terms_table(c) +
+         differences_text(c) + ranking_text(c);
+}
+
+std::string comparison_json(const Comparison& c) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "headroom.compare/1");
+  json.member("kind", c.serving ? "serve" : "train");
+  json.key("plans");
+  json.begin_array();
+  for (const ComparedPlan& p : c.plans) {
+    json.begin_object();
+    plan_members(json, p, c.serving);
+    json.end_object();
+  }
+  json.end_array();
+  json.member("reference", static_cast<std::int64_t>(c.reference));
+  json.key("differs");
+  json.begin_array();
+  for (const DifferingKey& key : c.keys) {
+    json.compact_next();
+    json.begin_object();
+    json.member("key", std::string_view{key.key});
+    json.key("values");
+    json.begin_array();
+    for (const std::string& value : key.values) {
+      json.text(value);
+    }
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+  json.key("ranking");
+  json.begin_array();
+  for (const RankedOffer& r : c.ranking) {
+    json.compact_next();
+    json.begin_object();
+    json.member("plan", static_cast<std::int64_t>(r.offer));
+    json.member("standing", standing_names[static_cast<std::size_t>(r.standing)]);
+    json.member("near_best", c.plans[r.offer].near_best);
+    json.member("crosses_objective", c.plans[r.offer].crosses);
+    if (r.samples_per_dollar > 0.0) {
+      json.member(c.serving ? "output_tokens_per_usd" : "sequences_per_usd", r.samples_per_dollar);
+    }
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace headroom

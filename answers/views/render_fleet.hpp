@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fleet's plan: what to take, what it keeps, what else there is.
+#pragma once
+
+#include <headroom/scenarios/fleet/fleet_plan.hpp>
+
+#include <optional>
+#include <string>
+
+namespace headroom {
+
+[[nodiscard]] std::string fleet_text(const FleetPlan& plan);
+/// Schema "headroom.fleet/1": raw SI, the unit in the key.
+[[nodiscard]] std::string fleet_json(const FleetPlan& plan);
+
+/// "take 12 GPUs, 3 replicas of ...", or that nothing keeps what is promised.
+[[nodiscard]] std::string fleet_verdict(const FleetPlan& plan);
+/// Where the stated replicas are too few: how many would keep what is missed.
+[[nodiscard]] std::string fleet_way_out(const FleetPlan& plan);
+
+/// "at the middle 8 GPUs would do: ...": with replicas as fast as the model says. Empty where that is the fleet taken,
+/// or none would.
+[[nodiscard]] std::string fleet_at_middle(const FleetPlan& plan);
+
+/// The promise whose limit an option comes nearest to at the slow end, or misses by most there.
+struct TightestPromise {
+  std::string service_class, promise;  ///< "all", "ttft_p95"
+  double of_limit = 0.0;               ///< reached over the limit
+};
+/// By the simulation; of an option that was screened alone by the closed forms, which know no classes. Nothing where
+/// nothing is promised, or reached.
+[[nodiscard]] std::optional<TightestPromise> tightest_promise(const FleetOption& option);
+
+/// "12.3 req/s".
+[[nodiscard]] std::string rate_text(Hertz rate);
+
+}  // namespace headroom

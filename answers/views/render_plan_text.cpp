@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of a plan leads with the answer and what binds it; items, assumptions and the confession follow.
+#include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/render.hpp>
+#include <headroom/answers/views/render_advice.hpp>
+#include <headroom/answers/views/render_money.hpp>
+#include <headroom/answers/views/render_outlook.hpp>
+#include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/words/strategy_text.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+/// What the run keeps other than by habit: method, optimizer, offloading.
+std::string recipe_text(const TrainScenario& t) {
+  const MemoryOptions& o = t.work.options;
+  std::string text;
+  if (o.method != Method::full) {
+    text += ", " + std::string{method_names[static_cast<std::size_t>(o.method)]} + " of rank " +
+            std::to_string(o.lora_rank);
+  }
+  if (t.optimizer) {
+    text += ", " + std::string{optimizer_names[static_cast<std::size_t>(*t.optimizer)]};
+  }
+  if (o.offload_optimizer || o.offload_activations) {
+    text += std::string{", offload "} + (o.offload_optimizer ? "optimizer" : "") +
+            (o.offload_optimizer && o.offload_activations ? " and " : "") +
+            (o.offload_activations ? "activations" : "") + (t.offload_to_nvme ? " to NVMe" : " to the host");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string memory_table(const MemoryBreakdown& memory, Bytes capacity) {
+  Table table{{"memory of the fullest GPU", "", "share"}};
+  const bool slack = memory[MemoryTerm::fragmentation].raw() > 0.0;
+  for (std::size_t i = 0; i < memory_term_count; ++i) {
+    const Bytes bytes = memory.bytes[i];
+    // Three numbers that logs print: what tensors take, what the allocator holds, what the device shows.
+    if (slack && i == static_cast<std::size_t>(MemoryTerm::fragmentation)) {
+      table.row({"live", format(memory.allocated()), percent(memory.allocated() / capacity)});
+    }
+    if (slack && i == static_cast<std::size_t>(MemoryTerm::framework)) {
+      const Bytes reserved = memory.total() - memory[MemoryTerm::framework];
+      table.row({"reserved", format(reserved), percent(reserved / capacity)});
+    }
+    if (bytes.raw() > 0.0) {
+      std::string name{memory_term_names[i]};
+      std::replace(name.begin(), name.end(), '_', ' ');
+      table.row({name, format(bytes), percent(bytes / capacity)});
+    }
+  }
+  table.row({slack ? "device" : "total", format(memory.total()), percent(memory.total() / capacity)});
+  table.row({"capacity", format(capacity), ""});
+  return table.text();
+}
+
+std::string time_table(const Breakdown& time) {
+  const Seconds step = time.total();
+  Table table{{"time of a step", "", "share"}};
+  for (std::size_t i = 0; i < term_count; ++i) {
+    constexpr double visible = 1e-6;  // of the step
+    if (std::abs(time.exposed[i] / step) > visible) {
+      table.row({std::string{term_names[i]}, format(time.exposed[i]), percent(time.exposed[i] / step)});
+    }
+  }
+  table.row({"step", format(step), ""});
+  return table.text();
+}
+
+std::string notes_text(const Plan& plan) {
+  std::string text;
+  if (!plan.notes.empty()) {
+    text += "\nassumed\n";
+    for (const std::string& note : plan.notes) {
+      text += "  " + note + "\n";
+    }
+  }
+  return text;
+}
+
+/// Every broken rule and its way out, a line each.
+std::string problems_text(const std::vector<Problem>& problems) {
+  std::string text;
+  for (const Problem& problem : problems) {
+    text += "impossible: " + problem.text + "; " + problem.way_out + "\n";
+  }
+  return text;
+}
+
+namespace {
+
+/// "fits", or the numbers that break it or may, with the smallest changes.
+std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed) {
+  if (p.estimate.verdict == Verdict::feasible) {
+    return "fits: " + format(p.memory.mid) + " of " + format(capacity) + " per GPU (" + format(p.memory.low) + " to " +
+           format(p.memory.high) + ")\n";
+  }
+  std::string text = p.verdict + "\n";
+  for (const Remedy& remedy : p.remedies) {
+    text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
+    for (const std::string& change : remedy.changes) {
+      text += (&change == &remedy.changes.front() ? "" : ", ") + change;
+    }
+    text += "  (" + format(remedy.memory) + (timed ? ", step " + format(remedy.step) : "") + ")\n";
+  }
+  if (p.remedies.empty()) {
+    text += p.way_out + "\n";
+  }
+  return text;
+}
+
+/// Step, rates, days and dollars.
+std::string train_time_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
+  Table answer{{"", ""}};
+  answer.left(1);
+  answer.row({"step", interval_text(p.step)});
+  answer.row({"tokens/s", interval_text(p.tokens_per_s)});
+  answer.row({"tokens/s per GPU", interval_text(p.tokens_per_s_per_gpu)});
+  answer.row({"MFU", interval_text(p.mfu, 100.0) + " %"});
+  if (t.tokens > 0.0) {
+    answer.row(
+        {(t.tokens < 1e12 ? format_number(t.tokens / 1e9) + " G" : format_number(t.tokens / 1e12) + " T") + " tokens",
+         interval_text(p.duration)});
+    if (p.outlook) {
+      answer.row({"with failures", interval_text(p.calendar)});
+    }
+    answer.row({"GPU-hours", interval_text(p.gpu_hours)});
+  }
+  if (plan.scenario.money.price) {
+    if (t.tokens > 0.0) {
+      answer.row({"cost", interval_text(p.cost)});
+    }
+    answer.row({"cost per M tokens", interval_text(p.cost_per_million_tokens)});
+  }
+  energy_row(answer, p.energy, "tokens");
+  return answer.text() + "binds: " + p.binds + "\n" + outlook_text(t, p) + "\n" + time_table(p.estimate.time);
+}
+
+/// "3 runs of yours on h100-sxm-80gb under megatron-core: ours 8.0 % slow, counted 0.64 of that; ..."
+std::string own_runs_text(const OwnRuns& own, const PlanConfidence& c) {
+  const auto runs = static_cast<std::size_t>(own.level.runs);
+  std::string text = format_count(own.level.runs) + (runs == 1 ? " run" : " runs") + " of yours on " + own.gpu +
+                     " under " + own.software + ": ours " + percent(std::abs(own.slow())) +
+                     (own.slow() < 0.0 ? " fast" : " slow") + ", shrunk to " + format_number(own.level.weight, 2) +
+                     " of that; level moved by " + (own.level.factor < 1.0 ? "-" : "+") +
+                     percent(std::abs(own.level.factor - 1.0)) + ", interval " + percent(c.errors.width_80) + " -> " +
+                     percent(c.width) + "\n";
+  for (const UnusedRuns& u : own.unused) {
+    text += "  not used: " + format_count(static_cast<double>(u.rows)) + (u.rows == 1 ? " row on " : " rows on ") +
+            u.what + ": " + u.why + "\n";
+  }
+  return text;
+}
+
+/// Measured runs like this one: theirs against ours.
+std::string nearest_text(const NearestRuns& nearest) {
+  const std::string kind = nearest.with_own ? "measured or published" : "published";
+  if (nearest.runs.empty()) {
+    return "\nno " + kind + " run to hold this against\n";
+  }
+  const std::string radius = format_number(nearest.radius, 2) + "x";
+  std::string text;
+  if (nearest.within == 0) {
+    text = "\nno " + kind + " run within " + radius + " of this; the nearest:\n";
+  } else {
+    text = "\n" + format_count(static_cast<double>(nearest.within)) + " " + kind + " " +
+           (nearest.within == 1 ? "run" : "runs") + " within " + radius + " of this" +
+           (nearest.within > nearest.runs.size() ? ", the nearest " + std::to_string(nearest.runs.size()) : "") + ":\n";
+  }
+  Table table{{"", "away", "GPUs", "SKU", "software", "theirs", "ours", "", "ours is", "source"}};
+  for (const std::size_t column : {3U, 4U, 7U, 9U}) {
+    table.left(column);
+  }
+  for (const NearRun& run : nearest.runs) {
+    table.row({run.model, format_number(run.distance) + "x", format_count(static_cast<double>(run.gpus)), run.gpu,
+               run.framework, format_number(run.measured), format_number(run.predicted),
+               run.metric == "mfu" ? "MFU" : run.unit,
+               percent(std::abs(run.step_error)) + (run.step_error < 0.0 ? " fast" : " slow"),
+               run.own ? "yours" : run.source});
+  }
+  return text + table.text();
+}
+
+/// The class of the question, how wide its errors are, on what that rests, and what nobody measured.
+std::string confidence_text(const PlanConfidence& c) {
+  std::string text = "confidence: " + std::string{run_class_texts[static_cast<std::size_t>(c.run_class)]} +
+                     ": 80 % of errors within " + percent(c.errors.width_80) + ", from " +
+                     format_count(static_cast<double>(c.errors.rows)) + " rows of " +
+                     format_count(static_cast<double>(c.errors.sources)) + " sources (" + c.errors.source + ")\n";
+  for (const std::string& what : c.outside) {
+    text += "  outside what was measured: " + what + "\n";
+  }
+  return text;
+}
+
+/// "recompute none fits today and is 29 % faster"
+std::string today_text(const Choice& choice, const Strategy& now) {
+  std::string text;
+  if (choice.strategy.micro_batch != now.micro_batch) {
+    text += "micro-batch " + std::to_string(choice.strategy.micro_batch) + " with ";
+  }
+  return text + "recompute " + std::string{recompute_names[static_cast<std::size_t>(choice.strategy.recompute)]} +
+         " fits today and is " + format_number(100.0 * choice.faster, 2) + " % faster\n";
+}
+
+/// "10 % more of: NIC 1.20 % faster step, ..., memory capacity 8.10 % (recompute none)"
+std::string sensitivities_text(const std::vector<Sensitivity>& all, const Strategy& now) {
+  constexpr double visible = 5e-5;  // of the step
+  std::string text;
+  std::string today;
+  for (const Sensitivity& s : all) {
+    today += s.today ? today_text(*s.today, now) : "";
+    text += text.empty() ? format_number(100.0 * sensitivity_more, 2) + " % more of: " : ", ";
+    text += std::string{resource_texts[static_cast<std::size_t>(s.resource)]};
+    text += std::abs(s.faster) < visible ? " nothing" : " " + format_number(100.0 * std::abs(s.faster), 2) + " %";
+    text += s.faster <= -visible ? " slower" : &s == &all.front() && s.faster >= visible ? " faster" : "";
+    if (s.strategy.micro_batch != now.micro_batch) {
+      text += " (micro-batch " + std::to_string(s.strategy.micro_batch) + ")";
+    }
+    if (s.strategy.recompute != now.recompute) {
+      text += " (recompute " + std::string{recompute_names[static_cast<std::size_t>(s.strategy.recompute)]} + ")";
+    }
+  }
+  return text + (text.empty() ? "" : "\n") + today;
+}
+
+std::string train_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
+  const Bytes capacity = t.device.visible_capacity().value;
+  std::string text = t.architecture.name + " on " + std::to_string(t.work.shape.gpus) + " x " + t.device.id + ", " +
+                     std::string{name_of(t.work.precision)} + ", sequence " +
+                     format_count(static_cast<double>(t.work.shape.seq_len)) + ", global batch " +
+                     format_count(static_cast<double>(t.work.shape.global_batch)) + "\n" + strategy_text(p.strategy) +
+                     recipe_text(t) + "\n\n";
+  if (!p.problems.empty()) {
+    return text + problems_text(p.problems) + notes_text(plan);
+  }
+  const bool whole = plan.part == PlanPart::all;
+  text += train_verdict_text(p, capacity, whole);
+  if (whole) {
+    const bool open = p.estimate.verdict == Verdict::may_not_fit;
+    text += std::string{p.estimate.verdict == Verdict::feasible ? "" : open ? "\nif it fits:\n" : "\nif it did fit:\n"};
+    text += train_time_text(plan, t, p) + bill_text(p.bill, p.variants);
+  }
+  text += "\n" + memory_table(p.estimate.memory, capacity);
+  text += "peak: " + std::string{peak_moment_names[static_cast<std::size_t>(p.estimate.moment)]} + ", stage " +
+          std::to_string(p.estimate.stage) + " of " + std::to_string(p.strategy.pp) + ", " +
+          format_number(p.estimate.in_flight, 3) + " micro-batches in flight\n";
+  text += sensitivities_text(plan.sensitivities, p.strategy);
+  text += advice_text(t, p);
+  text += notes_text(plan);
+  if (whole) {
+    text += energy_text(p.energy) + price_text(plan.scenario.money) + "\n" + confidence_text(*plan.confidence);
+    text += plan.own_runs ? own_runs_text(*plan.own_runs, *plan.confidence) : "";
+    text += plan.nearest ? nearest_text(*plan.nearest) + "\n" : "";
+  }
+  return text + (whole ? "" : "\n") + "memory: " + t.software.name + "; " + t.software.interval_source + "\n";
+}
+
+}  // namespace
+
+std::string interval_text(const Interval<double>& interval, double scale) {
+  return format_number(scale * interval.mid) + "  (" + format_number(scale * interval.low) + " to " +
+         format_number(scale * interval.high) + ")";
+}
+
+std::string plan_text(const Plan& plan) {
+  if (const auto* train = std::get_if<TrainScenario>(&plan.scenario.question)) {
+    return train_text(plan, *train, std::get<TrainPlan>(plan.answer));
+  }
+  return serve_text(plan, std::get<ServeScenario>(plan.scenario.question), std::get<ServePlan>(plan.answer));
+}
+
+std::string explain_text(const Plan& plan) {
+  return plan_text(plan) + explain_lines(plan.explain);
+}
+
+std::string explain_lines(const std::vector<ExplainEntry>& entries) {
+  std::string text = "\nhow each number came about\n";
+  double step = 0.0;
+  for (const ExplainEntry& entry : entries) {
+    step = entry.name == "step" ? entry.value : step;
+  }
+  for (const ExplainEntry& entry : entries) {
+    text += "\n" + entry.name + " = " + shown_text(entry.value, entry.as);
+    if (entry.as == Shown::seconds && step > 0.0 && entry.name != "step") {
+      text += "  (" + percent(entry.value / step) + " of the step)";
+    }
+    text += "\n  = " + entry.formula + (entry.reference.empty() ? "" : "   [" + entry.reference + "]") + "\n";
+    Table inputs{{"", "", ""}};
+    inputs.left(2);
+    for (const ExplainEntry::Input& input : entry.inputs) {
+      inputs.row({input.symbol, shown_text(input.value, input.as), input.source});
+    }
+    if (!entry.inputs.empty()) {
+      text += inputs.text(4);
+    }
+  }
+  return text;
+}
+
+}  // namespace headroom

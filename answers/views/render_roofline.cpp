@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/html.hpp>
+#include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/render_roofline.hpp>
+#include <headroom/core/csv.hpp>
+#include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
+#include <headroom/core/quantity_text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace headroom {
+namespace {
+
+Seconds phase_time(const RooflineReport& report, const std::string& phase) {
+  Seconds sum{};
+  for (const RooflineRow& row : report.rows) {
+    if (row.phase == phase) {
+      sum += static_cast<double>(row.layers) * row.time;
+    }
+  }
+  return sum;
+}
+
+/// The lower of the two roofs at the row's intensity.
+FlopsPerSecond roof(const RooflineReport& report, const RooflineRow& row) {
+  return std::min(row.peak, row.intensity() * report.bandwidth);
+}
+
+/// What the op reaches of the roof above it; of passes without work, of the bandwidth.
+double of_roof(const RooflineReport& report, const RooflineRow& row) {
+  return row.work > Flops{} ? row.rate() / roof(report, row) : (row.moved / row.time) / report.bandwidth;
+}
+
+std::vector<std::string> phases(const RooflineReport& report) {
+  std::vector<std::string> found;
+  for (const RooflineRow& row : report.rows) {
+    if (std::find(found.begin(), found.end(), row.phase) == found.end()) {
+      found.push_back(row.phase);
+    }
+  }
+  return found;
+}
+
+std::string point(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f", value);
+  return text.data();
+}
+
+/// Log-log coordinates of the drawing.
+struct Plot {
+  static constexpr double left = 90.0, top = 50.0, width = 740.0, height = 440.0;
+  double x0 = -1.0, x1 = 4.0;   ///< decades of FLOP/B
+  double y0 = 10.0, y1 = 15.5;  ///< decades of FLOP/s
+
+  [[nodiscard]] double x(double intensity) const {
+    return left + width * (std::clamp(std::log10(intensity), x0, x1) - x0) / (x1 - x0);
+  }
+  [[nodiscard]] double y(double rate) const {
+    return top + height * (1.0 - (std::clamp(std::log10(rate), y0, y1) - y0) / (y1 - y0));
+  }
+};
+
+Plot plot_of(const RooflineReport& report) {
+  Plot plot;
+  double low = std::log10(report.peak.raw());
+  plot.y1 = std::ceil(2.0 * (std::log10(report.peak.raw()) + 0.15)) / 2.0;
+  for (const RooflineRow& row : report.rows) {
+    if (row.work > Flops{}) {
+      low = std::min(low, std::log10(row.rate().raw()));
+      plot.x0 = std::min(plot.x0, std::floor(std::log10(row.intensity().raw())));
+      plot.x1 = std::max(plot.x1, std::ceil(std::log10(row.intensity().raw())));
+    }
+  }
+  plot.y0 = std::floor(low - 0.2);
+  return plot;
+}
+
+std::string line(double x1, double y1, double x2, double y2, const std::string& style) {
+  return "<line x1=\"" + point(x1) + "\" y1=\"" + point(y1) + "\" x2=\"" + point(x2) + "\" y2=\"" + point(y2) + "\" " +
+         style + "/>\n";
+}
+
+std::string label(double x, double y, const std::string& text, const std::string& style = "") {
+  return "<text x=\"" + point(x) + "\" y=\"" + point(y) + "\" " + style + ">" + report::escaped(text) + "</text>\n";
+}
+
+/// "100 TFLOP/s" of a whole power of ten.
+std::string decade(double power) {
+  constexpr std::array<std::string_view, 3> prefixes{"G", "T", "P"};
+  const auto step = static_cast<std::size_t>(std::clamp((power - 9.0) / 3.0, 0.0, 2.0));
+  const double value = std::pow(10.0, power - 9.0 - 3.0 * static_cast<double>(step));
+  return std::to_string(std::llround(value)) + " " + std::string{prefixes[step]} + "FLOP/s";
+}
+
+/// Names beside points, left out where they would cover one another; hovering tells every point's.
+class Labels {
+ public:
+  std::string place(double x, double y, const std::string& text) {
+    constexpr double height = 11.0;
+    constexpr double letter = 5.5;
+    const double right = x + letter * static_cast<double>(text.size());
+    const bool covers = std::any_of(taken_.begin(), taken_.end(), [&](const Box& b) {
+      return x < b.right && b.left < right && std::abs(y - b.y) < height;
+    });
+    if (covers || right > Plot::left + Plot::width + 20.0) {
+      return {};
+    }
+    taken_.push_back({x, right, y});
+    return label(x, y, text, "font-size=\"10\"");
+  }
+
+ private:
+  struct Box {
+    double left, right, y;
+  };
+  std::vector<Box> taken_;
+};
+
+std::string axes(const Plot& plot) {
+  std::string svg;
+  for (int power = static_cast<int>(plot.x0); power <= static_cast<int>(plot.x1); ++power) {
+    const double d = power;
+    const double x = plot.x(std::pow(10.0, d));
+    svg += line(x, Plot::top, x, Plot::top + Plot::height, "class=\"grid\"");
+    svg += label(x, Plot::top + Plot::height + 18.0, format_number(std::pow(10.0, d)), "text-anchor=\"middle\"");
+  }
+  for (int power = static_cast<int>(plot.y0); power <= static_cast<int>(plot.y1); ++power) {
+    const double d = power;
+    const double y = plot.y(std::pow(10.0, d));
+    svg += line(Plot::left, y, Plot::left + Plot::width, y, "class=\"grid\"");
+    svg += label(Plot::left - 6.0, y + 4.0, decade(d), "text-anchor=\"end\"");
+  }
+  return svg + label(Plot::left + 0.5 * Plot::width, Plot::top + Plot::height + 38.0, "FLOP per byte of memory traffic",
+                     "text-anchor=\"middle\"");
+}
+
+/// A slope up to the peak and the flat roof behind it.
+std::string slope(const Plot& plot,
+                  FlopsPerSecond peak,
+                  BytesPerSecond bandwidth,
+                  const std::string& name,
+                  const std::string& style) {
+  const double start = std::max(std::pow(10.0, plot.x0), std::pow(10.0, plot.y0) / bandwidth.raw());
+  const double ridge = (peak / bandwidth).raw();
+  return line(plot.x(start), plot.y(start * bandwidth.raw()), plot.x(ridge), plot.y(peak.raw()), style) +
+         label(plot.x(start) + 8.0, plot.y(start * bandwidth.raw()) - 10.0, name);
+}
+
+}  // namespace
+
+std::string roofline_text(const RooflineReport& report) {
+  std::string text = report.title + "\npeak " + format(report.peak) + ", memory " + format(report.bandwidth) +
+                     ", L2 about " + format(report.l2) + "; ridge " +
+                     format_number((report.peak / report.bandwidth).raw()) + " FLOP/B\n";
+  for (const std::string& phase : phases(report)) {
+    const Seconds all = phase_time(report, phase);
+    Table table{{phase, "layers", "time", "share %", "GFLOP", "moved", "FLOP/B", "rate", "of roof %", "bound by"}};
+    table.left(9);
+    for (const RooflineRow& row : report.rows) {
+      if (row.phase != phase) {
+        continue;
+      }
+      const bool works = row.work > Flops{};
+      table.row({row.op, std::to_string(row.layers), format(row.time),
+                 percent_number(static_cast<double>(row.layers) * row.time / all),
+                 works ? format_number(row.work.raw() / 1e9) : "-", format(row.moved),
+                 works ? format_number(row.intensity().raw()) : "-",
+                 works ? format(row.rate()) : format(row.moved / row.time), percent_number(of_roof(report, row)),
+                 row.bound});
+    }
+    text += "\n" + table.text(0) + phase + " of all layers: " + format(all) + "\n";
+  }
+  for (const std::string& note : report.notes) {
+    text += (&note == &report.notes.front() ? "\n" : "") + note + "\n";
+  }
+  return text;
+}
+
+std::string roofline_json(const RooflineReport& report) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "headroom.roofline/1");
+  json.member("title", std::string_view{report.title});
+  json.member("gpu", std::string_view{report.gpu});
+  json.member("peak_flop_per_s", report.peak.raw());
+  json.member("bandwidth_bytes_per_s", report.bandwidth.raw());
+  json.member("l2_bytes_per_s", report.l2.raw());
+  json.member("ridge_flop_per_byte", (report.peak / report.bandwidth).raw());
+  json.key("rows");
+  json.begin_array();
+  for (const RooflineRow& row : report.rows) {
+    json.compact_next();
+    json.begin_object();
+    json.member("phase", std::string_view{row.phase});
+    json.member("op", std::string_view{row.op});
+    json.member("layers", row.layers);
+    json.member("time_s", row.time.raw());
+    json.member("flop", row.work.raw());
+    json.member("moved_bytes", row.moved.raw());
+    if (row.work > Flops{}) {
+      json.member("flop_per_byte", row.intensity().raw());
+      json.member("flop_per_s", row.rate().raw());
+    }
+    json.member("of_roof", of_roof(report, row));
+    json.member("bound", std::string_view{row.bound});
+    json.end_object();
+  }
+  json.end_array();
+  json.key("notes");
+  json.begin_array();
+  for (const std::string& note : report.notes) {
+    json.text(note);
+  }
+  json.end_array();
+  json.end_object();
+  return json.take();
+}
+
+std::string roofline_csv(const RooflineReport& report) {
+  std::string text = "phase,op,layers,time_us,flop,moved_bytes,flop_per_byte,flop_per_s,of_roof,bound\n";
+  for (const RooflineRow& row : report.rows) {
+    const bool works = row.work > Flops{};
+    text += csv_field(row.phase) + "," + csv_field(row.op) + "," + std::to_string(row.layers) + "," +
+            format_number(row.time.raw() * 1e6, 6) + "," + format_number(row.work.raw(), 6) + "," +
+            format_number(row.moved.raw(), 6) + "," + (works ? format_number(row.intensity().raw(), 6) : "") + "," +
+            (works ? format_number(row.rate().raw(), 6) : "") + "," + format_number(of_roof(report, row), 4) + "," +
+            csv_field(row.bound) + "\n";
+  }
+  return text;
+}
+
+std::string roofline_svg(const RooflineReport& report) {
+  constexpr std::array<std::string_view, 4> colours{"#1f77b4", "#d62728", "#2ca02c", "#9467bd"};
+  const Plot plot = plot_of(report);
+  std::string svg =
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 860 560\" font-family=\"sans-serif\" "
+      "font-size=\"12\">\n<style>text{fill:#222}.grid{stroke:#ddd}.roof{stroke:#222;stroke-width:2}"
+      ".l2{stroke:#888;stroke-width:1.5;stroke-dasharray:6 4}svg{background:#fff}</style>\n";
+  svg += label(Plot::left, 28.0, report.title, "font-size=\"16\"") + axes(plot);
+  svg += slope(plot, report.peak, report.bandwidth, "memory " + format(report.bandwidth), "class=\"roof\"");
+  svg += slope(plot, report.peak, report.l2, "L2 about " + format(report.l2), "class=\"l2\"");
+  const double ridge = (report.peak / report.l2).raw();
+  svg += line(plot.x(ridge), plot.y(report.peak.raw()), Plot::left + Plot::width, plot.y(report.peak.raw()),
+              "class=\"roof\"");
+  svg += label(Plot::left + Plot::width - 4.0, plot.y(report.peak.raw()) - 6.0, "peak " + format(report.peak),
+               "text-anchor=\"end\"");
+  const std::vector<std::string> all = phases(report);
+  Labels labels;
+  for (const RooflineRow& row : report.rows) {
+    if (row.work <= Flops{}) {
+      continue;
+    }
+    const auto at = static_cast<std::size_t>(std::find(all.begin(), all.end(), row.phase) - all.begin());
+    const std::string colour{colours[at % colours.size()]};
+    const double x = plot.x(row.intensity().raw());
+    const double y = plot.y(row.rate().raw());
+    svg += "<circle cx=\"" + point(x) + "\" cy=\"" + point(y) + "\" r=\"4\" fill=\"" + colour + "\"><title>" +
+           report::escaped(row.phase + " " + row.op + ": " + format(row.time) + ", " + format(row.rate())) +
+           "</title></circle>\n" + labels.place(x + 6.0, y + 4.0, row.op);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double x = Plot::left + 120.0 * static_cast<double>(i);
+    svg += "<circle cx=\"" + point(x) + "\" cy=\"544\" r=\"5\" fill=\"" + std::string{colours[i % colours.size()]} +
+           "\"/>\n" + label(x + 10.0, 548.0, all[i]);
+  }
+  return svg + "</svg>\n";
+}
+
+}  // namespace headroom

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// A search as text: what to take, what it beats and by how much, the plan itself, what else there is.
+#include <headroom/answers/markup/table.hpp>
+#include <headroom/answers/views/render.hpp>
+#include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/search/search_plan.hpp>
+#include <headroom/scenarios/words/strategy_text.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom {
+namespace {
+
+std::string count(std::uint64_t n) {
+  return format_count(static_cast<double>(n));
+}
+
+/// "+3.4 %"; nothing for less than what is shown.
+std::string signed_percent(double share) {
+  return std::abs(share) < 5e-5 ? "" : (share < 0.0 ? "-" : "+") + percent(std::abs(share), 2);
+}
+
+/// What a plan's job has beside GPUs and strategy: "software torchtitan, precision fp8".
+std::string job_name(const ListedPlan& p) {
+  std::string name;
+  for (const std::string& assignment : p.assignments) {
+    const std::size_t equals = assignment.find(" = ");
+    const std::string key = assignment.substr(0, equals);
+    if (key.starts_with("strategy.") || key == "hardware.gpu" || key == "hardware.gpus") {
+      continue;
+    }
+    std::string value = assignment.substr(equals + 3);
+    std::erase(value, '"');
+    name += (name.empty() ? "" : ", ") + key.substr(key.find('.') + 1) + " " + value;
+  }
+  return name;
+}
+
+/// What the plans of an answer differ in beside their strategies.
+struct Differences {
+  bool rentals = false, jobs = false;
+};
+
+Differences differences(const SearchPlan& s) {
+  Differences found;
+  for (const std::vector<ListedPlan>* plans : {&s.best, &s.front}) {
+    for (const ListedPlan& p : *plans) {
+      found.rentals = found.rentals || p.gpu != s.recommended.gpu || p.gpus != s.recommended.gpus;
+      found.jobs = found.jobs || job_name(p) != job_name(s.recommended);
+    }
+  }
+  return found;
+}
+
+/// Job axes that differ and the strategy: "512 x h100-sxm-80gb: tp 4, ..., software torchtitan".
+std::string plan_name(const ListedPlan& p, Differences differ) {
+  return (differ.rentals ? std::to_string(p.gpus) + " x " + p.gpu + ": " : std::string{}) +
+         strategy_text(p.candidate.strategy) + (differ.jobs ? ", " + job_name(p) : std::string{});
+}
+
+std::string space_text(const SearchPlan& s) {
+  const SearchCounts& c = s.result.counts;
+  std::string text = count(c.all()) + " strategies";
+  if (s.result.jobs > 1) {
+    text += " in " + count(s.result.jobs) + " jobs";
+  }
+  text += ": " + count(c.evaluated()) + " evaluated (" + count(c.priced) + " priced, " + count(c.no_room) +
+          " do not surely fit, " + count(c.broken) + " break a rule), " + count(c.pruned()) + " left out (" +
+          count(c.bound_time) + " cannot be better, " + count(c.bound_memory) + " cannot fit)\n";
+  constexpr std::size_t most = 8;
+  for (std::size_t i = 0; i < std::min(most, s.result.dropped.size()); ++i) {
+    const DroppedJob& dropped = s.result.dropped[i];
+    std::string name;
+    for (const std::string& assignment : dropped.assignments) {
+      name += (name.empty() ? "" : ", ") + assignment;
+    }
+    text += "  not searched: " + (name.empty() ? "" : name + ": ") + dropped.why + "\n";
+  }
+  if (s.result.dropped.size() > most) {
+    text +=
+        "  not searched: " + count(s.result.dropped.size() - most) + " more jobs (all of them with --format json)\n";
+  }
+  return text;
+}
+
+/// "45.2 d to 77.3 d, missed at the slow end": what a plan takes of a limit.
+template <class Quantity>
+std::string limit_cell(const LimitedBy& by) {
+  return format(Quantity{by.reached.low}) + " to " + format(Quantity{by.reached.high}) +
+         (by.kept               ? ", kept"
+          : by.kept_at_middle() ? ", missed at the slow end"
+                                : ", missed");
+}
+
+/// Columns of the deadline and the budget, where there are any.
+void add_limit_headers(std::vector<std::string>& header, const ListedPlan& p) {
+  if (p.deadline) {
+    header.push_back("of " + format(Seconds{p.deadline->limit}));
+  }
+  if (p.budget) {
+    header.push_back("of " + format(Dollars{p.budget->limit}));
+  }
+}
+void add_limit_cells(std::vector<std::string>& cells, const ListedPlan& p) {
+  if (p.deadline) {
+    cells.push_back(limit_cell<Seconds>(*p.deadline));
+  }
+  if (p.budget) {
+    cells.push_back(limit_cell<Dollars>(*p.budget));
+  }
+}
+
+/// One best plan a layout.
+std::string best_text(const SearchPlan& s) {
+  const Differences differ = differences(s);
+  const bool step = s.minimize != Goal::step_time;
+  std::vector<std::string> header{s.result.by == ListedBy::rental ? "best of each rental" : "best of each layout"};
+  if (step) {
+    header.emplace_back(goal_names[static_cast<std::size_t>(s.minimize)]);
+  }
+  add_limit_headers(header, s.recommended);
+  for (const char* name : {"step", "memory up to", "behind", "", "strategy", "because"}) {
+    header.emplace_back(name);
+  }
+  Table table{header};
+  for (std::size_t column = header.size() - 3; column < header.size(); ++column) {
+    table.left(column);
+  }
+  std::size_t number = 0;
+  const auto row = [&](const ListedPlan& p, bool own) {
+    std::vector<std::string> cells{own ? "taken" : std::to_string(++number)};
+    if (step) {
+      cells.push_back(goal_text(s.minimize, p.candidate.goal));
+    }
+    add_limit_cells(cells, p);
+    cells.push_back(format(p.candidate.step));
+    cells.push_back(format(p.candidate.memory));
+    cells.push_back(own ? "" : signed_percent(p.behind));
+    cells.push_back(own || !p.indistinguishable ? "" : "~");
+    cells.push_back(plan_name(p, differ));
+    cells.push_back(own ? "" : p.why);
+    table.row(std::move(cells));
+  };
+  bool shown = false;
+  for (const ListedPlan& p : s.best) {
+    const bool own = same_plan(p.candidate, s.recommended.candidate);
+    shown = shown || own;
+    row(p, own);
+  }
+  if (!shown) {
+    row(s.recommended, true);
+  }
+  const bool unsure =
+      std::any_of(s.best.begin(), s.best.end(), [](const ListedPlan& p) { return p.indistinguishable; });
+  return table.text(0) + (unsure ? "~ indistinguishable from the plan taken: the difference is within what the errors "
+                                   "of measured runs leave open\n"
+                                 : "");
+}
+
+std::string neighbours_text(const SearchPlan& s) {
+  if (s.neighbours.empty()) {
+    return {};
+  }
+  Table table{{"one step away", "step", "memory up to", "because"}};
+  table.left(3);
+  for (const Neighbour& n : s.neighbours) {
+    const bool priced = n.memory > Bytes{};
+    table.row({n.change, priced ? signed_percent(n.slower) : "", priced ? format(n.memory) : "",
+               n.verdict.empty() ? n.why : n.verdict});
+  }
+  return "\n" + table.text(0);
+}
+
+/// At most a dozen, evenly over the front, its ends among them.
+std::string front_text(const SearchPlan& s) {
+  if (s.front.size() < 2) {
+    return {};
+  }
+  constexpr std::size_t most = 12;
+  const Differences differ = differences(s);
+  std::string title = "trade-offs: ";
+  std::vector<std::string> header;
+  for (const Goal goal : s.front_goals) {
+    const std::string_view name = goal_names[static_cast<std::size_t>(goal)];
+    title += (header.empty() ? "" : " against ") + std::string{name};
+    header.emplace_back(name);
+  }
+  header.front() = "trade-offs: " + header.front();
+  add_limit_headers(header, s.recommended);
+  header.emplace_back("");
+  Table table{header};
+  table.left(header.size() - 1);
+  const std::size_t rows = std::min(most, s.front.size());
+  for (std::size_t i = 0; i < rows; ++i) {
+    const ListedPlan& p = s.front[rows == 1 ? 0 : i * (s.front.size() - 1) / (rows - 1)];
+    std::vector<std::string> cells;
+    for (const Goal goal : s.front_goals) {
+      cells.push_back(goal_text(goal, p.goals[static_cast<std::size_t>(goal)]));
+    }
+    add_limit_cells(cells, p);
+    cells.push_back(plan_name(p, differ));
+    table.row(std::move(cells));
+  }
+  return "\n" + table.text(0) +
+         (rows < s.front.size() ? count(s.front.size()) + " plans on this front, " + std::to_string(rows) +
+                                      " shown; all of them with --format json\n"
+                                : "");
+}
+
+/// Of the dollars above: each SKU's price, who states it and when.
+std::string prices_text(const SearchPlan& s) {
+  std::vector<std::string> lines;
+  for (const std::vector<ListedPlan>* plans : {&s.best, &s.front}) {
+    for (const ListedPlan& p : *plans) {
+      if (p.price.price) {
+        lines.push_back("  " + p.gpu + " " + format(*p.price.price) + " (" + p.price.source + ")\n");
+      }
+    }
+  }
+  std::sort(lines.begin(), lines.end());
+  lines.erase(std::unique(lines.begin(), lines.end()), lines.end());
+  std::string text;
+  for (const std::string& line : lines) {
+    text += (text.empty() ? "\nprices per GPU\n" : "") + line;
+  }
+  return text;
+}
+
+/// What makes the scenario the plan taken.
+std::string take_text(const SearchPlan& s, const std::string& scenario) {
+  std::string text = "\nthe plan taken alone: headroom plan " + (scenario == "command line" ? "..." : scenario) +
+                     ", without [search] and [objective] and with\n ";
+  for (const std::string& assignment : s.recommended.assignments) {
+    text += " " + assignment + (&assignment == &s.recommended.assignments.back() ? "\n" : ",");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string search_text(const SearchPlan& s, const std::string& scenario) {
+  std::string text;
+  if (!s.plan) {
+    const std::uint64_t decided = s.result.counts.all();
+    text += s.result.complete ? "no plan: nothing keeps every limit\n"
+            : decided == 0    ? "PARTIAL: interrupted before the first strategy was priced; there is no plan yet\n"
+                              : "PARTIAL: interrupted; none of the " + count(decided) +
+                                 " strategies searched until then keeps every limit\n";
+    for (const std::string& line : s.emptied) {
+      text += "  " + line + "\n";
+    }
+    return text + "\n" + space_text(s);
+  }
+  if (!s.result.complete) {
+    text += "PARTIAL: interrupted; what follows is the best of what was searched until then\n";
+  }
+  text += best_text(s) + "taken: " + s.why_recommended + "\n" + (s.middle_text.empty() ? "" : s.middle_text + "\n") +
+          "\n" + plan_text(*s.plan);
+  return text + neighbours_text(s) + front_text(s) + prices_text(s) + take_text(s, scenario) + "\n" + space_text(s);
+}
+
+std::string taken_text(const SearchPlan& answer) {
+  const ListedPlan& taken = answer.recommended;
+  return std::string{answer.result.complete ? "" : "PARTIAL: interrupted; the best of what was searched until then\n"} +
+         "taken: " + std::to_string(taken.gpus) + " x " + taken.gpu + ": " + strategy_text(taken.candidate.strategy) +
+         "; " + answer.why_recommended + "\n";
+}
+
+std::string no_plan_text(const SearchPlan& answer) {
+  std::string text = answer.result.complete ? "no plan: nothing keeps every limit\n"
+                                            : "interrupted before the search was done: no plan is taken\n";
+  for (const std::string& line : answer.emptied) {
+    text += "  " + line + "\n";
+  }
+  for (const DroppedJob& dropped : answer.result.dropped) {
+    std::string name;
+    for (const std::string& assignment : dropped.assignments) {
+      name += (name.empty() ? "" : ", ") + assignment;
+    }
+    text += "  not searched: " + name + ": " + dropped.why + "\n";
+  }
+  return text;
+}
+
+}  // namespace headroom

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/markup/table.hpp>
+#include <headroom/cli/render/render_collective.hpp>
+#include <headroom/core/json_writer.hpp>
+#include <headroom/core/number_words.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace headroom::cli {
+namespace {
+
+BytesPerSecond busbw_of(const CollectiveQuestion& q, Seconds time) {
+  const double factor = q.collective == Collective::send_recv ? 1.0 : traffic_factor(q.collective, q.view.ranks);
+  return factor * q.bytes / time;
+}
+
+/// The provenance of the curve that prices a collective, derived ones included.
+const CurveProvenance* provenance_of(const CollectiveSet& set, Collective collective) {
+  const auto find = [](const auto& curves, std::string_view op) {
+    const auto at =
+        std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.provenance.format == op; });
+    return at == curves.end() ? nullptr : &at->provenance;
+  };
+  switch (collective) {
+    case Collective::all_reduce: return find(set.ring, "all_reduce");
+    case Collective::all_gather:
+    case Collective::broadcast: return find(set.ring, "all_gather");
+    case Collective::reduce_scatter:
+    case Collective::reduce: return find(set.ring, "reduce_scatter");
+    case Collective::all_to_all:
+    case Collective::send_recv:
+    case Collective::dispatch:
+    case Collective::combine:
+    case Collective::count: break;
+  }
+  return find(set.all_to_all, "alltoall");
+}
+
+std::string link_name(const GroupView& view) {
+  return view.inside == LinkKind::pcie     ? "PCIe"
+         : view.inside == LinkKind::nvlink ? "NVLink"
+                                           : std::string{name_of(view.inside)};
+}
+
+Seconds time_over(const CollectiveQuestion& q, const Device& device, const GroupView& view, CollectiveOptions options) {
+  const ChosenCollectives chosen = choose_collectives(device, view);
+  const NetworkCurve network = q.transport ? q.transport->curve : NetworkCurve{};
+  return collective_time(q.collective, q.bytes, view, chosen.curves(), network, options).time +
+         (q.eager ? chosen.set.eager_launch : Seconds{});
+}
+
+/// What else the group could have used: NVLink without the switch's reductions, PCIe with and without peer access, TCP.
+std::vector<TransportGuess> guesses_of(const CollectiveQuestion& q, const Device& device, BytesPerSecond expected) {
+  std::vector<TransportGuess> guesses;
+  const GroupView& view = q.view;
+  std::string name = link_name(view);
+  name += view.domains > 1 ? " and the NICs" : view.staged ? " through the host's memory" : "";
+  guesses.push_back({std::move(name), expected});
+  if (view.in_switch && q.options.nvls && q.collective == Collective::all_reduce) {
+    CollectiveOptions without = q.options;
+    without.nvls = false;
+    guesses.push_back({link_name(view) + " without NVLS", busbw_of(q, time_over(q, device, view, without))});
+  }
+  if (view.domains == 1 && device.pcie.rate) {
+    GroupView over = view;
+    over.inside = LinkKind::pcie;
+    over.in_switch = false;
+    over.inside_ring = over.inside_all = over.inside_pair = device.pcie.rate->value;
+    for (const bool staged : {false, true}) {
+      if (view.inside == LinkKind::pcie && staged == view.staged) {
+        continue;
+      }
+      over.staged = staged;
+      guesses.push_back({staged ? "PCIe through the host's memory, or sockets" : "PCIe with peer access",
+                         busbw_of(q, time_over(q, device, over, q.options))});
+    }
+  }
+  return guesses;
+}
+
+/// Is this the transport you think it is?
+std::string verdict_of(const std::vector<TransportGuess>& guesses, BytesPerSecond measured, double p90) {
+  const double ratio = measured / guesses.front().busbw;
+  const std::string share = percent(ratio) + " of the expected " + format(guesses.front().busbw);
+  if (ratio >= 1.0 / (1.0 + std::max(p90, 0.1))) {
+    return share + ": " + guesses.front().name + " as it should be";
+  }
+  const auto away = [&](const TransportGuess& g) { return std::abs(std::log(measured / g.busbw)); };
+  const auto nearest =
+      std::min_element(guesses.begin(), guesses.end(), [&](const auto& a, const auto& b) { return away(a) < away(b); });
+  if (nearest == guesses.begin()) {
+    return share + ": " + guesses.front().name +
+           ", but slow; look for other traffic, a failed link, or too few channels";
+  }
+  if (nearest->name.starts_with(guesses.front().name)) {
+    return share + ": " + nearest->name + " as it should be (" + format(nearest->busbw) + ")";
+  }
+  const bool fallback = nearest->name.find("PCIe") != std::string::npos;
+  return share + ": not " + guesses.front().name + " but " + (fallback ? "a PCIe or socket fallback" : nearest->name) +
+         ", nearest " + nearest->name + " (" + format(nearest->busbw) +
+         "); NCCL_DEBUG=INFO prints the transport of every channel";
+}
+
+std::string algorithm_text(const CollectiveAnswer& a) {
+  const bool pairs = a.question.collective == Collective::all_to_all ||
+                     a.question.collective == Collective::send_recv || a.question.collective == Collective::dispatch ||
+                     a.question.collective == Collective::combine;
+  return pairs ? "sends and receives" : std::string{nccl::algorithm_names[static_cast<std::size_t>(a.time.algorithm)]};
+}
+
+std::string group_text(const CollectiveAnswer& a) {
+  const GroupView& v = a.question.view;
+  std::string text = std::to_string(v.ranks) + " x " + a.gpu;
+  if (v.domains > 1) {
+    text += " in " + std::to_string(v.domains) + (v.nodes > v.domains ? " domains, " : " hosts, ") +
+            (a.question.transport ? a.question.transport->name + " " : "") + format(v.outside_ring) + " a GPU";
+  }
+  if (v.per_domain > 1) {
+    text += ", " + link_name(v) + " " + format(v.inside_ring) + (v.staged ? ", no peer access" : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestion& question) {
+  CollectiveAnswer a;
+  a.question = question;
+  a.gpu = device.id;
+  const ChosenCollectives chosen = choose_collectives(device, question.view);
+  a.why = chosen.why;
+  const NetworkCurve network = question.transport ? question.transport->curve : NetworkCurve{};
+  const GroupCollectives group{chosen.curves(), network, question.view, question.options};
+  a.time = group.time(question.collective, question.bytes);
+  if (question.eager && a.time.time > Seconds{}) {
+    a.time.launch += chosen.set.eager_launch;
+    a.time.time += chosen.set.eager_launch;
+  }
+  a.least = group.link_bound(question.collective, question.bytes);
+  const CurveProvenance* provenance = provenance_of(chosen.set, question.collective);
+  double p90 = question.transport ? question.transport->p90 : 0.0;
+  if (provenance != nullptr) {
+    p90 = std::max(p90, provenance->p90);
+    a.why += ", " + provenance->format + " " + format_number(100.0 * provenance->mape, 2) + " % off when held out";
+  }
+  a.low = a.time.time / (1.0 + p90);
+  a.high = a.time.time * (1.0 + p90);
+  a.algbw = question.bytes / a.time.time;
+  a.busbw = busbw_of(question, a.time.time);
+  if (question.measured) {
+    a.guesses = guesses_of(question, device, a.busbw);
+    a.verdict = verdict_of(a.guesses, *question.measured, p90);
+  }
+  return a;
+}
+
+std::string collective_text(const CollectiveAnswer& a) {
+  const CollectiveTime& t = a.time;
+  std::string text = std::string{name_of(a.question.collective)} + " of " + format(a.question.bytes) + " on " +
+                     group_text(a) + "\n" + (a.question.placed.empty() ? "" : a.question.placed + "\n") + "\n";
+  Table table{{"", ""}};
+  table.left(1);
+  table.row({"time", format(t.time) + "  (" + format(a.low) + " to " + format(a.high) + ")"});
+  table.row({"algbw", format(a.algbw)});
+  table.row({"busbw", format(a.busbw)});
+  table.row({"NCCL takes", algorithm_text(a) + ", " +
+                               std::string{nccl::protocol_names[static_cast<std::size_t>(t.protocol)]} + ", " +
+                               std::to_string(t.channels) + " channels, an SM each"});
+  table.row({"bound by", std::string{collective_bound_names[static_cast<std::size_t>(t.bound)]}});
+  table.row({"links alone", format(a.least) + ": headroom " + format_number(t.time / a.least) + "x"});
+  text += table.text(0) + "\n";
+  Table parts{{"part", "time"}};
+  parts.row({a.question.eager ? "launch, outside a graph" : "launch", format(t.launch)});
+  parts.row({"steps, alone", format(t.latency)});
+  parts.row({"bytes, alone", format(t.transfer)});
+  text += parts.text(0);
+  if (a.question.measured) {
+    Table guesses{{"transport", "busbw"}};
+    for (const TransportGuess& g : a.guesses) {
+      guesses.row({g.name, format(g.busbw)});
+    }
+    text += "\n" + guesses.text(0) + "measured " + format(*a.question.measured) + ", " + a.verdict + "\n";
+  }
+  text += "\ncurve: " + a.why + "\n";
+  if (a.question.transport) {
+    text += "network: " + a.question.transport->id + ", fitted " + a.question.transport->fitted + "\n";
+  }
+  return text;
+}
+
+std::string collective_json(const CollectiveAnswer& a) {
+  const CollectiveQuestion& q = a.question;
+  JsonWriter json;
+  json.begin_object();
+  json.member("schema", "headroom.collective/1");
+  json.member("collective", name_of(q.collective));
+  json.member("gpu", std::string_view{a.gpu});
+  json.member("bytes", q.bytes.raw());
+  json.member("gpus", q.view.ranks);
+  json.member("hosts", q.view.domains);
+  if (!q.placed.empty()) {
+    json.member("placed", std::string_view{q.placed});
+    json.member("stride", q.view.stride);
+    json.member("outside_ring_bytes_per_s", q.view.outside_ring.raw());
+  }
+  json.member("time_s", a.time.time.raw());
+  json.member("low_s", a.low.raw());
+  json.member("high_s", a.high.raw());
+  json.member("algbw_bytes_per_s", a.algbw.raw());
+  json.member("busbw_bytes_per_s", a.busbw.raw());
+  json.member("algorithm", std::string_view{algorithm_text(a)});
+  json.member("protocol", nccl::protocol_names[static_cast<std::size_t>(a.time.protocol)]);
+  json.member("channels", static_cast<std::int64_t>(a.time.channels));
+  json.member("bound", collective_bound_names[static_cast<std::size_t>(a.time.bound)]);
+  json.member("launch_s", a.time.launch.raw());
+  json.member("latency_s", a.time.latency.raw());
+  json.member("transfer_s", a.time.transfer.raw());
+  json.member("link_bound_s", a.least.raw());
+  if (q.measured) {
+    json.member("measured_busbw_bytes_per_s", q.measured->raw());
+    json.member("verdict", std::string_view{a.verdict});
+  }
+  json.member("curve", std::string_view{a.why});
+  if (q.transport) {
+    json.member("network", std::string_view{q.transport->id});
+  }
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace headroom::cli

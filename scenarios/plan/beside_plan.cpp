@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/plan/beside_plan.hpp>
+#include <headroom/scenarios/plan/nearest_runs.hpp>
+#include <headroom/scenarios/plan/sensitivity.hpp>
+#include <headroom/scenarios/validation/validation.hpp>
+
+namespace headroom {
+
+void add_nearest(Plan& plan, std::span<const RunFile> own, const Sources& sources) {
+  const auto* const train = std::get_if<TrainScenario>(&plan.scenario.question);
+  const auto* const answer = std::get_if<TrainPlan>(&plan.answer);
+  if (train != nullptr && answer != nullptr && plan.part == PlanPart::all && answer->step.mid.raw() > 0.0) {
+    plan.nearest = nearest_runs(*train, published_runs(), own, sources);
+  }
+}
+
+void add_sensitivities(Plan& plan) {
+  const auto* const train = std::get_if<TrainScenario>(&plan.scenario.question);
+  const auto* const answer = std::get_if<TrainPlan>(&plan.answer);
+  if (train != nullptr && answer != nullptr && plan.part == PlanPart::all) {
+    plan.sensitivities =
+        sensitivities_of(*train, answer->strategy, answer->estimate.step, plan.without, answer->groups);
+  }
+}
+
+}  // namespace headroom
