@@ -2,8 +2,8 @@
 #
 # A floor of the house is the static library headroom_NAME (or TARGET) with an include root of its own,
 # build/include/NAME/headroom/NAME -> NAME/, so that an include of a higher floor does not compile.
-# Its sources and public headers are all *.cpp and *.hpp below its folder but those WITHOUT, which are other targets'; a
-# new file is found by the next build. The spelling <headroom/NAME/x.hpp> is the installed one.
+# Its sources and headers are all *.cpp and *.hpp below its folder but those WITHOUT, which are other targets'; a new
+# file is found by the next build.
 function(headroom_floor name)
   cmake_parse_arguments(arg "BRIEF" "TARGET" "WITHOUT;HOT;COLD;DEPENDS" ${ARGN})
   set(target headroom_${name})
@@ -32,7 +32,8 @@ function(headroom_floor name)
   # explain runs the same code as evaluate and must agree bit for bit: no contraction into fma.
   target_compile_options(${target} PRIVATE -ffp-contract=off)
   list(TRANSFORM headers PREPEND ${root}/headroom/${name}/)
-  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${root} FILES ${headers})
+  # Headers of the floors are the project's own: what is installed is include/headroom/headroom.hpp alone.
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${root}>)
   foreach(floor IN LISTS arg_DEPENDS)
     target_link_libraries(${target} PUBLIC headroom_${floor})
   endforeach()

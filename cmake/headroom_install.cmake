@@ -1,19 +1,21 @@
-# Installs the binary with its pages, and the floors with their headers and a package that find_package(headroom) finds.
-# Components are what the Debian packages are made of (headroom_package.cmake): runtime, development, probes,
-# mpi.
+# Installs the binary with its pages, and the library: one public header, the floors up to `answers` as archives, and a
+# package that find_package(headroom) finds. Components are what the Debian packages are made of
+# (headroom_package.cmake): runtime, development, probes, mpi.
 include(CMakePackageConfigHelpers)
 
 add_library(headroom_all INTERFACE)
 add_library(headroom::headroom ALIAS headroom_all)
 set_target_properties(headroom_all PROPERTIES EXPORT_NAME headroom)
-target_link_libraries(headroom_all INTERFACE headroom_calibrate)
+target_compile_features(headroom_all INTERFACE cxx_std_20)
+target_link_libraries(headroom_all INTERFACE headroom_answers)
+target_include_directories(headroom_all INTERFACE
+                           $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
 get_property(floors GLOBAL PROPERTY HEADROOM_FLOORS)
-list(REMOVE_ITEM floors headroom_verbs)  # the verbs belong to the binary
-install(TARGETS ${floors} EXPORT headroomTargets
-        ARCHIVE COMPONENT development
-        FILE_SET HEADERS COMPONENT development)
+list(REMOVE_ITEM floors headroom_calibrate headroom_verbs)  # they belong to the binary
+install(TARGETS ${floors} EXPORT headroomTargets ARCHIVE COMPONENT development)
 install(TARGETS headroom_all EXPORT headroomTargets)
+install(DIRECTORY include/headroom DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 install(EXPORT headroomTargets NAMESPACE headroom:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/headroom
         COMPONENT development)
 

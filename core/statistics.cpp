@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <vector>
 
@@ -122,6 +123,19 @@ double kendall_tau(std::span<const double> a, std::span<const double> b) {
   const double tied_b = tied_pairs(n, [&](std::size_t i, std::size_t j) { return sorted[i] == sorted[j]; });
   const double scale = std::sqrt((all - tied_a) * (all - tied_b));
   return scale > 0.0 ? (all - tied_a - tied_b + tied_both - 2.0 * discordant) / scale : nan;
+}
+
+double normal_quantile(double p) noexcept {
+  if (p <= 0.0 || p >= 1.0) {
+    return p <= 0.0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  }
+  double low = -10.0;
+  double high = 10.0;
+  for (int i = 0; i < 80; ++i) {
+    const double middle = 0.5 * (low + high);
+    (0.5 * std::erfc(-middle / std::numbers::sqrt2) < p ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
 }
 
 }  // namespace headroom

@@ -24,4 +24,7 @@ namespace headroom {
 /// NaN for fewer than two pairs or when a sample is constant.
 [[nodiscard]] double kendall_tau(std::span<const double> a, std::span<const double> b);
 
+/// What a standard normal number lies below with chance p, by bisection to the last bits; infinite at 0 and 1.
+[[nodiscard]] double normal_quantile(double p) noexcept;
+
 }  // namespace headroom

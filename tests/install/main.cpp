@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A project of somebody else: finds the package, looks a SKU up, prices nothing it would have to guess.
-#include <headroom/core/quantity_text.hpp>
-#include <headroom/hardware/catalog/catalog.hpp>
+// A project of somebody else: plans a 70B on 512 GPUs with the installed library.
+#include <headroom/headroom.hpp>
 
 #include <cstdio>
 
 int main() {
-  const headroom::Catalog catalog = headroom::Catalog::standard();
-  const headroom::Device& device = catalog.device("h100-sxm-80gb");
-  std::printf("%s %s\n", device.id.c_str(), headroom::format(device.bandwidth()).c_str());
-  return device.bandwidth().raw() > 3e12 ? 0 : 1;
+  try {
+    const headroom::Library library;
+    const headroom::Question question = library.question(
+        {"kind=train", "model=llama3-70b", "hardware.gpu=h100-sxm-80gb", "hardware.gpus=512", "training.seq_len=8192",
+         "training.global_batch=1024", "training.precision=bf16", "strategy.tp=8", "strategy.pp=4"});
+    const headroom::Answer plan = headroom::answer(question);
+    const headroom::Number step = plan.number("step_time_s");
+    std::printf("%s\nstep %.1f s, nine in ten below %.1f s\n", plan.text("verdict_text").value_or("").c_str(), step.mid,
+                step.quantile(0.9));
+    return plan.good() && step.low < step.mid && step.mid < step.high ? 0 : 1;
+  } catch (const headroom::QuestionError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/statistics.hpp>
 #include <headroom/model/serve/screen/length_strata.hpp>
 
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <numbers>
 
 namespace headroom {
@@ -12,20 +12,6 @@ namespace {
 
 double normal_share(double z) noexcept {
   return 0.5 * std::erfc(-z / std::numbers::sqrt2);
-}
-
-/// By bisection, once for each bound.
-double normal_quantile(double p) noexcept {
-  if (p <= 0.0 || p >= 1.0) {
-    return p <= 0.0 ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-  }
-  double low = -10.0;
-  double high = 10.0;
-  for (int i = 0; i < 80; ++i) {
-    const double middle = 0.5 * (low + high);
-    (normal_share(middle) < p ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
 }
 
 using Bounds = std::array<double, strata_count + 1>;

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's public face over the sums of questions and answers.
+#include <headroom/answers/door/format.hpp>
+#include <headroom/answers/markup/place.hpp>
+#include <headroom/core/config_value.hpp>
+#include <headroom/core/diagnostic.hpp>
+#include <headroom/core/statistics.hpp>
+#include <headroom/headroom.hpp>
+#include <headroom/scenarios/read/read_scenario.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+namespace headroom {
+
+struct Library::Data {
+  QuestionLibrary library;
+};
+
+struct Question::Read {
+  std::shared_ptr<const Library::Data> library;  ///< which the question looks into
+  QuestionKind kind = QuestionKind::plan;
+  AskedQuestion question;
+};
+
+struct Answer::Given {
+  std::shared_ptr<const Library::Data> library;
+  GivenAnswer answer;
+  std::string json;
+  report::Document document;
+};
+
+namespace {
+
+[[noreturn]] void throw_faults(const ConfigError& error) {
+  std::vector<Fault> faults;
+  for (const Diagnostic& d : error.diagnostics()) {
+    faults.push_back({d.file, d.at.line, d.at.column, d.message});
+  }
+  throw QuestionError{std::move(faults), error.untold()};
+}
+
+/// The library's own errors become the public one at the border, and nowhere else.
+template <class Make>
+auto at_border(Make make) -> decltype(make()) {
+  try {
+    return make();
+  } catch (const ConfigError& error) {
+    throw_faults(error);
+  }
+}
+
+std::string text_of(std::span<const Fault> faults, std::size_t untold) {
+  std::string text;
+  for (const Fault& fault : faults) {
+    text += (text.empty() ? "" : "\n") + Diagnostic{fault.file, {fault.line, fault.column}, fault.message}.text();
+  }
+  return untold > 0 ? text + "\n" + untold_text(untold) : text;
+}
+
+QuestionKind kind_of_document(DocumentKind kind) noexcept {
+  switch (kind) {
+    case DocumentKind::network: return QuestionKind::network;
+    case DocumentKind::fleet: return QuestionKind::fleet;
+    case DocumentKind::search: return QuestionKind::search;
+    case DocumentKind::one_plan: break;
+  }
+  return QuestionKind::plan;
+}
+
+Question read(const std::shared_ptr<const Library::Data>& data, ConfigValue document, const std::string& file) {
+  auto read = std::make_shared<Question::Read>();
+  read->library = data;
+  read->kind = kind_of_document(kind_of(document, data->library));
+  read->question = read_question(std::move(document), file, data->library);
+  return Question{std::move(read)};
+}
+
+/// Stops a search that is cancelled or has had its time. It is looked at where a search tells its progress.
+class Watch {
+ public:
+  explicit Watch(const Options& options) : options_{options} {}
+
+  void set(AnswerOptions& how) {
+    how.stop = &stop_;
+    how.progress = [this](const SearchProgress& p) {
+      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+      if ((options_.seconds && seconds >= *options_.seconds) ||
+          (options_.cancel != nullptr && options_.cancel->load())) {
+        stop_.store(true);
+      }
+      if (options_.progress) {
+        options_.progress({p.job, p.jobs, seconds});
+      }
+    };
+  }
+
+ private:
+  const Options& options_;
+  std::atomic<bool> stop_{false};
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// The member at a path of names and positions.
+report::Place place_of(const report::Document& document, std::string_view member) {
+  report::Place place{document};
+  while (!member.empty() && place.there()) {
+    const std::size_t end = std::min(member.find('/'), member.size());
+    const std::string_view step = member.substr(0, end);
+    std::size_t item = 0;
+    const auto [stop, error] = std::from_chars(step.data(), step.data() + step.size(), item);
+    const bool counts = error == std::errc{} && stop == step.data() + step.size();
+    place = counts ? place[item] : place[step];
+    member.remove_prefix(std::min(member.size(), end + 1));
+  }
+  return place;
+}
+
+}  // namespace
+
+QuestionError::QuestionError(std::vector<Fault> faults, std::size_t untold)
+    : std::runtime_error{text_of(faults, untold)}, faults_{std::move(faults)}, untold_{untold} {}
+
+QuestionKind Question::kind() const noexcept {
+  return read_->kind;
+}
+
+std::span<const std::string> Question::assumptions() const noexcept {
+  if (const auto* const one = std::get_if<asked::OnePlan>(&read_->question)) {
+    return one->scenario.assumptions;
+  }
+  if (const auto* const network = std::get_if<asked::NetworkRun>(&read_->question)) {
+    return network->scenario.assumptions;
+  }
+  return {};
+}
+
+Library::Library() : data_{at_border([] { return std::make_shared<const Data>(Data{QuestionLibrary::standard()}); })} {}
+
+Question Library::question_of_text(std::string_view toml, const std::string& name) const {
+  return at_border([&] { return read(data_, parse_toml(std::string{toml}, name), name); });
+}
+
+Question Library::question_of_file(const std::string& path, std::span<const std::string> assignments) const {
+  return at_border([&] { return read(data_, scenario_tree(path, assignments), path); });
+}
+
+Question Library::question(std::span<const std::string> assignments) const {
+  return at_border([&] { return read(data_, scenario_tree(assignments), "question"); });
+}
+
+Question Library::question(std::initializer_list<std::string> assignments) const {
+  return question(std::span{assignments.begin(), assignments.size()});
+}
+
+double Number::quantile(double p) const noexcept {
+  constexpr double end = 1.2815515655446004;  // of the standard normal distribution, the 90 % quantile
+  const double z = normal_quantile(p) / end;
+  const double edge = z < 0.0 ? low : high;
+  if (low > 0.0 && std::isfinite(high)) {
+    return mid * std::pow(edge / mid, std::abs(z));
+  }
+  return mid + (edge - mid) * std::abs(z);
+}
+
+bool Answer::good() const noexcept {
+  return is_good(given_->answer);
+}
+
+std::optional<Number> Answer::find(std::string_view member) const {
+  const report::Place place = place_of(given_->document, member);
+  if (place.is_number()) {
+    return Number{place.number(), place.number(), place.number()};
+  }
+  const report::Place low = place["low"];
+  const report::Place mid = place["mid"];
+  const report::Place high = place["high"];
+  if (!low.is_number() || !mid.is_number() || !high.is_number()) {
+    return std::nullopt;
+  }
+  return Number{low.number(), mid.number(), high.number()};
+}
+
+Number Answer::number(std::string_view member) const {
+  if (const std::optional<Number> found = find(member)) {
+    return *found;
+  }
+  throw std::out_of_range{"the answer has no number '" + std::string{member} + "'"};
+}
+
+std::optional<std::string> Answer::text(std::string_view member) const {
+  const report::Place place = place_of(given_->document, member);
+  return place.is_text() ? std::optional{place.text()} : std::nullopt;
+}
+
+Answer answer(const Question& question, const Options& options) {
+  return at_border([&] {
+    AnswerOptions how;
+    how.part = options.memory_only ? PlanPart::memory : PlanPart::all;
+    how.explain = options.explain;
+    how.threads = options.threads;
+    Watch watch{options};
+    watch.set(how);
+    const Question::Read& read = question.read();
+    auto given = std::make_shared<Answer::Given>(Answer::Given{read.library, answer_of(read.question, how), {}, {}});
+    given->json = headroom::to_json(given->answer);
+    given->document = report::document_of("answer", given->json);
+    return Answer{std::move(given)};
+  });
+}
+
+std::string to_json(const Answer& answer) {
+  return answer.given().json;
+}
+
+std::string to_text(const Answer& answer) {
+  return headroom::to_text(answer.given().answer);
+}
+
+std::string to_html(const Answer& answer) {
+  return at_border([&] { return headroom::to_html(answer.given().answer); });
+}
+
+}  // namespace headroom

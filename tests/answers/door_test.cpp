@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library's public face, as somebody else's program uses it.
+#include <headroom/headroom.hpp>
+
+#include <doctest/doctest.h>
+
+#include "cli/run_headroom.hpp"
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace headroom;
+using headroom::test::run_headroom;
+
+namespace {
+
+const std::string example = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/train/llama3-70b-512xh100.toml";
+
+const Library& library() {
+  static const Library all;
+  return all;
+}
+
+Question llama(std::vector<std::string> more = {}) {
+  std::vector<std::string> keys{"kind=train",
+                                "model=llama3-8b",
+                                "hardware.gpu=h100-sxm-80gb",
+                                "hardware.gpus=64",
+                                "training.seq_len=8192",
+                                "training.global_batch=256",
+                                "training.precision=bf16"};
+  keys.insert(keys.end(), more.begin(), more.end());
+  return library().question(keys);
+}
+
+/// The error of a question; nullopt where it is read.
+std::optional<QuestionError> refused(const std::string& toml) {
+  try {
+    static_cast<void>(library().question_of_text(toml, "mine.toml"));
+  } catch (const QuestionError& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("the library answers a file with the bytes of the command line") {
+  const Answer plan = answer(library().question_of_file(example));
+  const auto typed = run_headroom("plan '" + example + "' --format json");
+  CHECK(typed.code == 0);
+  CHECK(to_json(plan) == typed.out);
+  CHECK(to_text(plan) == run_headroom("plan '" + example + "'").out);
+  CHECK(plan.good());
+}
+
+TEST_CASE("a document is asked as what it states") {
+  CHECK(llama({"strategy.tp=2"}).kind() == QuestionKind::plan);
+  CHECK(llama({"search.tp=any"}).kind() == QuestionKind::search);
+  CHECK(library()
+            .question({"kind=train", "model=resnet-50", "hardware.gpu=a100-sxm-80gb", "hardware.gpus=8",
+                       "training.global_batch=256", "training.precision=bf16"})
+            .kind() == QuestionKind::network);
+  CHECK(library()
+            .question({"kind=serve", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "serving.isl=100",
+                       "serving.osl=100", "traffic.rate='2 req/s'"})
+            .kind() == QuestionKind::fleet);
+}
+
+TEST_CASE("every fault of a question comes at once, as data with its place and the way out") {
+  const std::optional<QuestionError> error =
+      refused("schema = 1\nkind = \"train\"\nmodel = \"llama3-8b\"\n[hardware]\ngpu = \"h100-sxn-80gb\"\ngpus = 0\n");
+  REQUIRE(error.has_value());
+  const auto fault_at = [&](int line) {
+    const auto faults = error->faults();
+    const auto found = std::find_if(faults.begin(), faults.end(), [&](const Fault& f) { return f.line == line; });
+    return found == faults.end() ? std::string{} : found->file + ": " + found->message;
+  };
+  CHECK(fault_at(5).starts_with("mine.toml: "));
+  CHECK(fault_at(5).find("h100-sxm-80gb") != std::string::npos);  // did you mean
+  CHECK(fault_at(6).find("'gpus' is 0") != std::string::npos);
+  CHECK(error->faults().size() >= 3);  // [training] is missing too
+  CHECK(std::string{error->what()}.find("mine.toml:5:") != std::string::npos);
+}
+
+TEST_CASE("a number answers any quantile, low and high being those of 10 and 90 %") {
+  const Number step = answer(llama({"strategy.tp=2"})).number("step_time_s");
+  CHECK(step.quantile(0.1) == doctest::Approx(step.low));
+  CHECK(step.quantile(0.5) == doctest::Approx(step.mid));
+  CHECK(step.quantile(0.9) == doctest::Approx(step.high));
+  double before = 0.0;
+  for (double p = 0.01; p < 1.0; p += 0.01) {
+    CHECK(step.quantile(p) > before);
+    before = step.quantile(p);
+  }
+  // A number that is stated has no spread, and one around zero no logarithm.
+  CHECK(Number{64.0, 64.0, 64.0}.quantile(0.99) == 64.0);
+  CHECK(Number{-1.0, 0.0, 2.0}.quantile(0.9) == doctest::Approx(2.0));
+  CHECK(Number{-1.0, 0.0, 2.0}.quantile(0.1) == doctest::Approx(-1.0));
+}
+
+TEST_CASE("members are found by their way in the document, and what is no number is told as that") {
+  const Answer plan = answer(llama({"strategy.tp=2"}));
+  CHECK(plan.number("gpus").mid == 64.0);
+  CHECK(plan.number("strategy/tp").mid == 2.0);
+  CHECK(plan.text("verdict") == "feasible");
+  CHECK_FALSE(plan.find("strategy/none").has_value());
+  CHECK_FALSE(plan.find("verdict").has_value());
+  CHECK_THROWS_AS(static_cast<void>(plan.number("step_time")), std::out_of_range);
+}
+
+TEST_CASE("an answer outlives the library and the question that it came from") {
+  const auto made = [] {
+    const Library passing;
+    return answer(passing.question({"kind=train", "model=llama3-8b", "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8",
+                                    "training.seq_len=4096", "training.global_batch=64", "training.precision=bf16"}));
+  };
+  const Answer plan = made();
+  CHECK(plan.number("gpus").mid == 8.0);
+  CHECK(to_text(plan).find("Llama 3 8B") != std::string::npos);
+}
+
+TEST_CASE("a search that has no time ends with what it found, and says that this is not all") {
+  Options options;
+  options.threads = 1;
+  options.seconds = 0.0;
+  const Answer part =
+      answer(library().question({"kind=train", "model=gpt3-175b", "hardware.gpu=h100-sxm-80gb", "training.seq_len=2048",
+                                 "training.global_batch=4096", "training.precision=bf16", "search.strategy=any",
+                                 "search.gpus='64..4096 x2'"}),
+             options);
+  CHECK_FALSE(part.good());
+  CHECK(to_json(part).find("\"complete\": false") != std::string::npos);
+}
+
+TEST_CASE("memory alone is answered where a SKU has no rate, and no time is made up") {
+  Options options;
+  options.memory_only = true;
+  const Answer plan = answer(llama({"strategy.tp=2"}), options);
+  CHECK(plan.find("memory_bytes").has_value());
+  CHECK_FALSE(plan.find("step_time_s").has_value());
+}
