@@ -174,6 +174,9 @@ TEST_CASE("details of a network go through its TOML and back") {
     const Architecture again = read_architecture(ConfigTable{root, "", diagnostics});
     CHECK_NOTHROW(diagnostics.throw_if_any());
     CHECK(architecture_toml(again) == architecture_toml(arch));
+    if (arch.weights) {  // 0 bits are those that nobody told
+      CHECK((architecture_toml(arch).find("\nbits = ") != std::string::npos) == (arch.weights->bits > 0.0));
+    }
   }
 }
 
