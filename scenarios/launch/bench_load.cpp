@@ -110,10 +110,6 @@ void set_fleet(const ServeScenario& s, LaunchPlan& plan) {
   }
 }
 
-std::string length_flag(std::string_view name, std::int64_t tokens) {
-  return std::string{name} + " " + std::to_string(tokens);
-}
-
 /// A rate as a scenario writes it.
 ConfigValue rate_value(double rate) {
   return word_value(value_text(number_value(rate)) + " req/s");
@@ -141,21 +137,31 @@ void read_lengths(const LaunchItems& items, RangeRatio ratio, bool open, LaunchR
   const ConfigValue* stated = items.find("--random-range-ratio");
   const double r = stated == nullptr ? 0.0 : reading.number_of("--random-range-ratio", *stated, share).value_or(0.0);
   const DrawnLengths drawn = drawn_by(ratio, r);
-  for (const auto& [flag, key, law] : {std::tuple{"--random-input-len", "serving.isl", "traffic.prompt"},
-                                       std::tuple{"--random-output-len", "serving.osl", "traffic.output"}}) {
+  const ConfigValue* place = stated;
+  std::string means;
+  for (const auto& [flag, key, law] : {std::tuple{"--random-input-len", "isl", "traffic.prompt"},
+                                       std::tuple{"--random-output-len", "osl", "traffic.output"}}) {
     const ConfigValue* item = items.find(flag);
     const auto count = item == nullptr ? std::nullopt : reading.count_of(flag, *item, {1, 100'000'000});
     if (!count) {
       continue;
     }
     const double mean = std::max(1.0, drawn.mean_share * static_cast<double>(*count));
-    reading.state(key, count_value(std::llround(mean)), *item);
+    const std::int64_t taken = std::llround(mean);
+    reading.state(std::string{"serving."} + key, count_value(taken), *item);
+    place = place == nullptr ? item : place;
+    means += (means.empty() ? "" : " and ") + std::string{key} + " " + std::to_string(taken);
     if (open && drawn.low < 1.0) {
       const std::string table{law};
       reading.state(table + ".law", word_value("uniform"), *item);
       reading.state(table + ".mean", number_value(mean), *item);
       reading.state(table + ".low", number_value(drawn.low), *item);
     }
+  }
+  if (!open && drawn.low < 1.0 && !means.empty()) {
+    reading.remark(*place, "ignored: lengths are drawn with --random-range-ratio " + value_text(number_value(r)) +
+                               (stated == nullptr ? ", for the file does not say it" : "") +
+                               "; a load without a rate takes their means, " + means);
   }
 }
 

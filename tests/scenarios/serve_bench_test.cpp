@@ -184,6 +184,42 @@ TEST_CASE("a fixed load is sent as before: so many in flight, eight requests for
   CHECK(number(launch, "--max-model-len") == 2304.0);
 }
 
+TEST_CASE("a benchmark of a fixed load whose lengths are drawn is read by their means, and says so") {
+  const std::string sglang =
+      "python -m sglang.launch_server --model-path Qwen/Qwen3-32B --quantization fp8\n"
+      "python -m sglang.bench_serving --random-input-len 2000 --random-output-len 500 --max-concurrency 16";
+  const std::string vllm =
+      "vllm serve Qwen/Qwen3-32B -q fp8\n"
+      "vllm bench serve --random-input-len 2000 --random-output-len 500 --max-concurrency 16";
+  struct Case {
+    std::string text, drawn;
+    std::int64_t isl, osl;
+  };
+  const std::vector<Case> cases{
+      {sglang + " --random-range-ratio 0.2\n", "0.2;", 1200, 300},
+      {sglang + "\n", "0.0, for the file does not say it;", 1000, 250},
+      {vllm + " --random-range-ratio 0.5\n", "0.5;", 2000, 500},
+      {sglang + " --random-range-ratio 1.0\n", "", 2000, 500},
+      {vllm + " --random-range-ratio 0.0\n", "", 2000, 500},
+      {vllm + "\n", "", 2000, 500},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.text);
+    const ImportedLaunch back =
+        import_launch({"serve.sh", c.text}, {std::nullopt, {"hardware.gpu=h100-sxm-80gb"}, false}, sources());
+    const std::string told = "serve.sh:2: ignored: lengths are drawn with --random-range-ratio " + c.drawn +
+                             " a load without a rate takes their means, isl " + std::to_string(c.isl) + " and osl " +
+                             std::to_string(c.osl);
+    const auto drawn = std::count_if(back.remarks.begin(), back.remarks.end(), [](const std::string& r) {
+      return r.find("--random-range-ratio") != std::string::npos;
+    });
+    CHECK(drawn == (c.drawn.empty() ? 0 : 1));
+    CHECK(std::count(back.remarks.begin(), back.remarks.end(), told) == drawn);
+    CHECK(back.toml.find("isl = " + std::to_string(c.isl) + "\n") != std::string::npos);
+    CHECK(back.toml.find("osl = " + std::to_string(c.osl) + "\n") != std::string::npos);
+  }
+}
+
 TEST_CASE("a load that a benchmark sends at a rate comes back as traffic") {
   for (const char* engine : {"vllm", "sglang"}) {
     CAPTURE(engine);
