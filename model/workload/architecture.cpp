@@ -53,7 +53,7 @@ void read_rope_scaling(ConfigTable table, RopeScaling& scaling) {
   scaling.beta_fast = table.maybe_number("beta_fast", factor).value_or(0.0);
   scaling.beta_slow = table.maybe_number("beta_slow", factor).value_or(0.0);
   scaling.mscale = table.maybe_number("mscale", factor).value_or(0.0);
-  scaling.mscale_all = table.maybe_number("mscale_all", factor).value_or(0.0);
+  scaling.mscale_all = table.maybe_number("mscale_all", {0.0, factor.high}).value_or(0.0);
   table.finish();
 }
 
@@ -250,7 +250,7 @@ void read_positions(ConfigTable& root, Architecture& arch) {
   constexpr Range<std::int64_t> base{1, std::int64_t{1} << 40};
   arch.positions = static_cast<Positions>(root.maybe_choice("positions", positions_names).value_or(0));
   arch.rope_base = root.maybe_integer("rope_base", base).value_or(0);
-  arch.rope_base_local = root.maybe_integer("rope_base_local", base).value_or(0);
+  arch.rope_base_local = root.maybe_integer("rope_base_local", {0, base.high}).value_or(0);
   arch.rope_share = root.maybe_number("rope_share", {1e-3, 1.0}).value_or(1.0);
   if (auto scaling = root.maybe_table("rope_scaling")) {
     read_rope_scaling(*scaling, arch.rope_scaling);
