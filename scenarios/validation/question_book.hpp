@@ -68,7 +68,7 @@ class QuestionBook {
   struct Question {
     std::string_view words;
     std::uint32_t number = 0;
-    Told told;
+    Told told{};
   };
   std::uint32_t least_;
   TextNumbers numbers_;

@@ -80,6 +80,10 @@ class RowModels {
   }
 
  private:
+  /// Things a form's model may keep before it begins anew. Chosen: the published rows together name about a hundred, so
+  /// each of theirs is made once. The largest, the groups of a job and the tables of an engine, take about 20 kB: 20 MB
+  /// a form, resident up to twice that, since those let go leave holes. Rows of more jobs or engines than this make
+  /// theirs again, 0.2 ms a job and 2 ms an engine.
   static constexpr std::size_t most_kept = 1000;
 
   const Sources& sources_;
