@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/fingerprint.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/search/checkpoint.hpp>
 
@@ -106,15 +107,6 @@ class StateReader {
 };
 
 }  // namespace
-
-std::uint64_t fingerprint(std::uint64_t so_far, const void* bytes, std::size_t size) noexcept {
-  constexpr std::uint64_t prime = 1099511628211ULL;
-  const auto* at = static_cast<const unsigned char*>(bytes);
-  for (std::size_t i = 0; i < size; ++i) {
-    so_far = (so_far ^ at[i]) * prime;
-  }
-  return so_far;
-}
 
 std::uint64_t fingerprint(const SearchQuestion& q) {
   std::uint64_t sum = empty_fingerprint;

@@ -23,9 +23,6 @@ struct SearchState {
 
 /// What tells one search from another: document, axes, objective and the program's version.
 [[nodiscard]] std::uint64_t fingerprint(const SearchQuestion& question);
-/// FNV-1a over bytes (Fowler, Noll and Vo 1991; RFC 9923, section 2).
-[[nodiscard]] std::uint64_t fingerprint(std::uint64_t so_far, const void* bytes, std::size_t size) noexcept;
-inline constexpr std::uint64_t empty_fingerprint = 14695981039346656037ULL;
 
 /// The file's text, its last line a sum over the rest.
 [[nodiscard]] std::string checkpoint_text(std::uint64_t question, const SearchState& state);
