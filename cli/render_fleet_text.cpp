@@ -9,6 +9,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <string_view>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -38,12 +40,14 @@ std::string prefill_text(const FleetOption& option, std::int64_t replicas) {
 
 /// What is searched and shows in no other word of an option: ", prices lambda-2026-08, market spot".
 std::string other_axes(const FleetOption& option) {
-  constexpr std::array keys{"money.prices", "money.market", "money.region", "hardware.node", "hardware.power_cap"};
+  constexpr std::array<std::string_view, 7> shown{"hardware.gpu",     "serving.engine", "serving.weights",
+                                                  "serving.kv_cache", "strategy.tp",    "strategy.pp",
+                                                  "strategy.ep"};
   std::string text;
   for (const std::string& change : option.changes) {
     const std::size_t equals = change.find('=');
     const std::string key = change.substr(0, equals);
-    if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+    if (std::find(shown.begin(), shown.end(), key) == shown.end()) {
       std::string name = key.substr(key.find('.') + 1);
       std::replace(name.begin(), name.end(), '_', ' ');
       text += ", " + name + " " + change.substr(equals + 1);
@@ -52,7 +56,8 @@ std::string other_axes(const FleetOption& option) {
   return text;
 }
 
-/// "h100-sxm-80gb, tp 4, vLLM, weights fp8, KV cache fp8".
+}  // namespace
+
 std::string option_text(const FleetOption& option, std::int64_t prefill_replicas) {
   const ServeScenario& s = option.question();
   return s.device.id + ", " + layout_text(s.work.layout) + prefill_text(option, prefill_replicas) + ", " +
@@ -62,6 +67,8 @@ std::string option_text(const FleetOption& option, std::int64_t prefill_replicas
 std::string option_text(const FleetOption& option) {
   return option_text(option, option.prefill_replicas());
 }
+
+namespace {
 
 /// "12 GPUs, 3 replicas of h100-sxm-80gb, tp 4, ..."; the spare replicas among them.
 std::string fleet_size_text(const FleetOption& option, const FleetSize& size) {
@@ -177,24 +184,6 @@ std::string answer_table(const FleetPlan& plan) {
   return table.text();
 }
 
-/// What following the load is good for.
-std::string following_text(const Autoscaling& a) {
-  const bool misses = a.scaled.missed > a.fixed.missed && percent(a.scaled.missed) != percent(a.fixed.missed);
-  const std::string missed =
-      percent(a.scaled.missed) + " of the requests miss [slo] instead of " + percent(a.fixed.missed);
-  if (!a.saves()) {
-    const double more = a.scaled.gpu_hours - a.fixed.gpu_hours;
-    return "  following the load saves nothing: it takes " +
-           (more > 0.0 ? format_number(more) + " GPU-hours more than" : std::string{"as many GPU-hours as"}) +
-           " the fixed fleet" + (misses ? ", and " + missed : "") + "\n";
-  }
-  const double freed = a.freed_gpu_hours();
-  return (freed > 0.0 ? "  " + format_number(freed) +
-                            " GPU-hours of the fixed fleet are free for other work, such as training at night\n"
-                      : std::string{}) +
-         (misses ? "  following the load costs promises: " + missed + "\n" : "");
-}
-
 /// Replicas that follow the load against those of its peak, over one period of the curve.
 std::string autoscaling_table(const FleetPlan& plan) {
   const Autoscaling& a = *plan.autoscaling;
@@ -214,9 +203,13 @@ std::string autoscaling_table(const FleetPlan& plan) {
                                       : std::to_string(f.least) + " to " + std::to_string(f.most));
     table.row(std::move(cells));
   };
-  row("fixed, for the peak", a.fixed);
+  row(fixed_is_stated(plan) ? "fixed, as stated" : "fixed, for the peak", a.fixed);
   row("following the load", a.scaled);
-  return table.text() + following_text(a);
+  std::string text = table.text();
+  for (const std::string& sentence : fleet_following(plan)) {
+    text += "  " + sentence + "\n";
+  }
+  return text;
 }
 
 std::string options_table(const FleetPlan& plan) {
@@ -413,6 +406,51 @@ std::string fleet_at_middle(const FleetPlan& plan) {
          " would do: " + count_text(size.replicas + size.spare, "replica") + " of " +
          option_text(option, size.prefill_replicas) +
          (option.per_hour_at_middle.raw() > 0.0 ? ", " + format(option.per_hour_at_middle) + " an hour" : "");
+}
+
+bool fixed_is_stated(const FleetPlan& plan) {
+  const std::optional<std::int64_t>& stated = plan.options.front().question().fleet->replicas;
+  return stated && plan.autoscaling->fixed.most == *stated;
+}
+
+std::vector<std::string> fleet_following(const FleetPlan& plan) {
+  if (!plan.autoscaling) {
+    return {};
+  }
+  const Autoscaling& a = *plan.autoscaling;
+  const bool differ = percent(a.scaled.missed) != percent(a.fixed.missed);
+  const bool kept_to_more = differ && a.scaled.missed < a.fixed.missed;
+  const double saved = a.fixed.gpu_hours - a.scaled.gpu_hours;
+  const double freed = a.freed_gpu_hours();
+  const double above = a.above_gpu_hours();
+  std::string hours = "following the load ";
+  if (saved > 0.0) {
+    hours += "saves " + format_number(saved) + " GPU-hours of the fixed fleet";
+  } else {
+    // What costs more and keeps more is no saving that failed.
+    hours += kept_to_more ? "" : "saves nothing: it ";
+    hours += saved < 0.0 ? (kept_to_more ? "costs " : "takes ") + format_number(-saved) + " GPU-hours more than"
+                         : std::string{"takes as many GPU-hours as"};
+    hours += " the fixed fleet";
+  }
+  const std::string free = " are free for other work, such as training at night";
+  if (freed > 0.0) {
+    hours += above > 0.0 ? "; " + format_number(freed) + " of its GPU-hours" + free + ", and " + format_number(above) +
+                               " more than it has are rented"
+                         : ", which" + free;
+  }
+  std::vector<std::string> sentences{std::move(hours)};
+  if (differ) {
+    sentences.push_back("it keeps what is promised to " + std::string{kept_to_more ? "more" : "fewer"} + " requests: " +
+                        percent(a.scaled.missed) + " of all miss [slo] instead of " + percent(a.fixed.missed));
+  }
+  const std::optional<std::int64_t>& stated = plan.options.front().question().fleet->replicas;
+  const std::int64_t beyond = a.scaled.most - stated.value_or(a.fixed.most);
+  if (beyond > 0) {
+    sentences.push_back("it takes up to " + count_text(a.scaled.most, "replica") + ", " + std::to_string(beyond) +
+                        " more than " + (stated ? "are stated" : "the fixed fleet has"));
+  }
+  return sentences;
 }
 
 std::optional<TightestPromise> tightest_promise(const FleetOption& option) {

@@ -383,7 +383,9 @@ TEST_CASE("replicas that follow a load cost no more GPU-hours than all that were
       CHECK(a.fixed.most == 2);
       CHECK(a.freed_gpu_hours() >= 0.0);
       CHECK(a.freed_gpu_hours() <= a.fixed.gpu_hours);
-      CHECK((a.saves() || a.freed_gpu_hours() == 0.0));
+      CHECK(a.above_gpu_hours() >= 0.0);
+      CHECK(std::abs(a.freed_gpu_hours() - a.above_gpu_hours() - (a.fixed.gpu_hours - a.scaled.gpu_hours)) <
+            1e-9 * a.fixed.gpu_hours);
     }
   }
 }
