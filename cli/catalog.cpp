@@ -318,7 +318,6 @@ Outcome run(const Arguments& arguments) {
       throw ConfigError{"catalog show takes one id, e.g. 'headroom catalog show h100-sxm-80gb'"};
     }
     const DataStore::Entry entry = shown_entry(words[1], catalog);
-    refuse_overwrite(catalog_verb, arguments, entry.file, "which is shown");
     return {"# " + entry.file + "\n" + entry.text, "", 0};
   }
   if (action == "diff") {
