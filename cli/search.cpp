@@ -50,21 +50,44 @@ std::string effort_text(const SearchResult& r) {
          (r.resumed ? ", resumed from the checkpoint" : "") + "\n";
 }
 
+/// The line of progress on a terminal's stderr, gone when the search has ended, by an answer or by an error. It is
+/// written as it is: what is said with the answer is shown character by character.
+class ProgressLine {
+ public:
+  ProgressLine() = default;
+  ~ProgressLine() { erase(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  [[nodiscard]] bool shown() const noexcept { return shown_; }
+  void show(const SearchProgress& p) const { std::fprintf(stderr, "\r\033[K%s", progress_line(p).c_str()); }
+  void erase() const noexcept {
+    if (shown_) {
+      std::fputs("\r\033[K", stderr);
+    }
+  }
+
+ private:
+  bool shown_ = isatty(STDERR_FILENO) == 1;
+};
+
 /// Progress on a terminal's stderr; an interrupt ends the search with what was found so far.
 SearchPlan answered(const SearchQuestion& question, SearchOptions options, std::string& effort) {
-  options.stop = &InterruptGuard::noted();
+  options.stop = &interrupt_noted();
   options.ranks = ranks_at_hand();
-  options.tell = [](const std::string& what) { std::fputs(shown_lines("headroom: " + what + "\n").c_str(), stderr); };
-  const bool terminal = isatty(STDERR_FILENO) == 1;
-  if (terminal) {
-    options.progress = [](const SearchProgress& p) { std::fprintf(stderr, "\r\033[K%s", progress_line(p).c_str()); };
-  }
   SearchResult result;
   {
-    const InterruptGuard guard;
+    const ProgressLine line;
+    options.tell = [&line](const std::string& what) {
+      line.erase();
+      std::fputs(shown_lines("headroom: " + what + "\n").c_str(), stderr);
+    };
+    if (line.shown()) {
+      options.progress = [&line](const SearchProgress& p) { line.show(p); };
+    }
+    const InterruptGuard guard{OnInterrupt::note};
     result = run_search(question, options);
   }
-  effort = terminal ? "\r\033[K" : "";
   if (!result.unsaved.empty()) {
     effort += "headroom: warning: " + result.unsaved + "; the answer is whole, the file holds an earlier state\n";
   }

@@ -122,10 +122,18 @@ class Settling {
 
   // ---- the network
 
-  [[nodiscard]] std::optional<Architecture> network(const std::string& id) const {
+  [[nodiscard]] std::optional<Architecture> network(const std::string& id) {
     if (id.find('/') != std::string::npos || id.ends_with(".json")) {
       std::error_code status;
-      return std::filesystem::exists(id, status) ? std::optional{load_hf_config(id)} : std::nullopt;
+      if (!std::filesystem::exists(id, status)) {
+        return std::nullopt;
+      }
+      Diagnostics blank;
+      Architecture architecture = load_hf_config(id, blank);
+      for (const Diagnostic& remark : blank.sorted()) {
+        r_.remarks.push_back(remark.warning());
+      }
+      return architecture;
     }
     return sources_.models.knows(id) ? std::optional{sources_.models.find(id)} : std::nullopt;
   }

@@ -6,6 +6,7 @@
 #include "run_headroom.hpp"
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 using namespace headroom::test;
@@ -140,6 +141,73 @@ TEST_CASE("data of a folder that is read are not written over, its other files a
   const std::string beside = "compare own.toml --overlay overlay -o overlay/answer.txt";
   CHECK(run_headroom(beside, folder.path()).code == 0);
   CHECK(run_headroom(beside, folder.path()).code == 0);
+}
+
+TEST_CASE("an overlay is written beside the samples that it is fitted to, not among them") {
+  const ScratchFolder folder;
+  const std::string rehearsal = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/calibrate/rehearsal.toml";
+  REQUIRE(run_headroom("calibrate -o s --simulate '" + rehearsal + "' --quick --no-fit --only launch", folder.path())
+              .code == 0);
+  for (const std::string name : {"s", "./s/", "s/gpus/a.toml", "s/../s/gpus/a.toml"}) {
+    check_refused(folder.path(), "fit s --base h200-sxm-141gb -o " + name,
+                  {"-o '" + name +
+                   "' would write into the folder 's', which is read; name a folder of its own, such "
+                   "as 's/overlay'"});
+  }
+  CHECK_FALSE(fs::exists(folder.path() / "s/gpus"));
+  for (const std::string name : {"s/overlay", "s/overlay/gpus/a.toml"}) {
+    CHECK_FALSE(says(run_headroom("fit s --base h200-sxm-141gb -o " + name, folder.path()).err, "-o '"));
+  }
+}
+
+TEST_CASE(
+    "data of the user's own are not written over, by any of their names and whether a command reads them or not") {
+  const ScratchFolder folder;  // the home that start_headroom() gives
+  const fs::path data = folder.path() / ".config/headroom";
+  for (const char* kind : {"gpus", "models", "stacks/rough"}) {
+    fs::create_directories(data / kind);
+  }
+  const auto gpu = [](const std::string& id) {
+    return "schema = 1\nid = \"" + id + "\"\nbase = \"h100-sxm-80gb\"\nname = \"" + id + "\"\n";
+  };
+  write(data / "gpus/mine.toml", gpu("mine"));
+  write(data / "gpus/mine2.toml", gpu("mine2"));
+  write(data / "stacks/rough/other.toml", "kept");
+  write(folder.path() / "own.toml", scenario);
+  fs::create_symlink(data / "gpus/mine.toml", folder.path() / "link");
+  fs::create_hard_link(data / "gpus/mine.toml", folder.path() / "second.txt");
+  using Words = std::vector<std::string>;
+  const auto run = [&](Words words, const std::string& option, const fs::path& file) {
+    words.insert(words.end(), {option, file.string()});
+    return ended(start_headroom(words, folder.path()), folder.path());
+  };
+  const std::string own = (folder.path() / "own.toml").string();
+  for (const auto& [words, option, file] : std::vector<std::tuple<Words, std::string, fs::path>>{
+           {{"catalog", "diff", "mine", "mine2"}, "-o", data / "gpus/mine.toml"},
+           {{"catalog", "show", "mine"}, "-o", data / "gpus/mine.toml"},
+           {{"catalog", "diff", "mine", "mine2"}, "-o", folder.path() / "link"},
+           {{"catalog", "diff", "mine", "mine2"}, "-o", folder.path() / "second.txt"},
+           {{"roofline", "llama3.1-8b", "--gpu", "mine2"}, "-o", data / "gpus/../gpus/mine2.toml"},
+           {{"plan", own}, "--trace", data / "gpus/mine.toml"},
+           {{"fit", "rows.csv"}, "-o", data / "stacks/rough/other.toml"}}) {
+    CAPTURE(words.front());
+    const Run refused = run(words, option, file);
+    CHECK(refused.code == 2);
+    CHECK(refused.out.empty());
+    CHECK(says(refused.err, "which is read as data of your own; name another, or move it away first"));
+  }
+  CHECK(read_text(data / "gpus/mine.toml") == gpu("mine"));
+  CHECK(read_text(data / "gpus/mine2.toml") == gpu("mine2"));
+  CHECK(read_text(data / "stacks/rough/other.toml") == "kept");
+  // What is new, and what is no data, may be written there.
+  write(folder.path() / "config.json",
+        R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "vocab_size": 100})");
+  const Words import{"catalog", "import", (folder.path() / "config.json").string()};
+  CHECK(run(import, "-o", data / "models/new.toml").code == 0);
+  CHECK(run(import, "-o", data / "models/new.toml").code == 2);
+  CHECK(run({"plan", own}, "-o", data / "answer.toml").code == 0);
+  CHECK(run({"plan", own}, "-o", data / "answer.toml").code == 0);
 }
 
 TEST_CASE("through a link the file behind it is written, there or not; links without an end are refused") {
