@@ -25,6 +25,12 @@ struct FleetSize {
   std::int64_t gpus = 0;              ///< of all of them
 };
 
+/// The size of so many replicas, with the spare ones that the question asks for on top.
+[[nodiscard]] FleetSize fleet_size(const FleetQuestion& fleet,
+                                   const ServedReplica& served,
+                                   std::int64_t replicas,
+                                   std::int64_t prefill_replicas);
+
 /// How many replicas, and what they do under the load. The slow end: replicas as slow as measured ones were
 /// (slow_end.hpp).
 struct SizedFleet : FleetSize {     ///< the fewest that keep the promises at the slow end, else what `middle` says; the
@@ -66,8 +72,6 @@ struct SizedFleet : FleetSize {     ///< the fewest that keep the promises at th
 struct OutOfReach {
   std::string at_middle;    ///< and so at the slow end
   std::string at_slow_end;  ///< there alone
-  /// Some number does at the middle.
-  [[nodiscard]] bool empty() const noexcept { return at_middle.empty(); }
 };
 [[nodiscard]] OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& served);
 

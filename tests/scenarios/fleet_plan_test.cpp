@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cheapest fleet that keeps its promises with replicas as slow as measured ones were.
+#include <headroom/model/serve/serving_confidence.hpp>
+#include <headroom/scenarios/serving/beside.hpp>
 #include <headroom/scenarios/serving/fleet_axes.hpp>
 #include <headroom/scenarios/serving/fleet_plan.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
@@ -95,6 +97,20 @@ TEST_CASE("a replica whose pool may hold no request is left out by its parts, wi
   }
 }
 
+TEST_CASE("no way out leads to more ranks than a host has GPUs, which a fleet refuses") {
+  const auto why = [](const char* weights, int tp) {
+    const FleetPlan answer = plan({"model=llama3.1-405b", std::string{"serving.weights="} + weights,
+                                   "strategy.tp=" + std::to_string(tp), "traffic.rate=1 req/s",
+                                   "traffic.prompt={mean=1024}", "traffic.output={mean=256}", "traffic.requests=200"});
+    REQUIRE(answer.dropped.size() == 1);
+    return answer.dropped.front().why;
+  };
+  CHECK(why("bf16", 16).find("tp 16 spans hosts of 8 GPUs") != std::string::npos);
+  CHECK(why("bf16", 8).find("it would with serving.weights = \"fp8\"") != std::string::npos);
+  CHECK(why("bf16", 8).find("strategy.tp") == std::string::npos);
+  CHECK(why("fp8", 4).find("strategy.tp = 8") != std::string::npos);  // what a host has is offered
+}
+
 TEST_CASE("a fleet keeps its promises at the slow end, and with one replica less it does not") {
   const FleetPlan answer = plan({"strategy.tp=1"});
   REQUIRE(answer.feasible());
@@ -139,15 +155,22 @@ TEST_CASE("what would do at the middle stands beside the fleet taken: fewer, and
 
 TEST_CASE(
     "without promises the load alone decides: below 90 % of what slow replicas answer, below saturation at least") {
-  for (const char* rate : {"40 req/s", "100 req/s", "4000 req/s"}) {
+  for (const double rate : {40.0, 100.0, 4000.0}) {
     CAPTURE(rate);
-    const FleetPlan answer =
-        plan_without_promises({"strategy.tp=1", "traffic.requests=1000", std::string{"traffic.rate="} + rate});
+    const FleetPlan answer = plan_without_promises(
+        {"strategy.tp=1", "traffic.requests=1000", "traffic.rate=" + std::to_string(rate) + " req/s"});
     REQUIRE(answer.feasible());
-    const SizedFleet& sized = *answer.options.front().sized;
-    CHECK(sized.load_at_slow_end() < 0.9);
-    CHECK(sized.load_at_slow_end() == doctest::Approx(sized.slowest * sized.load()));
-    CHECK(sized.slowest > 1.0);
+    const FleetOption& best = answer.options.front();
+    REQUIRE(best.sized);
+    const SizedFleet& sized = *best.sized;
+    // What one replica answers, as slow as measured ones were, times their number.
+    const ServeScenario& s = serving(best);
+    const double slow = serving_errors(s, ServingQuantity::rate).low *
+                        fleet_saturation(*s.traffic, serving_fleet(s, *best.served, 1)).raw();
+    CHECK(sized.load_at_slow_end() ==
+          doctest::Approx(rate / (static_cast<double>(sized.replicas) * slow)).epsilon(1e-3));
+    CHECK(rate < 0.9 * static_cast<double>(sized.replicas) * slow);
+    CHECK(rate >= 0.9 * static_cast<double>(sized.replicas - best.cells) * slow);  // one less a cell is too full
     REQUIRE(sized.middle);
     CHECK(sized.middle->replicas <= sized.replicas);
     CHECK((sized.replicas < 4 || sized.middle->replicas < sized.replicas));
