@@ -102,7 +102,7 @@ Interval<double> needed_replicas(const FleetOption& option) {
   }
   const double high = sized.keeps() ? real(sized.replicas) : no_number;
   if (!sized.middle) {
-    return {option.replicas.low, no_number, no_number};
+    return {sized.answers() ? option.replicas.low : no_number, no_number, no_number};
   }
   const double mid = real(sized.middle->replicas);
   // The screen knows no classes: of several as many fewer as replicas are faster.
@@ -134,6 +134,17 @@ bool cheaper_at_middle(const FleetOption& a, const FleetOption& b) {
     return a.per_hour_at_middle < b.per_hour_at_middle;
   }
   return a.sized->middle->gpus < b.sized->middle->gpus;
+}
+
+ServeScenario as_sized(const FleetOption& option) {
+  ServeScenario s = option.question();
+  FleetQuestion fleet = *s.fleet;
+  fleet.replicas = option.sized->replicas;
+  if (fleet.prefill) {
+    fleet.prefill->replicas = option.sized->prefill_replicas;
+  }
+  s.fleet = std::make_shared<const FleetQuestion>(fleet);
+  return s;
 }
 
 Hertz answered_rate(const FleetOption& option, double speed) {

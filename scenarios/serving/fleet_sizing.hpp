@@ -43,7 +43,9 @@ struct SizedFleet : FleetSize {     ///< the fewest that keep the promises at th
   Hertz saturation{};                 ///< requests/s that these replicas answer at most
   Hertz knee{};                       ///< the most at which the promises are kept at the middle; 0: at none tried
   double slowest = 1.0;               ///< slowest_iteration() of the question
-  /// Of the saturation at the middle; at the slow end.
+  /// Some request is answered within the time that is simulated. Where none is, there is no load, rate or cost of it.
+  [[nodiscard]] bool answers() const noexcept { return saturation > Hertz{}; }
+  /// Of the saturation at the middle; at the slow end. Precondition: answers().
   [[nodiscard]] double load() const noexcept { return rate / saturation; }
   [[nodiscard]] double load_at_slow_end() const noexcept { return slowest * load(); }
   /// No faster than its load. A simulation is finite: early requests of a fleet that falls behind may still keep what

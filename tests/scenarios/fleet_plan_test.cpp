@@ -137,6 +137,31 @@ TEST_CASE("a fleet keeps its promises at the slow end, and with one replica less
         doctest::Approx(best.per_million_output_of_all.mid.raw()).epsilon(1e-9));
 }
 
+TEST_CASE("requests longer than servers let in are told with their share, and counted like the others") {
+  const FleetPlan all = plan({"strategy.tp=1", "traffic.requests=1000"});
+  const FleetPlan cut = plan({"strategy.tp=1", "traffic.requests=1000", "serving.max_seq_len=2000"});
+  const auto told = [](const std::vector<std::string>& notes) {
+    std::vector<double> shares;
+    for (const std::string& note : notes) {
+      if (note.find("than the 2000 tokens that a server lets in (serving.max_seq_len)") != std::string::npos) {
+        shares.push_back(std::stod(note));
+      }
+    }
+    return shares;
+  };
+  CHECK(told(all.notes).empty());
+  std::int64_t longer = 0;
+  for (const Request& one : serving(cut.options.front()).traffic->load().requests) {
+    longer += one.prompt_tokens + one.output_tokens > 2000 ? 1 : 0;
+  }
+  REQUIRE(longer > 10);
+  for (const std::vector<std::string>* notes : {&cut.notes, &cut.simulated->notes}) {
+    REQUIRE(told(*notes).size() == 1);
+    CHECK(told(*notes).front() == doctest::Approx(0.1 * static_cast<double>(longer)).epsilon(0.06));  // of 1000
+  }
+  CHECK(cut.options.front().sized->replicas == all.options.front().sized->replicas);
+}
+
 TEST_CASE("what would do at the middle stands beside the fleet taken: fewer, and one less would not") {
   const FleetPlan answer = plan({"strategy.tp=1"});
   REQUIRE(answer.feasible());
