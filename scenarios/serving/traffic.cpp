@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
-#include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>

@@ -31,8 +31,6 @@ inline constexpr std::array<std::string_view, 4> length_shape_names{"fixed", "un
 inline constexpr std::array<std::string_view, 5> request_routing_names{"round-robin", "least-outstanding", "random",
                                                                        "shared-queue", "prefix"};
 
-struct ServeScenario;
-
 /// Requests of one kind and what they are promised.
 struct RequestClass {
   std::string name;
