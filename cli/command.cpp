@@ -3,6 +3,7 @@
 #include <headroom/cli/data_folder.hpp>
 #include <headroom/core/embedded.hpp>
 #include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/search/side_file.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -20,6 +21,7 @@ struct NamedFile {
   std::string_view option;
   std::string path;
   FileUse use = FileUse::none;
+  std::string beside = {};  ///< it is named as this one, of which it is a side file; empty: it is named itself
 };
 
 bool writes(FileUse use) noexcept {
@@ -32,7 +34,20 @@ std::string spelled(std::string_view option) {
 }
 
 std::string told(const NamedFile& file) {
-  return (file.option.empty() ? "" : spelled(file.option) + " ") + quoted(file.path);
+  return (file.option.empty() ? "" : spelled(file.option) + " ") +
+         (file.beside.empty() ? quoted(file.path) : quoted(file.beside) + ", which makes " + quoted(file.path) + ",");
+}
+
+/// What is made beside a file that is kept; nothing of one that cannot be.
+std::vector<NamedFile> made_beside(const NamedFile& kept) {
+  std::vector<NamedFile> files;
+  try {
+    for (const SideFile kind : side_files) {
+      files.push_back({kept.option, side_file(kept.path, kind), FileUse::writes, kept.path});
+    }
+  } catch (const ConfigError&) {  // NOLINT(bugprone-empty-catch): told of the file itself
+  }
+  return files;
 }
 
 bool is_word(const Verb& verb, std::string_view positional) {
@@ -54,6 +69,10 @@ std::vector<NamedFile> files_of(const Verb& verb, const Arguments& arguments) {
     if (option.file != FileUse::none) {
       for (const std::string& path : arguments.given(option.name)) {
         files.push_back({option.name, path, option.file});
+        if (option.file == FileUse::keeps && !path.empty()) {
+          const std::vector<NamedFile> beside = made_beside(files.back());
+          files.insert(files.end(), beside.begin(), beside.end());
+        }
       }
     }
   }
@@ -176,7 +195,7 @@ void check_files(const Verb& verb, const Arguments& arguments, Diagnostics& diag
     }
   }
   for (const NamedFile& file : files) {
-    if (file.use == FileUse::writes || file.use == FileUse::keeps) {
+    if ((file.use == FileUse::writes || file.use == FileUse::keeps) && file.beside.empty()) {
       check_written(file, diagnostics);
     }
   }

@@ -37,6 +37,9 @@ namespace headroom::cli {
 /// is followed.
 [[nodiscard]] std::vector<std::string> fleet_following(const FleetPlan& plan);
 
+/// Ways that were left out, a line for each kind of reason, with one of its ways; those that rule out the most first.
+[[nodiscard]] std::string fleet_left_out(const FleetPlan& plan);
+
 /// The promise whose limit an option comes nearest to at the slow end, or misses by most there.
 struct TightestPromise {
   std::string service_class, promise;  ///< "all", "ttft_p95"

@@ -117,6 +117,9 @@ std::string heading(const FleetPlan& plan) {
 std::string replicas_text(const FleetOption& option) {
   const Interval<double>& needed = option.replicas;
   const std::string taken = std::to_string(option.sized->replicas);
+  if (!std::isfinite(needed.low)) {
+    return taken + "  (no number is enough)";
+  }
   if (needed.low == needed.high) {
     return taken;
   }
@@ -162,9 +165,10 @@ std::string answer_table(const FleetPlan& plan) {
   table.row({"TPOT p50, p95, p99", summary(m.all.tpot)});
   table.row({"whole answer p50, p95, p99", summary(m.all.e2e)});
   table.row({"queue p50, p95, p99", summary(m.all.queue)});
-  table.row({"load", percent(fleet.load()) + " of the " + rate_text(fleet.saturation) +
-                         " at which these replicas saturate; " + percent(fleet.load_at_slow_end()) +
-                         " at the slow end"});
+  table.row({"load", fleet.answers() ? percent(fleet.load()) + " of the " + rate_text(fleet.saturation) +
+                                           " at which these replicas saturate; " + percent(fleet.load_at_slow_end()) +
+                                           " at the slow end"
+                                     : "none: within the 106 days that are simulated at most nothing is answered"});
   if (!plan.simulated->promises.empty()) {
     table.row({"knee", fleet.knee.raw() > 0.0
                            ? rate_text(fleet.knee) + ": the most at which the promises are kept at the middle"
@@ -324,33 +328,6 @@ std::string changes_text(const DroppedOption& dropped) {
   return text;
 }
 
-/// Kinds of reasons, those that rule out the most ways first, each with one of its ways.
-std::string dropped_text(const FleetPlan& plan) {
-  struct Kind {
-    std::size_t ways = 0;
-    const DroppedOption* first = nullptr;
-  };
-  std::map<std::string, Kind> kinds;
-  for (const DroppedOption& dropped : plan.dropped) {
-    Kind& kind = kinds[dropped.why.substr(0, dropped.why.find(':'))];
-    ++kind.ways;
-    kind.first = kind.first == nullptr ? &dropped : kind.first;
-  }
-  std::vector<Kind> order;
-  for (const auto& [reason, kind] : kinds) {
-    order.push_back(kind);
-  }
-  std::stable_sort(order.begin(), order.end(), [](const Kind& a, const Kind& b) { return a.ways > b.ways; });
-  constexpr std::size_t most = 8;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
-    const std::string way = changes_text(*order[i].first);
-    text += "  left out: " + (order[i].ways > 1 ? std::to_string(order[i].ways) + " ways, such as " : std::string{}) +
-            (way.empty() ? "" : way + ": ") + order[i].first->why + "\n";
-  }
-  return text + (order.size() > most ? "  left out for other reasons: all of them with --format json\n" : "");
-}
-
 }  // namespace
 
 std::string rate_text(Hertz rate) {
@@ -370,11 +347,12 @@ std::string fleet_verdict(const FleetPlan& plan) {
   if (!best.question().fleet->replicas && slow_alone) {
     return "no fleet: at the slow end of measured replicas none keeps what is promised: " + best.why_not_slow;
   }
-  return (promised && best.sized->overloaded() ? "overloaded, misses what is promised: "
-          : best.sized->overloaded()           ? "overloaded: "
-          : !slow_alone                        ? "misses what is promised: "
-          : promised && !all_kept(best)        ? "misses what is promised at the slow end of measured replicas: "
-                                               : "overloaded at the slow end of measured replicas: ") +
+  return (!best.sized->answers()                 ? "answers nothing: "
+          : promised && best.sized->overloaded() ? "overloaded, misses what is promised: "
+          : best.sized->overloaded()             ? "overloaded: "
+          : !slow_alone                          ? "misses what is promised: "
+          : promised && !all_kept(best)          ? "misses what is promised at the slow end of measured replicas: "
+                                                 : "overloaded at the slow end of measured replicas: ") +
          fleet_size_text(best, *best.sized);
 }
 
@@ -453,6 +431,32 @@ std::vector<std::string> fleet_following(const FleetPlan& plan) {
   return sentences;
 }
 
+std::string fleet_left_out(const FleetPlan& plan) {
+  struct Kind {
+    std::size_t ways = 0;
+    const DroppedOption* first = nullptr;
+  };
+  std::map<std::string, Kind> kinds;
+  for (const DroppedOption& dropped : plan.dropped) {
+    Kind& kind = kinds[dropped.why.substr(0, dropped.why.find(':'))];
+    ++kind.ways;
+    kind.first = kind.first == nullptr ? &dropped : kind.first;
+  }
+  std::vector<Kind> order;
+  for (const auto& [reason, kind] : kinds) {
+    order.push_back(kind);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Kind& a, const Kind& b) { return a.ways > b.ways; });
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
+    const std::string way = changes_text(*order[i].first);
+    text += "  left out: " + (order[i].ways > 1 ? std::to_string(order[i].ways) + " ways, such as " : std::string{}) +
+            (way.empty() ? "" : way + ": ") + order[i].first->why + "\n";
+  }
+  return text + (order.size() > most ? "  left out for other reasons: all of them with --format json\n" : "");
+}
+
 std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
   std::optional<TightestPromise> tightest;
   const auto judge = [&](const std::string& service_class, const TailObjective& promise, Seconds reached) {
@@ -484,7 +488,7 @@ std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
 
 std::string fleet_text(const FleetPlan& plan) {
   if (plan.options.empty()) {
-    return fleet_verdict(plan) + "\n" + dropped_text(plan);
+    return fleet_verdict(plan) + "\n" + fleet_left_out(plan);
   }
   const FleetOption& best = plan.options.front();
   std::string text = heading(plan);
@@ -494,7 +498,7 @@ std::string fleet_text(const FleetPlan& plan) {
   }
   text += answer_table(plan);
   if (plan.combinations > 1) {
-    text += "\n" + options_table(plan) + dropped_text(plan);
+    text += "\n" + options_table(plan) + fleet_left_out(plan);
   }
   text += plan.apart.empty() ? "" : "\n" + apart_table(plan);
   text += plan.autoscaling ? "\n" + autoscaling_table(plan) : "";

@@ -18,7 +18,7 @@ enum class FileUse : std::uint8_t {
   none,       ///< the value is no path
   reads,      ///< a file, or a folder of data files
   writes,     ///< a file, whole or not at all
-  keeps,      ///< a file that is gone on from where it is there, and written
+  keeps,      ///< a file that is gone on from where it is there, and written, with what is made beside it
   writes_in,  ///< a folder, whose files are written
 };
 

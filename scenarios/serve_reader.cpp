@@ -2,6 +2,7 @@
 #include <headroom/scenarios/look_up.hpp>
 #include <headroom/scenarios/serve_reader.hpp>
 #include <headroom/scenarios/serve_rules.hpp>
+#include <headroom/scenarios/serving/admission.hpp>
 #include <headroom/scenarios/serving/kv_offload.hpp>
 #include <headroom/scenarios/serving/slow_links.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
@@ -252,8 +253,7 @@ class ServingReader {
                                          ": no request would end; raise it or leave it out");
       }
     } else if (!table.has("max_seq_len")) {
-      assume("serving.max_seq_len = " + std::to_string(admitted_tokens(serve_)) +
-             (serve_.traffic ? " (the longest request)" : " (isl + osl)"));
+      assume("serving.max_seq_len = " + admitted_text(serve_));
     }
   }
 

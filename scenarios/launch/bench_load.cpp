@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/launch/bench_load.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
+#include <headroom/scenarios/launch/traffic_words.hpp>
 #include <headroom/scenarios/scenario.hpp>
+#include <headroom/scenarios/serving/admission.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>
@@ -66,6 +68,13 @@ void set_arrivals(const ArrivalProcess& arrivals, LaunchPlan& plan) {
   }
 }
 
+/// Nothing where there are no words.
+void set_words(std::string_view key, const std::string& words, LaunchPlan& plan) {
+  if (!words.empty()) {
+    plan.set(key, word_value(words));
+  }
+}
+
 /// What a benchmark of one kind of random requests has no flag for.
 void set_shapes(const ServingTraffic& traffic, LaunchPlan& plan) {
   const TrafficClass& first = traffic.classes.front().traffic;
@@ -81,15 +90,8 @@ void set_shapes(const ServingTraffic& traffic, LaunchPlan& plan) {
     plan.set("launch.spread", number_value(spread_of(first.prompt)));
     plan.set("launch.output_spread", number_value(spread_of(first.output)));
   }
-  const auto any = [&](auto&& has) {
-    return std::any_of(traffic.classes.begin(), traffic.classes.end(), [&](const auto& c) { return has(c.traffic); });
-  };
-  if (any([](const TrafficClass& c) { return c.prefixes.groups > 0; })) {
-    plan.set("traffic.prefix", word_value("stated"));
-  }
-  if (any([](const TrafficClass& c) { return c.cached_share > 0.0; })) {
-    plan.set("traffic.cached_share", word_value("stated"));
-  }
+  set_words("traffic.prefix", prefix_words(traffic), plan);
+  set_words("traffic.cached_share", cached_words(traffic), plan);
 }
 
 void set_fleet(const ServeScenario& s, LaunchPlan& plan) {
@@ -103,10 +105,12 @@ void set_fleet(const ServeScenario& s, LaunchPlan& plan) {
   plan.set("launch.servers", count_value(replicas + spare));
   plan.set("fleet.routing", named(request_routing_names, fleet.routing));
   if (fleet.prefill) {
-    plan.set("fleet.prefill", word_value("stated"));
+    ServingLayout layout = s.work.layout;
+    layout.tp = fleet.prefill->tp;
+    plan.set("fleet.prefill", word_value(prefill_words(*fleet.prefill, layout.gpus())));
   }
   if (fleet.autoscaling) {
-    plan.set("fleet.autoscale", word_value("stated"));
+    plan.set("fleet.autoscale", word_value(scaling_words(*fleet.autoscaling)));
   }
 }
 
@@ -197,11 +201,16 @@ void set_traffic(const ServeScenario& s, LaunchPlan& plan) {
   plan.set("traffic.rate", number_value(peak.rate().raw()));
   set_shapes(peak, plan);
   if (s.traffic->day) {
-    plan.set("traffic.over_time", word_value("stated"));
+    plan.set("traffic.over_time", word_value(curve_words(*s.traffic->day)));
   }
   if (s.traffic->retries) {
-    plan.set("traffic.retries", word_value("stated"));
+    plan.set("traffic.retries", word_value(retry_words(*s.traffic->retries)));
   }
+  std::string refused;
+  for (const std::string& note : refused_requests(s)) {
+    refused += (refused.empty() ? "" : "; ") + note;
+  }
+  set_words("launch.refused", refused, plan);
   set_promises(*s.traffic, plan);
   if (s.fleet) {
     set_fleet(s, plan);
@@ -245,10 +254,16 @@ void note_load(LaunchWriting& writing, bool one_server, BenchGaps gaps) {
     return;
   }
   each.empty() ? writing.cover("fleet.replicas") : writing.miss("fleet.replicas", each + " with its part of the rate");
+  writing.miss("fleet.prefill",
+               "servers of their own, configured beside the engine: this line starts those that decode, and the "
+               "benchmark sends them the prompts too, which the plan computes elsewhere");
   writing.miss("fleet.spare", one_server ? "among the server's replicas: the benchmark does not take it down"
                                          : "as many servers more; the benchmark counts without them");
   if (servers == 1) {
     writing.cover("fleet.routing");
+  }
+  if (plan.has("launch.refused")) {
+    writing.notes.push_back(plan.word("launch.refused"));
   }
   writing.cover("traffic.rate");
   const std::string arrivals = plan.word("traffic.arrivals", "poisson");

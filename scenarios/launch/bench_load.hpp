@@ -29,7 +29,8 @@ struct BenchLoad {
 };
 
 /// Keys of [traffic] and [fleet]. Beside those of a scenario: `launch.servers` (replicas with the spare ones),
-/// `launch.spread` (half the width of even lengths as wide as the traffic's), `launch.percentiles`.
+/// `launch.spread` (half the width of even lengths as wide as the traffic's), `launch.percentiles`, `launch.refused`
+/// (refused_requests()).
 void set_traffic(const ServeScenario& serve, LaunchPlan& plan);
 
 /// Of all replicas where one server holds them, else of one.

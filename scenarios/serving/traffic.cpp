@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
-#include <headroom/scenarios/scenario.hpp>
 #include <headroom/scenarios/serving/traffic.hpp>
 
 #include <algorithm>
@@ -80,11 +79,6 @@ std::string backoff_text(const RetryLoad& load) {
   return std::isinf(load.backoff.raw()) ? "ever longer"
          : load.backoff > common_year   ? "over a year"
                                         : format(load.backoff);
-}
-
-std::int64_t admitted_tokens(const ServeScenario& s) noexcept {
-  const std::int64_t mean = s.work.limits().sequence_tokens;
-  return s.work.max_seq_len > 0 || !s.traffic ? mean : std::max(mean, s.traffic->lengths().longest);
 }
 
 bool ServingTraffic::shares_prefixes() const noexcept {

@@ -97,6 +97,25 @@ TEST_CASE("a fleet is taken when each promise is kept at the slow end; of each t
   CHECK(at(missed, "way_out").text.find("such replicas") != std::string::npos);
 }
 
+TEST_CASE("a fleet that answers nothing has no load, no energy and no number that would be enough") {
+  const std::string slow =
+      "plan --model llama3-8b --gpu h100-sxm-80gb --tp 1 --isl 500 --osl 7000 --rate '10 req/d' --set "
+      "serving.speculative.draft=3 --set serving.speculative.acceptance=0.5 --set 'serving.speculative.draft_time=1 h'";
+  const Run run = run_headroom(slow);
+  CHECK(run.code == 1);
+  CHECK(run.out.find("answers nothing: ") != std::string::npos);
+  CHECK(run.out.find("nothing is answered\n") != std::string::npos);
+  for (const char* nonsense : {"energy", "0 J", "- %", "0 req/s at which", "fast end"}) {
+    CHECK_MESSAGE(run.out.find(nonsense) == std::string::npos, nonsense);
+  }
+  const Run document = run_headroom(slow + " --format json");
+  CHECK(document.out.find("j_per_million_output_tokens") == std::string::npos);
+  const ConfigValue json = parse_json(document.out, "fleet");
+  const ConfigValue& option = at(json, "options").items.front();
+  CHECK(at(at(option, "replicas_needed"), "low").kind == ConfigValue::Kind::null);
+  CHECK(at(at(option, "sized"), "load_share").kind == ConfigValue::Kind::null);
+}
+
 TEST_CASE("ways that differ in their price list or in who prefills say so") {
   const std::string lists =
       "plan --model llama3-8b --gpu h100-sxm-80gb --tp 1 --isl 512 --osl 128 --rate '10 req/s' --set "
