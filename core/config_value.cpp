@@ -118,6 +118,34 @@ std::string_view kind_name(ConfigValue::Kind kind) noexcept {
   return "a value";
 }
 
+ConfigValue count_value(std::int64_t count) {
+  ConfigValue value;
+  value.kind = ConfigValue::Kind::integer;
+  value.integer = count;
+  return value;
+}
+
+ConfigValue number_value(double number) {
+  ConfigValue value;
+  value.kind = ConfigValue::Kind::number;
+  value.number = number;
+  return value;
+}
+
+ConfigValue word_value(std::string_view word) {
+  ConfigValue value;
+  value.kind = ConfigValue::Kind::text;
+  value.text = word;
+  return value;
+}
+
+ConfigValue flag_value(bool flag) {
+  ConfigValue value;
+  value.kind = ConfigValue::Kind::boolean;
+  value.boolean = flag;
+  return value;
+}
+
 void overlay(ConfigValue& bottom, const ConfigValue& top) {
   for (const auto& [key, value] : top.entries) {
     ConfigValue* below = bottom.find(key);

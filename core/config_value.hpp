@@ -67,6 +67,12 @@ struct ConfigValue {
   [[nodiscard]] ConfigValue* find(std::string_view key) noexcept;
 };
 
+/// Values without a place, for keys that a program sets.
+[[nodiscard]] ConfigValue count_value(std::int64_t count);
+[[nodiscard]] ConfigValue number_value(double number);
+[[nodiscard]] ConfigValue word_value(std::string_view word);
+[[nodiscard]] ConfigValue flag_value(bool flag);
+
 /// One key of a table.
 struct ConfigEntry {
   std::string key;

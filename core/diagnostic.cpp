@@ -9,6 +9,14 @@
 namespace headroom {
 namespace {
 
+std::string told(const Diagnostic& problem, const std::string& as) {
+  std::string place = shown(problem.file);
+  if (problem.at.line > 0) {
+    place += ':' + std::to_string(problem.at.line) + ':' + std::to_string(problem.at.column);
+  }
+  return (place.empty() ? "" : place + ": ") + as + ": " + shown_lines(problem.message);
+}
+
 std::string join(const std::vector<Diagnostic>& diagnostics, std::size_t untold) {
   std::string text;
   for (const Diagnostic& diagnostic : diagnostics) {
@@ -23,11 +31,11 @@ std::string join(const std::vector<Diagnostic>& diagnostics, std::size_t untold)
 }  // namespace
 
 std::string Diagnostic::text() const {
-  std::string place = shown(file);
-  if (at.line > 0) {
-    place += ':' + std::to_string(at.line) + ':' + std::to_string(at.column);
-  }
-  return (place.empty() ? "" : place + ": ") + "error: " + shown_lines(message);
+  return told(*this, "error");
+}
+
+std::string Diagnostic::warning() const {
+  return told(*this, "warning");
 }
 
 bool Diagnostics::before(const Place& a, const Place& b) noexcept {

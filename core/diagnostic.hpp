@@ -31,6 +31,8 @@ struct Diagnostic {
   /// "file:line:col: error: message"; the parts of the place that are unknown are left out. What a terminal would obey
   /// in a file's name or a message stands there as \xNN.
   [[nodiscard]] std::string text() const;
+  /// The same with "warning": of what stops nothing.
+  [[nodiscard]] std::string warning() const;
 };
 
 /// How many problems are told one by one; of those that come later in the text their number.

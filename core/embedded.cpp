@@ -117,6 +117,16 @@ std::vector<std::string> DataStore::user_folders() {
   return folders;
 }
 
+std::vector<std::string> DataStore::user_files(std::string_view kind) {
+  std::vector<std::string> paths;
+  for (const std::string& folder : user_folders()) {
+    for (const fs::path& file : files_of(folder, kind)) {
+      paths.push_back(file.string());
+    }
+  }
+  return paths;
+}
+
 std::optional<DataStore::Entry> DataStore::find(std::string_view kind, std::string_view spelling) const {
   return find_below(kind, spelling, {});
 }

@@ -45,6 +45,8 @@ class DataStore {
 
   /// The folders of HEADROOM_DATA_DIR (ConfigError for one that is none) and the user's configuration, if there is one.
   [[nodiscard]] static std::vector<std::string> user_folders();
+  /// The user's own files of a kind, by their paths: those that a spelling may mean.
+  [[nodiscard]] static std::vector<std::string> user_files(std::string_view kind);
 
   struct Entry {
     std::string id;

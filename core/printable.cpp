@@ -49,12 +49,23 @@ void append_bytes(std::string_view bytes, std::string& text) {
   }
 }
 
-std::string escaped(std::string_view text, std::string_view kept) {
+/// Of the line break or the tab at the start; 0: there is neither. A carriage return alone breaks no line: what follows
+/// it would be written over what was.
+std::size_t layout_length(std::string_view text) noexcept {
+  return text.starts_with("\r\n") ? 2 : text.starts_with('\n') || text.starts_with('\t') ? 1 : 0;
+}
+
+std::string escaped(std::string_view text, bool lines) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
+    if (const std::size_t layout = lines ? layout_length(text) : 0; layout > 0) {
+      result += text.substr(0, layout);
+      text.remove_prefix(layout);
+      continue;
+    }
     const Character c = character_at(text);
-    if (c.printed || kept.find(text.front()) != std::string_view::npos) {
+    if (c.printed) {
       result += text.substr(0, c.length);
     } else {
       append_bytes(text.substr(0, c.length), result);
@@ -104,11 +115,11 @@ std::optional<std::string_view> first_unprintable(std::string_view text) noexcep
 }
 
 std::string shown(std::string_view text) {
-  return escaped(text, "");
+  return escaped(text, false);
 }
 
 std::string shown_lines(std::string_view text) {
-  return escaped(text, "\n\t");
+  return escaped(text, true);
 }
 
 }  // namespace headroom

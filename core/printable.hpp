@@ -21,7 +21,7 @@ namespace headroom {
 /// The text on one line, the bytes of such characters as \xNN.
 [[nodiscard]] std::string shown(std::string_view text);
 
-/// The same of a text of several lines: line breaks and tabs stay.
+/// The same of a text of several lines: tabs stay, and line breaks, also those of two characters (CR LF).
 [[nodiscard]] std::string shown_lines(std::string_view text);
 
 }  // namespace headroom

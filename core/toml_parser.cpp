@@ -23,10 +23,17 @@ Position position_of(const toml::source_region& region) {
   return {static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
-ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::string>& file) {
+/// Tables and arrays inside one another, as in JSON: whoever walks a document does it by recursion.
+constexpr int deepest = 256;
+
+/// ConfigError for what is nested deeper than that; `level` counts from 1.
+ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::string>& file, int level = 1) {
   ConfigValue value;
   value.file = file;
   value.at = position_of(node.source());
+  if (level > deepest) {
+    throw ConfigError{{Diagnostic{*file, value.at, "nested deeper than " + std::to_string(deepest) + " levels"}}};
+  }
   if (const auto* table = node.as_table()) {
     // toml++ keeps tables sorted by name; files are read in the order they were written.
     std::vector<std::pair<Position, toml::table::const_iterator>> written;
@@ -38,7 +45,7 @@ ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::str
       return std::pair{a.first.line, a.first.column} < std::pair{b.first.line, b.first.column};
     });
     for (const auto& [at, entry] : written) {
-      ConfigValue converted = convert(entry->second, file);
+      ConfigValue converted = convert(entry->second, file, level + 1);
       converted.key_at = at;
       value.entries.emplace_back(std::string{entry->first.str()}, std::move(converted));
     }
@@ -46,7 +53,7 @@ ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::str
     value.kind = ConfigValue::Kind::array;
     value.items.reserve(array->size());
     for (const toml::node& child : *array) {
-      value.items.push_back(convert(child, file));
+      value.items.push_back(convert(child, file, level + 1));
     }
   } else if (const auto* text = node.as_string()) {
     value.kind = ConfigValue::Kind::text;
@@ -73,32 +80,34 @@ ConfigValue convert(const toml::node& node, const std::shared_ptr<const std::str
   return value;
 }
 
-/// Counts the values that a text will become, from its punctuation outside strings and comments: each of "=", "," and
-/// the brackets begins at most one, and so does each dot of a key, which opens a table.
+/// Counts the values of a text from what stands outside strings and comments, as the reader of JSON counts them: a
+/// table, an array and a scalar each one, at its first character. Tables that only the dots of keys open are counted
+/// apart, for a key may name one that is there already: neither number is ever more than what the text holds.
 class ValueCount {
  public:
+  /// A character; of a string its first quote.
   void take(char c) {
     switch (c) {
-      case '=':
-        ++values_;
-        in_value_ = true;
-        break;
-      case '[':
-        ++values_;
-        if (in_value_) {
-          open_.push_back(c);
+      case ' ':
+      case '\t':
+      case '\r': break;
+      case '\n':
+        if (open_.empty()) {
+          begin_key();
         }
-        dots_ = 0;
         break;
+      case '=': in_value_ = expects_ = true; break;
+      case '[': take_bracket(); break;
       case '{':
         ++values_;
         open_.push_back(c);
         begin_key();
         break;
       case ',':
-        ++values_;
         if (!open_.empty() && open_.back() == '{') {
           begin_key();
+        } else {
+          expects_ = !open_.empty();
         }
         break;
       case ']':
@@ -107,32 +116,47 @@ class ValueCount {
           open_.pop_back();
         }
         in_value_ = in_value_ || c == '}';
+        expects_ = false;
         break;
-      case '\n':
-        if (open_.empty()) {
-          begin_key();
-        }
-        break;
-      case '.':
-        values_ += in_value_ ? 0 : 1;
-        dots_ += in_value_ ? 0 : 1;
-        break;
-      default: break;
+      default: take_text(c);
     }
   }
   [[nodiscard]] std::size_t values() const noexcept { return values_; }
+  [[nodiscard]] std::size_t dots() const noexcept { return all_dots_; }
   [[nodiscard]] std::size_t parts_of_key() const noexcept { return dots_ + 1; }
 
  private:
-  void begin_key() {
-    in_value_ = false;
-    dots_ = 0;
+  void begin_key() { in_value_ = expects_ = in_header_ = false, dots_ = 0; }
+
+  /// Of an array, or of a table's header: [x] and [[x]] are each one table.
+  void take_bracket() {
+    values_ += in_value_ || !in_header_ ? 1 : 0;
+    if (in_value_) {
+      open_.push_back('[');
+      expects_ = true;
+    } else {
+      in_header_ = true;
+      dots_ = 0;
+    }
+  }
+
+  void take_text(char c) {
+    if (expects_) {
+      ++values_;
+      expects_ = false;
+    } else if (c == '.' && !in_value_) {
+      ++dots_;
+      ++all_dots_;
+    }
   }
 
   std::vector<char> open_;  ///< brackets of values
-  std::size_t values_ = 0;
+  std::size_t values_ = 1;  ///< the document's own table
+  std::size_t all_dots_ = 0;
   std::size_t dots_ = 0;  ///< of the key at hand
   bool in_value_ = false;
+  bool in_header_ = false;
+  bool expects_ = false;  ///< a value, whose first character comes next
 };
 
 /// Walks the text knowing only strings, comments and punctuation, and refuses what the parser is not safe on: bytes
@@ -150,6 +174,7 @@ class Screen {
           step();
         }
       } else if (c == '"' || c == '\'') {
+        count(c);
         skip_string(c);
       } else {
         const auto byte = static_cast<unsigned char>(c);
@@ -157,13 +182,7 @@ class Screen {
           refuse("unexpected character " + quoted(text_.substr(i_, 1)) +
                  "; outside strings and comments only ASCII may stand");
         }
-        count_.take(c);
-        if (count_.values() > most_document_values) {
-          refuse(too_many_values());
-        }
-        if (count_.parts_of_key() > most_key_parts) {
-          refuse("a key of more than " + std::to_string(most_key_parts) + " parts; no key of a document is so deep");
-        }
+        count(c);
         step();
       }
     }
@@ -174,6 +193,20 @@ class Screen {
 
   [[noreturn]] void refuse(std::string message) const {
     throw ConfigError{{Diagnostic{file_, at_, std::move(message)}}};
+  }
+
+  void count(char c) {
+    count_.take(c);
+    if (count_.values() > most_document_values) {
+      refuse(too_many_values());
+    }
+    if (count_.dots() > most_document_values) {
+      refuse("more than " + std::to_string(most_document_values) +
+             " dots in keys, each of which may open a table; write tables under headers of their own");
+    }
+    if (count_.parts_of_key() > most_key_parts) {
+      refuse("a key of more than " + std::to_string(most_key_parts) + " parts; no key of a document is so deep");
+    }
   }
 
   void step() {

@@ -61,7 +61,7 @@ std::string options_table(const Place& fleet) {
     const Place screened = option["screened"];
     const bool simulated = sized.there();
     const Place saturation = (simulated ? sized : screened)["saturation_req_per_s"];
-    table.row({option_words(option), figure(option["gpus"], Unit::count),
+    table.row({escaped(option["option_text"].text()), figure(option["gpus"], Unit::count),
                figure((simulated ? sized : screened)["replicas"], Unit::count), figure(option["usd_per_h"], Unit::usd),
                figure(option["usd_per_million_output_tokens"]["mid"], Unit::usd),
                figure(simulated ? sized["ttft_s"]["p95"] : screened["ttft_p95_s"], Unit::seconds),
@@ -271,26 +271,26 @@ std::string day_section(const Documents& documents) {
                   {"<over one period", "GPU-hours", "cost", "requests that miss [slo]", "that come in overload",
                    "longest wait", "replicas, least", "and most"}};
   for (const auto& [member, label] :
-       {std::pair{"fixed", "fixed, for the peak"}, std::pair{"following", "following the load"}}) {
+       {std::pair{"fixed", scaling["fixed_is_stated"].is_true() ? "fixed, as stated" : "fixed, for the peak"},
+        std::pair{"following", "following the load"}}) {
     const Place fleet = scaling[member];
     table.row({label, figure(fleet["gpu_hours"], Unit::number), figure(fleet["cost_usd"], Unit::usd),
                figure(fleet["missed_share"], Unit::percent), figure(fleet["overloaded_share"], Unit::percent),
                figure(fleet["longest_wait_s"], Unit::seconds), figure(fleet["least_replicas"], Unit::count),
                figure(fleet["most_replicas"], Unit::count)});
   }
-  std::string lead = "One period of " + figure(scaling["period_s"], Unit::seconds) +
-                     ", replicas as slow as measured ones were, by closed forms.";
-  const Place freed = scaling["freed_gpu_hours"];
-  if (freed.is_number() && freed.number() > 0.0) {
-    lead += " " + figure(freed, Unit::number) +
-            " GPU-hours of the fixed fleet are free for other work, such as training at night.";
-  } else if (freed.is_number()) {
-    lead += " Following the load saves nothing.";
+  const std::string lead = "One period of " + figure(scaling["period_s"], Unit::seconds) +
+                           ", replicas as slow as measured ones were, by closed forms.";
+  constexpr std::array hours{Row{"freed_gpu_hours", "of the fixed fleet that following does not take"},
+                             Row{"above_gpu_hours", "that following takes beyond the fixed fleet"}};
+  std::string body;
+  for (const Place& sentence : scaling["following_texts"].items()) {
+    body += paragraph("note", escaped(sentence.text()));
   }
-  const bool curve = scaling["curve"].items().size() > 1;
-  return section(
-      "day", "Over the day", lead,
-      (curve ? chart("day", scaling, "Rate and replicas over one period; the table has the sums") : "") + table.html());
+  if (scaling["curve"].items().size() > 1) {
+    body += chart("day", scaling, "Rate and replicas over one period; the table has the sums");
+  }
+  return section("day", "Over the day", lead, body + table.html() + rows_of("GPU-hours", scaling, hours));
 }
 
 std::string more_section(const Documents& documents) {

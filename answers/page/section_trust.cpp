@@ -95,10 +95,17 @@ std::string accuracy_section(const Documents& documents) {
   if (!accuracy.there() || !basis.there()) {
     return {};
   }
-  const std::string lead = "80 % of this class of prediction lay within " + figure(basis["width_80"], Unit::percent) +
-                           " of what was measured: " + figure(basis["rows"], Unit::count) + " rows of " +
-                           figure(basis["sources"], Unit::count) +
-                           " sources. The bands hold 50, 80 and 90 % of those errors.";
+  const auto counted = [](const Place& errors) {
+    return figure(errors["rows"], Unit::count) + " rows of " + figure(errors["sources"], Unit::count) + " sources";
+  };
+  const Place wide = basis["wide-experts"];
+  const std::string lead =
+      wide.there()
+          ? "Of the errors of this class, " + counted(basis) + ", and those of experts that tokens meet over NICs, " +
+                counted(wide) + ", the wider count: 80 % lay within " + figure(basis["width_80"], Unit::percent) +
+                " of what was measured. The bands hold at least 50, 80 and 90 % of either."
+          : "80 % of this class of prediction lay within " + figure(basis["width_80"], Unit::percent) +
+                " of what was measured: " + counted(basis) + ". The bands hold 50, 80 and 90 % of those errors.";
   const std::string outside = text_list(basis["outside_measured"]);
   return section(
       "accuracy", "How far off this has been", lead,

@@ -92,12 +92,6 @@ charts.tails = (at) => {
   };
 };
 
-function optionWords(option) {
-  const ranks =
-      ["tp", "pp", "ep"].filter((r) => r === "tp" || option[r] > 1).map((r) => `${r} ${option[r]}`).join(", ");
-  return `${option.gpu}, ${ranks}, ${option.engine}, weights ${option.weights}, KV cache ${option.kv_cache}`;
-}
-
 /** Ways to serve by what they cost and a tail of theirs. */
 function fleetFront(at, time, screenedTime, title) {
   // Those of the table, which are the cheapest.
@@ -151,7 +145,7 @@ function fleetFront(at, time, screenedTime, title) {
         legend: {display: true},
         tooltip: {
           callbacks: {
-            title: ([item]) => wrapped(optionWords(item.raw.option)),
+            title: ([item]) => wrapped(item.raw.option.option_text),
             label: ({raw, dataset}) =>
                 [`${shown(raw.pointer + "/gpus")} GPUs, ${dataset.label}`,
                  ...(priced ? [`${shown(raw.cost)} per million output tokens`] : []), `${title} ${shownTime(raw.time)}`]
@@ -289,7 +283,7 @@ charts.day = (at) => {
     type: "line",
     data: {
       datasets: [
-        line("fixed_replicas", "replicas for the peak", "--muted", "y", {stepped: "before", borderDash: [5, 4]}),
+        line("fixed_replicas", "replicas of the fixed fleet", "--muted", "y", {stepped: "before", borderDash: [5, 4]}),
         line("following_replicas", "replicas that follow", "--accent", "y", {stepped: "before"}),
         line("rate_req_per_s", "requests/s", "--t-tp_comm", "rate")
       ]
@@ -312,7 +306,7 @@ charts.day = (at) => {
             title: ([item]) => `${digits(item.raw.x)} ${unit}`,
             label: ({raw: {point}}) =>
                 [`${digits(point.rate_req_per_s)} requests/s`,
-                 `${point.following_replicas} replicas that follow, ${point.fixed_replicas} for the peak`]
+                 `${point.following_replicas} replicas that follow, ${point.fixed_replicas} of the fixed fleet`]
           }
         },
       },

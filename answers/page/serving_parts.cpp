@@ -122,49 +122,22 @@ std::vector<NamedFigure> serving_headlines(const Documents& documents) {
   return answer["options"].there() ? fleet_headlines(answer) : simulation_headlines(answer);
 }
 
-std::string option_words(const Place& option) {
-  std::string text = option["gpu"].text() + ", tp " + option["tp"].text();
-  for (const std::string_view ranks : {"pp", "ep"}) {
-    if (option[ranks].is_number() && option[ranks].number() > 1.0) {
-      text += ", " + std::string{ranks} + " " + option[ranks].text();
-    }
-  }
-  if (option["prefill_tp"].is_number()) {
-    const Place replicas = option["sized"]["prefill_replicas"];
-    text += " (prompts apart" + (replicas.is_number() ? " on " + replicas.text() + " of tp " : std::string{", tp "}) +
-            option["prefill_tp"].text() + ")";
-  }
-  text += ", " + option["engine"].text() + ", weights " + option["weights"].text() + ", KV cache " +
-          option["kv_cache"].text();
-  // What is searched and shows in none of these.
-  for (const Place& change : option["changes"].items()) {
-    const std::string words = change.text();
-    if (words.starts_with("money.") || words.starts_with("hardware.node") || words.starts_with("hardware.power_cap")) {
-      text += ", " + words.substr(words.find('.') + 1);
-    }
-  }
-  return escaped(text);
-}
-
 std::string promises_part(const Place& answer) {
   HtmlTable table{"promises", {"<promised", "limit", "reached", "<80 % interval", "of the limit", "<"}};
   for (const Place& promise : answer["promises"].items()) {
     const Place limit = promise["limit_s"];
     const Place reached = promise["reached_s"];
-    // Of a fleet "kept" is said of the slow end.
-    const Place at_middle = promise["kept_at_middle"];
-    const bool kept = (at_middle.there() ? at_middle : promise["kept"]).is_true();
+    const bool kept = promise["kept"].is_true();
     const Place never = promise["unanswered_share"];
-    const auto beyond = [&](std::string_view end) {
-      return reached[end].is_number() && reached[end].number() > limit.number();
-    };
+    const Place fast = reached["low"];
+    const bool in_time_at_fast_end = fast.is_number() && fast.number() <= limit.number();
     table.row({escaped(promise_name(promise)), figure(limit, Unit::seconds), figure(middle(reached), Unit::seconds),
                range(reached, Unit::seconds), share(middle(reached), limit),
-               never.is_number() && never.number() > 0.0               ? "missed, requests are never answered"
-               : kept && beyond("high")                                ? "kept, may be missed"
-               : !kept && reached["low"].is_number() && !beyond("low") ? "missed, may be kept"
-               : kept                                                  ? "kept"
-                                                                       : "missed"});
+               never.is_number() && never.number() > 0.0        ? "missed, requests are never answered"
+               : kept && !promise["kept_at_slow_end"].is_true() ? "kept, may be missed"
+               : kept                                           ? "kept"
+               : in_time_at_fast_end                            ? "missed, may be kept"
+                                                                : "missed"});
   }
   if (table.empty()) {
     return {};

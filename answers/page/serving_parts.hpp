@@ -27,7 +27,4 @@ namespace headroom::report {
 /// What an hour and a million of what is served cost; nothing without a price, or on other pages.
 [[nodiscard]] std::string cost_part(const Documents& documents);
 
-/// "h100-sxm-80gb, tp 4, vllm, weights fp8, KV cache fp8".
-[[nodiscard]] std::string option_words(const Place& option);
-
 }  // namespace headroom::report

@@ -4,8 +4,10 @@
 
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace headroom {
 
@@ -21,6 +23,22 @@ namespace headroom {
 /// "at the middle 8 GPUs would do: ...": with replicas as fast as the model says. Empty where that is the fleet taken,
 /// or none would.
 [[nodiscard]] std::string fleet_at_middle(const FleetPlan& plan);
+
+/// "h100-sxm-80gb, tp 4, vLLM, weights fp8, KV cache fp8", with whatever else of it is searched: in every form of the
+/// answer the words of a way to serve.
+[[nodiscard]] std::string option_text(const FleetOption& option);
+/// The same with so many replicas that prefill alone.
+[[nodiscard]] std::string option_text(const FleetOption& option, std::int64_t prefill_replicas);
+
+/// The fleet that replicas which follow the load are held against is the stated one, and not one for the peak.
+/// Precondition: plan.autoscaling.
+[[nodiscard]] bool fixed_is_stated(const FleetPlan& plan);
+/// What following the load saves or costs of GPU-hours, of promises and of replicas, in sentences; none where nothing
+/// is followed.
+[[nodiscard]] std::vector<std::string> fleet_following(const FleetPlan& plan);
+
+/// Ways that were left out, a line for each kind of reason, with one of its ways; those that rule out the most first.
+[[nodiscard]] std::string fleet_left_out(const FleetPlan& plan);
 
 /// The promise whose limit an option comes nearest to at the slow end, or misses by most there.
 struct TightestPromise {

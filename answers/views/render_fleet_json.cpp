@@ -65,6 +65,7 @@ void middle_object(JsonWriter& json, const FleetOption& o) {
 void option_object(JsonWriter& json, const FleetOption& o, bool front) {
   const ServeScenario& s = o.question();
   json.begin_object();
+  json.member("option_text", option_text(o));
   replica_members(json, s);
   if (s.fleet->prefill) {
     json.member("prefill_tp", s.fleet->prefill->tp);
@@ -128,14 +129,19 @@ void scaled_object(JsonWriter& json, std::string_view name, const ScaledFleet& f
 }
 
 /// Both ways over one period, and the curve that they follow: rate and replicas at as many times as a chart shows.
-void autoscaling_object(JsonWriter& json, const Autoscaling& a, const FleetOption& best) {
+void autoscaling_object(JsonWriter& json, const FleetPlan& plan) {
+  const Autoscaling& a = *plan.autoscaling;
+  const FleetOption& best = plan.options.front();
   const LoadCurve& day = *best.question().traffic->day;
   json.key("autoscaling");
   json.begin_object();
   json.member("period_s", day.period.raw());
   scaled_object(json, "fixed", a.fixed, best.scenario->money);
   scaled_object(json, "following", a.scaled, best.scenario->money);
+  json.member("fixed_is_stated", fixed_is_stated(plan));
   json.member("freed_gpu_hours", a.freed_gpu_hours());
+  json.member("above_gpu_hours", a.above_gpu_hours());
+  texts(json, "following_texts", fleet_following(plan));
   json.key("curve");
   json.begin_array();
   constexpr std::size_t times = 96;  // a quarter of an hour of a day
@@ -165,8 +171,8 @@ void promise_array(JsonWriter& json, const ServingSimulation& simulated) {
     json.member("promise", key_of(p.promise));
     json.member("limit_s", p.promise.limit.raw());
     interval(json, "reached_s", p.interval);
-    json.member("kept", p.kept_at_slow_end);
-    json.member("kept_at_middle", p.kept);
+    json.member("kept", p.kept);
+    json.member("kept_at_slow_end", p.kept_at_slow_end);
     json.member("unanswered_share", p.unanswered);
     json.end_object();
   }
@@ -234,7 +240,7 @@ std::string fleet_json(const FleetPlan& plan) {
     json.member("interval_source", plan.interval_source);
   }
   if (plan.autoscaling) {
-    autoscaling_object(json, *plan.autoscaling, plan.options.front());
+    autoscaling_object(json, plan);
   }
   if (plan.simulated) {
     json.member("times_source", plan.simulated->times_source);

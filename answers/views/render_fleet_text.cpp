@@ -10,6 +10,8 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <string_view>
+#include <utility>
 
 namespace headroom {
 namespace {
@@ -29,12 +31,14 @@ std::string prefill_text(const FleetOption& option, std::int64_t replicas) {
 
 /// What is searched and shows in no other word of an option: ", prices lambda-2026-08, market spot".
 std::string other_axes(const FleetOption& option) {
-  constexpr std::array keys{"money.prices", "money.market", "money.region", "hardware.node", "hardware.power_cap"};
+  constexpr std::array<std::string_view, 7> shown{"hardware.gpu",     "serving.engine", "serving.weights",
+                                                  "serving.kv_cache", "strategy.tp",    "strategy.pp",
+                                                  "strategy.ep"};
   std::string text;
   for (const std::string& change : option.changes) {
     const std::size_t equals = change.find('=');
     const std::string key = change.substr(0, equals);
-    if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+    if (std::find(shown.begin(), shown.end(), key) == shown.end()) {
       std::string name = key.substr(key.find('.') + 1);
       std::replace(name.begin(), name.end(), '_', ' ');
       text += ", " + name + " " + change.substr(equals + 1);
@@ -43,7 +47,8 @@ std::string other_axes(const FleetOption& option) {
   return text;
 }
 
-/// "h100-sxm-80gb, tp 4, vLLM, weights fp8, KV cache fp8".
+}  // namespace
+
 std::string option_text(const FleetOption& option, std::int64_t prefill_replicas) {
   const ServeScenario& s = option.question();
   return s.device.id + ", " + layout_text(s.work.layout) + prefill_text(option, prefill_replicas) + ", " +
@@ -53,6 +58,8 @@ std::string option_text(const FleetOption& option, std::int64_t prefill_replicas
 std::string option_text(const FleetOption& option) {
   return option_text(option, option.prefill_replicas());
 }
+
+namespace {
 
 /// "12 GPUs, 3 replicas of h100-sxm-80gb, tp 4, ..."; the spare replicas among them.
 std::string fleet_size_text(const FleetOption& option, const FleetSize& size) {
@@ -101,6 +108,9 @@ std::string heading(const FleetPlan& plan) {
 std::string replicas_text(const FleetOption& option) {
   const Interval<double>& needed = option.replicas;
   const std::string taken = std::to_string(option.sized->replicas);
+  if (!std::isfinite(needed.low)) {
+    return taken + "  (no number is enough)";
+  }
   if (needed.low == needed.high) {
     return taken;
   }
@@ -146,9 +156,10 @@ std::string answer_table(const FleetPlan& plan) {
   table.row({"TPOT p50, p95, p99", summary(m.all.tpot)});
   table.row({"whole answer p50, p95, p99", summary(m.all.e2e)});
   table.row({"queue p50, p95, p99", summary(m.all.queue)});
-  table.row({"load", percent(fleet.load(), 2) + " of the " + rate_text(fleet.saturation) +
-                         " at which these replicas saturate; " + percent(fleet.load_at_slow_end(), 2) +
-                         " at the slow end"});
+  table.row({"load", fleet.answers() ? percent(fleet.load(), 2) + " of the " + rate_text(fleet.saturation) +
+                                           " at which these replicas saturate; " +
+                                           percent(fleet.load_at_slow_end(), 2) + " at the slow end"
+                                     : "none: within the 106 days that are simulated at most nothing is answered"});
   if (!plan.simulated->promises.empty()) {
     table.row({"knee", fleet.knee.raw() > 0.0
                            ? rate_text(fleet.knee) + ": the most at which the promises are kept at the middle"
@@ -166,24 +177,6 @@ std::string answer_table(const FleetPlan& plan) {
   }
   energy_row(table, plan.energy, "output tokens");
   return table.text();
-}
-
-/// What following the load is good for.
-std::string following_text(const Autoscaling& a) {
-  const bool misses = a.scaled.missed > a.fixed.missed && percent(a.scaled.missed, 2) != percent(a.fixed.missed, 2);
-  const std::string missed =
-      percent(a.scaled.missed, 2) + " of the requests miss [slo] instead of " + percent(a.fixed.missed, 2);
-  if (!a.saves()) {
-    const double more = a.scaled.gpu_hours - a.fixed.gpu_hours;
-    return "  following the load saves nothing: it takes " +
-           (more > 0.0 ? format_number(more) + " GPU-hours more than" : std::string{"as many GPU-hours as"}) +
-           " the fixed fleet" + (misses ? ", and " + missed : "") + "\n";
-  }
-  const double freed = a.freed_gpu_hours();
-  return (freed > 0.0 ? "  " + format_number(freed) +
-                            " GPU-hours of the fixed fleet are free for other work, such as training at night\n"
-                      : std::string{}) +
-         (misses ? "  following the load costs promises: " + missed + "\n" : "");
 }
 
 /// Replicas that follow the load against those of its peak, over one period of the curve.
@@ -205,9 +198,13 @@ std::string autoscaling_table(const FleetPlan& plan) {
                                       : std::to_string(f.least) + " to " + std::to_string(f.most));
     table.row(std::move(cells));
   };
-  row("fixed, for the peak", a.fixed);
+  row(fixed_is_stated(plan) ? "fixed, as stated" : "fixed, for the peak", a.fixed);
   row("following the load", a.scaled);
-  return table.text() + following_text(a);
+  std::string text = table.text();
+  for (const std::string& sentence : fleet_following(plan)) {
+    text += "  " + sentence + "\n";
+  }
+  return text;
 }
 
 std::string options_table(const FleetPlan& plan) {
@@ -322,33 +319,6 @@ std::string changes_text(const DroppedOption& dropped) {
   return text;
 }
 
-/// Kinds of reasons, those that rule out the most ways first, each with one of its ways.
-std::string dropped_text(const FleetPlan& plan) {
-  struct Kind {
-    std::size_t ways = 0;
-    const DroppedOption* first = nullptr;
-  };
-  std::map<std::string, Kind> kinds;
-  for (const DroppedOption& dropped : plan.dropped) {
-    Kind& kind = kinds[dropped.why.substr(0, dropped.why.find(':'))];
-    ++kind.ways;
-    kind.first = kind.first == nullptr ? &dropped : kind.first;
-  }
-  std::vector<Kind> order;
-  for (const auto& [reason, kind] : kinds) {
-    order.push_back(kind);
-  }
-  std::stable_sort(order.begin(), order.end(), [](const Kind& a, const Kind& b) { return a.ways > b.ways; });
-  constexpr std::size_t most = 8;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
-    const std::string way = changes_text(*order[i].first);
-    text += "  left out: " + (order[i].ways > 1 ? std::to_string(order[i].ways) + " ways, such as " : std::string{}) +
-            (way.empty() ? "" : way + ": ") + order[i].first->why + "\n";
-  }
-  return text + (order.size() > most ? "  left out for other reasons: all of them with --format json\n" : "");
-}
-
 }  // namespace
 
 std::string rate_text(Hertz rate) {
@@ -368,11 +338,12 @@ std::string fleet_verdict(const FleetPlan& plan) {
   if (!best.question().fleet->replicas && slow_alone) {
     return "no fleet: at the slow end of measured replicas none keeps what is promised: " + best.why_not_slow;
   }
-  return (promised && best.sized->overloaded() ? "overloaded, misses what is promised: "
-          : best.sized->overloaded()           ? "overloaded: "
-          : !slow_alone                        ? "misses what is promised: "
-          : promised && !all_kept(best)        ? "misses what is promised at the slow end of measured replicas: "
-                                               : "overloaded at the slow end of measured replicas: ") +
+  return (!best.sized->answers()                 ? "answers nothing: "
+          : promised && best.sized->overloaded() ? "overloaded, misses what is promised: "
+          : best.sized->overloaded()             ? "overloaded: "
+          : !slow_alone                          ? "misses what is promised: "
+          : promised && !all_kept(best)          ? "misses what is promised at the slow end of measured replicas: "
+                                                 : "overloaded at the slow end of measured replicas: ") +
          fleet_size_text(best, *best.sized);
 }
 
@@ -402,6 +373,77 @@ std::string fleet_at_middle(const FleetPlan& plan) {
   return "at the middle " + counted(size.gpus, "GPU") + " would do: " + counted(size.replicas + size.spare, "replica") +
          " of " + option_text(option, size.prefill_replicas) +
          (option.per_hour_at_middle.raw() > 0.0 ? ", " + format(option.per_hour_at_middle) + " an hour" : "");
+}
+
+bool fixed_is_stated(const FleetPlan& plan) {
+  const std::optional<std::int64_t>& stated = plan.options.front().question().fleet->replicas;
+  return stated && plan.autoscaling->fixed.most == *stated;
+}
+
+std::vector<std::string> fleet_following(const FleetPlan& plan) {
+  if (!plan.autoscaling) {
+    return {};
+  }
+  const Autoscaling& a = *plan.autoscaling;
+  const bool differ = percent(a.scaled.missed) != percent(a.fixed.missed);
+  const bool kept_to_more = differ && a.scaled.missed < a.fixed.missed;
+  const double saved = a.fixed.gpu_hours - a.scaled.gpu_hours;
+  const double freed = a.freed_gpu_hours();
+  const double above = a.above_gpu_hours();
+  std::string hours = "following the load ";
+  if (saved > 0.0) {
+    hours += "saves " + format_number(saved) + " GPU-hours of the fixed fleet";
+  } else {
+    // What costs more and keeps more is no saving that failed.
+    hours += kept_to_more ? "" : "saves nothing: it ";
+    hours += saved < 0.0 ? (kept_to_more ? "costs " : "takes ") + format_number(-saved) + " GPU-hours more than"
+                         : std::string{"takes as many GPU-hours as"};
+    hours += " the fixed fleet";
+  }
+  const std::string free = " are free for other work, such as training at night";
+  if (freed > 0.0) {
+    hours += above > 0.0 ? "; " + format_number(freed) + " of its GPU-hours" + free + ", and " + format_number(above) +
+                               " more than it has are rented"
+                         : ", which" + free;
+  }
+  std::vector<std::string> sentences{std::move(hours)};
+  if (differ) {
+    sentences.push_back("it keeps what is promised to " + std::string{kept_to_more ? "more" : "fewer"} + " requests: " +
+                        percent(a.scaled.missed) + " of all miss [slo] instead of " + percent(a.fixed.missed));
+  }
+  const std::optional<std::int64_t>& stated = plan.options.front().question().fleet->replicas;
+  const std::int64_t beyond = a.scaled.most - stated.value_or(a.fixed.most);
+  if (beyond > 0) {
+    sentences.push_back("it takes up to " + count_text(a.scaled.most, "replica") + ", " + std::to_string(beyond) +
+                        " more than " + (stated ? "are stated" : "the fixed fleet has"));
+  }
+  return sentences;
+}
+
+std::string fleet_left_out(const FleetPlan& plan) {
+  struct Kind {
+    std::size_t ways = 0;
+    const DroppedOption* first = nullptr;
+  };
+  std::map<std::string, Kind> kinds;
+  for (const DroppedOption& dropped : plan.dropped) {
+    Kind& kind = kinds[dropped.why.substr(0, dropped.why.find(':'))];
+    ++kind.ways;
+    kind.first = kind.first == nullptr ? &dropped : kind.first;
+  }
+  std::vector<Kind> order;
+  for (const auto& [reason, kind] : kinds) {
+    order.push_back(kind);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const Kind& a, const Kind& b) { return a.ways > b.ways; });
+  constexpr std::size_t most = 8;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
+    const std::string way = changes_text(*order[i].first);
+    text += "  left out: " + (order[i].ways > 1 ? std::to_string(order[i].ways) + " ways, such as " : std::string{}) +
+            (way.empty() ? "" : way + ": ") + order[i].first->why + "\n";
+  }
+  return text + (order.size() > most ? "  left out for other reasons: all of them with --format json\n" : "");
 }
 
 std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
@@ -435,7 +477,7 @@ std::optional<TightestPromise> tightest_promise(const FleetOption& option) {
 
 std::string fleet_text(const FleetPlan& plan) {
   if (plan.options.empty()) {
-    return fleet_verdict(plan) + "\n" + dropped_text(plan);
+    return fleet_verdict(plan) + "\n" + fleet_left_out(plan);
   }
   const FleetOption& best = plan.options.front();
   std::string text = heading(plan);
@@ -445,7 +487,7 @@ std::string fleet_text(const FleetPlan& plan) {
   }
   text += answer_table(plan);
   if (plan.combinations > 1) {
-    text += "\n" + options_table(plan) + dropped_text(plan);
+    text += "\n" + options_table(plan) + fleet_left_out(plan);
   }
   text += plan.apart.empty() ? "" : "\n" + apart_table(plan);
   text += plan.autoscaling ? "\n" + autoscaling_table(plan) : "";

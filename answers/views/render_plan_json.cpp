@@ -352,6 +352,7 @@ void bound_members(JsonWriter& json, const ServePlan& p) {
   json.member("tpot_at_least_s", p.bound->tpot.raw());
   json.member("output_tokens_per_s_at_most", p.bound->output_tokens_per_s);
   json.member("requests_per_s_at_most", p.bound->requests_per_s);
+  json.member("rates_bound_by", rate_limit_names[static_cast<std::size_t>(p.bound->limit)]);
   json.member("untimed", std::string_view{p.untimed});
 }
 
@@ -512,6 +513,17 @@ void confidence_members(JsonWriter& json, const Plan& plan) {
   json.member("width_90", c.errors.width_90);
   json.member("rows", c.errors.rows);
   json.member("sources", c.errors.sources);
+  if (c.wide_experts()) {
+    const ClassErrors& wide = c.basis.back().errors;
+    json.key(run_class_names[static_cast<std::size_t>(RunClass::wide_experts)]);
+    json.begin_object();
+    json.member("width_50", wide.width_50);
+    json.member("width_80", wide.width_80);
+    json.member("width_90", wide.width_90);
+    json.member("rows", wide.rows);
+    json.member("sources", wide.sources);
+    json.end_object();
+  }
   texts(json, "outside_measured", c.outside);
   json.end_object();
   if (plan.own_runs) {

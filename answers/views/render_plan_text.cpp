@@ -188,10 +188,15 @@ std::string nearest_text(const NearestRuns& nearest) {
 
 /// The class of the question, how wide its errors are, on what that rests, and what nobody measured.
 std::string confidence_text(const PlanConfidence& c) {
-  std::string text = "confidence: " + std::string{run_class_texts[static_cast<std::size_t>(c.run_class)]} +
-                     ": 80 % of errors within " + percent(c.errors.width_80) + ", from " +
-                     format_count(static_cast<double>(c.errors.rows)) + " rows of " +
-                     format_count(static_cast<double>(c.errors.sources)) + " sources (" + c.errors.source + ")\n";
+  std::string text;
+  for (const ClassBasis& each : c.basis) {
+    text += (text.empty() ? "confidence: " : "  and ") +
+            std::string{run_class_texts[static_cast<std::size_t>(each.run_class)]} + ": 80 % of errors within " +
+            percent(each.errors.width_80) + ", from " + format_count(static_cast<double>(each.errors.rows)) +
+            " rows of " + format_count(static_cast<double>(each.errors.sources)) + " sources (" + each.errors.source +
+            ")\n";
+  }
+  text += c.basis.size() > 1 ? "  of both the wider counts: " + percent(c.errors.width_80) + "\n" : "";
   for (const std::string& what : c.outside) {
     text += "  outside what was measured: " + what + "\n";
   }

@@ -135,8 +135,7 @@ std::string unanswered_text(const Scenario& scenario, const Curve& curve) {
 /// The width that all counts share, and which of them lie outside what was measured.
 std::string confidence_text(const Curve& curve) {
   const PlanConfidence& c = *curve.smallest()->plan->confidence;
-  std::string text = "confidence: " + std::string{run_class_texts[static_cast<std::size_t>(c.run_class)]} +
-                     ": 80 % of errors within " + percent(c.errors.width_80) +
+  std::string text = "confidence: " + c.classes() + ": 80 % of errors within " + percent(c.errors.width_80) +
                      "; counts share most of their error, so that ratios are surer than times\n";
   for (const Point& p : curve.points) {
     if (p.answered && !p.plan->confidence->outside.empty() && p.plan->confidence->outside != c.outside) {

@@ -86,7 +86,7 @@ std::string iteration_table(const ServingTimes& times) {
   }
   table.row({"sum", format(Seconds{times.decode.total()} + times.decode_drafting),
              format(Seconds{times.prompt.total()} + times.prompt_drafting)});
-  table.row({times.reads ? "least: bytes at the datasheet's bandwidth" : "least: FLOP at the datasheet's peak",
+  table.row({times.least_reads ? "least: bytes at the datasheet's bandwidth" : "least: FLOP at the datasheet's peak",
              format(times.least_decode), ""});
   return table.text();
 }
@@ -95,7 +95,7 @@ std::string iteration_table(const ServingTimes& times) {
 void add_bound(const ServeScenario& s, const ServePlan& p, Table& answer) {
   answer.row({"TTFT, one prompt alone", "at least " + format(p.bound->prompt_alone)});
   if (s.work.osl > 1) {
-    answer.row({"TPOT, batch of " + std::to_string(p.estimate.batch), "at least " + format(p.bound->tpot)});
+    answer.row({"TPOT, one sequence alone", "at least " + format(p.bound->tpot)});
   }
   answer.row({"output tokens/s", "at most " + format_number(p.bound->output_tokens_per_s)});
   answer.row({"requests/s", "at most " + format_number(p.bound->requests_per_s)});

@@ -175,6 +175,7 @@ void promises(JsonWriter& json, const ServingSimulation& r) {
     json.member("limit_s", one.promise.limit.raw());
     interval(json, "reached_s", one.interval);
     json.member("kept", one.kept);
+    json.member("kept_at_slow_end", one.kept_at_slow_end);
     json.member("refused_share", one.refused);
     json.member("unanswered_share", one.unanswered);
     json.member("over_share", one.over());

@@ -133,7 +133,8 @@ class Log {
     const std::optional<std::int64_t> bytes = integer_of(words[column("size")]);
     if (!bytes || *bytes < 0 || *bytes > most_bytes) {
       diagnostics_.add(file_, {number, 1},
-                       "size " + quoted(words[column("size")]) + " must be a whole number of bytes, 0 or more");
+                       "size " + quoted(words[column("size")]) + " must be a whole number of bytes, from 0 to " +
+                           std::to_string(most_bytes));
       return;
     }
     if (const std::string wrong = wrong_number(words[time], printed_microseconds); !wrong.empty()) {

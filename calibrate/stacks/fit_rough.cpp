@@ -2,7 +2,7 @@
 #include <headroom/calibrate/stacks/fit_rough.hpp>
 #include <headroom/core/statistics.hpp>
 #include <headroom/model/train/software/rough_stack.hpp>
-#include <headroom/scenarios/validation/training_row.hpp>
+#include <headroom/scenarios/measured/training_row.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <headroom/calibrate/solver/hierarchical_fit.hpp>
-#include <headroom/scenarios/validation/serving_times.hpp>
+#include <headroom/scenarios/measured/serving_times.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <cstddef>

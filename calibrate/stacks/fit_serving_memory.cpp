@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/stacks/fit_serving_memory.hpp>
 #include <headroom/core/statistics.hpp>
-#include <headroom/scenarios/validation/serving_row.hpp>
+#include <headroom/scenarios/measured/serving_row.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 
 #include <headroom/model/serve/engine/iteration_stack.hpp>
 #include <headroom/model/serve/replica/engine_terms.hpp>
-#include <headroom/scenarios/validation/serving_simulated.hpp>
+#include <headroom/scenarios/measured/serving_simulated.hpp>
 
 #include <cstddef>
 #include <functional>

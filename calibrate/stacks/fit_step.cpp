@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/stacks/fit_step.hpp>
 #include <headroom/core/statistics.hpp>
-#include <headroom/scenarios/validation/training_row.hpp>
+#include <headroom/scenarios/measured/training_row.hpp>
 
 #include <algorithm>
 #include <array>

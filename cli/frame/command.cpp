@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/frame/command.hpp>
+#include <headroom/cli/frame/data_folder.hpp>
+#include <headroom/core/embedded.hpp>
 #include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/search/side_file.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <set>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -17,6 +21,7 @@ struct NamedFile {
   std::string_view option;
   std::string path;
   FileUse use = FileUse::none;
+  std::string beside = {};  ///< it is named as this one, of which it is a side file; empty: it is named itself
 };
 
 bool writes(FileUse use) noexcept {
@@ -29,7 +34,20 @@ std::string spelled(std::string_view option) {
 }
 
 std::string told(const NamedFile& file) {
-  return (file.option.empty() ? "" : spelled(file.option) + " ") + quoted(file.path);
+  return (file.option.empty() ? "" : spelled(file.option) + " ") +
+         (file.beside.empty() ? quoted(file.path) : quoted(file.beside) + ", which makes " + quoted(file.path) + ",");
+}
+
+/// What is made beside a file that is kept; nothing of one that cannot be.
+std::vector<NamedFile> made_beside(const NamedFile& kept) {
+  std::vector<NamedFile> files;
+  try {
+    for (const SideFile kind : side_files) {
+      files.push_back({kept.option, side_file(kept.path, kind), FileUse::writes, kept.path});
+    }
+  } catch (const ConfigError&) {  // NOLINT(bugprone-empty-catch): told of the file itself
+  }
+  return files;
 }
 
 bool is_word(const Verb& verb, std::string_view positional) {
@@ -51,6 +69,10 @@ std::vector<NamedFile> files_of(const Verb& verb, const Arguments& arguments) {
     if (option.file != FileUse::none) {
       for (const std::string& path : arguments.given(option.name)) {
         files.push_back({option.name, path, option.file});
+        if (option.file == FileUse::keeps && !path.empty()) {
+          const std::vector<NamedFile> beside = made_beside(files.back());
+          files.insert(files.end(), beside.begin(), beside.end());
+        }
       }
     }
   }
@@ -76,14 +98,59 @@ bool is_data_of(const std::string& file, const std::string& folder) {
   return !below.empty() && *below.begin() != "..";
 }
 
+/// The user's own data file that a path means, through links and second names; empty: it is none.
+std::string own_data(const std::string& path) {
+  std::error_code status;
+  if (!fs::is_regular_file(path, status)) {
+    return {};
+  }
+  for (const std::string_view kind : data_kinds) {
+    for (std::string& file : DataStore::user_files(kind)) {
+      if (same_file(path, file)) {
+        return std::move(file);
+      }
+    }
+  }
+  return {};
+}
+
+/// A file that is written as one. Whatever a command looks up by an id is read from the user's data, so that an answer
+/// must never take the place of any of them.
+void check_written(const NamedFile& written, Diagnostics& diagnostics) {
+  if (const std::string data = own_data(written.path); !data.empty()) {
+    diagnostics.add("", {},
+                    told(written) + " would replace " + quoted(data) +
+                        ", which is read as data of your own; name another, or move it away first");
+    return;
+  }
+  try {
+    require_writable(written.path);
+  } catch (const ConfigError& error) {
+    diagnostics.add(error);
+  }
+}
+
+/// Where a path that files are written in leads to; an overlay may be named by a file of it.
+std::string folder_written(const NamedFile& written) {
+  const std::optional<fs::path> folder = overlay_folder(written.path);
+  return folder ? folder->string() : written.path;
+}
+
 /// What would be lost where `written` is written and `other` stays; empty: nothing.
 std::string conflict(const NamedFile& written, const NamedFile& other) {
   if (!holds_data(written.path) || !holds_data(other.path)) {
     return {};
   }
+  std::error_code status;
+  if (written.use == FileUse::writes_in && other.use == FileUse::reads && fs::is_directory(other.path, status) &&
+      same_file(folder_written(written), other.path)) {
+    return told(written) + " would write into the folder " + told(other) +
+           ", which is read; name a folder of its own, such as " + quoted((fs::path{other.path} / "overlay").string());
+  }
   if (same_file(written.path, other.path)) {
     const bool both = writes(other.use);
-    return told(written) + " and " + told(other) + " are one file, which " +
+    return told(written) + " and " + told(other) + " are one " +
+           (fs::is_directory(written.path, status) ? "folder" : "file") + ", which " +
            (both ? "both would write" : "is read and would be replaced") + "; name another";
   }
   const bool file = written.use != FileUse::writes_in;
@@ -128,14 +195,8 @@ void check_files(const Verb& verb, const Arguments& arguments, Diagnostics& diag
     }
   }
   for (const NamedFile& file : files) {
-    if (file.use == FileUse::writes || file.use == FileUse::keeps) {
-      try {
-        require_writable(file.path);
-      } catch (const ConfigError& error) {
-        for (const Diagnostic& d : error.diagnostics()) {
-          diagnostics.add(d.file, d.at, d.message);
-        }
-      }
+    if ((file.use == FileUse::writes || file.use == FileUse::keeps) && file.beside.empty()) {
+      check_written(file, diagnostics);
     }
   }
 }
@@ -228,6 +289,12 @@ void check_command(const Verb& verb, const Arguments& arguments) {
   check_values(verb, arguments, diagnostics);
   diagnostics.throw_if_any();  // a file of an empty name is none
   check_files(verb, arguments, diagnostics);
+  diagnostics.throw_if_any();
+}
+
+void require_output(std::string_view option, const std::string& path) {
+  Diagnostics diagnostics;
+  check_written({option, path, FileUse::writes}, diagnostics);
   diagnostics.throw_if_any();
 }
 

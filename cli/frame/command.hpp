@@ -23,8 +23,12 @@ inline constexpr std::string_view output_option =
 [[nodiscard]] std::vector<std::string> choices_of(std::string_view value);
 
 /// ConfigError with every problem that the table alone can tell: a value that is empty, an option that is given twice
-/// and may be once, a file that would be read and written, or written twice, and one that cannot be written.
+/// and may be once, a file that would be read and written, or written twice, one that is data of the user's own, and
+/// one that cannot be written.
 void check_command(const Verb& verb, const Arguments& arguments);
+
+/// The last two of a path that the table holds for a folder, and that this command writes as a file.
+void require_output(std::string_view option, const std::string& path);
 
 /// Options that were given and have no part in this form of the verb, and a --format that it does not know: each named,
 /// with what it goes with.

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,13 +24,18 @@ inline constexpr std::array<std::string_view, 13> data_kinds{
   return kinds;
 }
 
-/// "{gpus,nodes,...}/ID.toml".
-[[nodiscard]] inline std::string data_folder_layout() {
-  std::string kinds;
-  for (const std::string_view kind : data_kinds) {
-    kinds += (kinds.empty() ? "" : ",") + std::string{kind};
+/// The folder that an overlay's path means: itself, or of its gpus/ID.toml the folder of both; nullopt for another
+/// file.
+[[nodiscard]] inline std::optional<std::filesystem::path> overlay_folder(const std::string& path) {
+  std::filesystem::path file = std::filesystem::path{path}.lexically_normal();
+  if (file.extension() != ".toml") {
+    return file;
   }
-  return "{" + kinds + "}/ID.toml";
+  if (file.parent_path().filename() != "gpus") {
+    return std::nullopt;
+  }
+  const std::filesystem::path folder = file.parent_path().parent_path();
+  return folder.empty() ? std::filesystem::path{"."} : folder;
 }
 
 }  // namespace headroom::cli

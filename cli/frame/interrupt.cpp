@@ -27,44 +27,28 @@ extern "C" void tell_and_leave(int signal) {
   _exit(code_base + signal);
 }
 
-void catch_with(void (*handler)(int), int signal, struct sigaction& before) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(signal, &action, &before);
-}
+}  // namespace
 
-void catch_unless_ignored(int signal, struct sigaction& before) {
-  sigaction(signal, nullptr, &before);
-  if (before.sa_handler != SIG_IGN) {
-    catch_with(tell_and_leave, signal, before);
+InterruptGuard::InterruptGuard(OnInterrupt does) {
+  struct sigaction action {};
+  action.sa_handler = does == OnInterrupt::note ? note_interrupt : tell_and_leave;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    sigaction(signals[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler != SIG_IGN) {
+      sigaction(signals[i], &action, nullptr);
+    }
   }
 }
 
-}  // namespace
-
-InterruptGuard::InterruptGuard() {
-  catch_with(note_interrupt, SIGINT, interrupt_);
-  catch_with(note_interrupt, SIGTERM, term_);
-}
-
 InterruptGuard::~InterruptGuard() {
-  sigaction(SIGINT, &interrupt_, nullptr);
-  sigaction(SIGTERM, &term_, nullptr);
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    sigaction(signals[i], &before_[i], nullptr);
+  }
 }
 
-const std::atomic<bool>& InterruptGuard::noted() noexcept {
+const std::atomic<bool>& interrupt_noted() noexcept {
   return interrupted;
-}
-
-InterruptNotice::InterruptNotice() {
-  catch_unless_ignored(SIGINT, interrupt_);
-  catch_unless_ignored(SIGTERM, term_);
-}
-
-InterruptNotice::~InterruptNotice() {
-  sigaction(SIGINT, &interrupt_, nullptr);
-  sigaction(SIGTERM, &term_, nullptr);
 }
 
 int interrupted_code() noexcept {

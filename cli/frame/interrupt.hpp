@@ -2,41 +2,35 @@
 // Ctrl-C and the end of a batch job's time (SIGTERM, as mpirun and Slurm send it), and what a command makes of them.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <cstdint>
 
 namespace headroom::cli {
 
-/// While one stands, the first interrupt is noted, for work that ends early with what it has; a second one ends the
-/// program as it would without.
+/// What an interrupt does while a guard stands.
+enum class OnInterrupt : std::uint8_t {
+  note,   ///< it is noted, for work that ends early with what it has; a second one ends the program as without a guard
+  leave,  ///< it says that there is no answer, and ends the program
+};
+
+/// While one stands, an interrupt does this; an inner one has precedence. A signal that the program was started to
+/// ignore (`trap '' INT`, a script's background) stays ignored.
 class InterruptGuard {
  public:
-  InterruptGuard();
+  explicit InterruptGuard(OnInterrupt does);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  /// Set by an interrupt, and from then on.
-  [[nodiscard]] static const std::atomic<bool>& noted() noexcept;
-
  private:
-  struct sigaction interrupt_ {
-  }, term_{};
+  static constexpr std::array signals{SIGINT, SIGTERM};
+  std::array<struct sigaction, signals.size()> before_{};
 };
 
-/// While one stands, an interrupt says that there is no answer and ends the program. One that the program was started
-/// to ignore (nohup, a shell's background) is ignored.
-class InterruptNotice {
- public:
-  InterruptNotice();
-  ~InterruptNotice();
-  InterruptNotice(const InterruptNotice&) = delete;
-  InterruptNotice& operator=(const InterruptNotice&) = delete;
-
- private:
-  struct sigaction interrupt_ {
-  }, term_{};
-};
+/// Set by an interrupt that is noted, and from then on.
+[[nodiscard]] const std::atomic<bool>& interrupt_noted() noexcept;
 
 /// 128 and the signal that was noted last, as shells tell of it: 130 after SIGINT, 143 after SIGTERM.
 [[nodiscard]] int interrupted_code() noexcept;

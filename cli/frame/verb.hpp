@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +18,7 @@ enum class FileUse : std::uint8_t {
   none,       ///< the value is no path
   reads,      ///< a file, or a folder of data files
   writes,     ///< a file, whole or not at all
-  keeps,      ///< a file that is gone on from where it is there, and written
+  keeps,      ///< a file that is gone on from where it is there, and written, with what is made beside it
   writes_in,  ///< a folder, whose files are written
 };
 
@@ -72,6 +71,13 @@ struct Form {
 /// What was typed, by option name; positionals under "".
 class Arguments {
  public:
+  Arguments() = default;
+  Arguments(const Arguments&) = default;
+  Arguments(Arguments&&) = default;
+  Arguments& operator=(const Arguments&) = default;
+  Arguments& operator=(Arguments&&) = default;
+  virtual ~Arguments() = default;
+
   void add(std::string_view name, std::string value) { values_[std::string{name}].push_back(std::move(value)); }
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   /// The last value given, or `fallback`.
@@ -83,23 +89,21 @@ class Arguments {
     const std::vector<std::string>* const found = find(name);
     return found == nullptr ? std::vector<std::string>{} : *found;
   }
-  /// The values of an option for who only checks them, not known as asked for.
+  /// The values of an option for who only checks them: not by way of find().
   [[nodiscard]] std::span<const std::string> given(std::string_view name) const {
-    const auto found = values_.find(name);
-    return found == values_.end() ? std::span<const std::string>{} : std::span{found->second};
+    const std::vector<std::string>* const found = Arguments::find(name);
+    return found == nullptr ? std::span<const std::string>{} : std::span{*found};
   }
-  /// Whether the verb has asked for an option so far, given or not.
-  [[nodiscard]] bool asked(std::string_view name) const { return asked_.find(name) != asked_.end(); }
 
- private:
-  [[nodiscard]] const std::vector<std::string>* find(std::string_view name) const {
-    asked_.emplace(name);
+ protected:
+  /// By what a verb asks for an option, given or not; nullptr: it is not. Whoever derives sees what is asked for.
+  [[nodiscard]] virtual const std::vector<std::string>* find(std::string_view name) const {
     const auto found = values_.find(name);
     return found == values_.end() ? nullptr : &found->second;
   }
 
+ private:
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
-  mutable std::set<std::string, std::less<>> asked_;
 };
 
 /// What a verb leaves behind: text for stdout, remarks for stderr, and the exit code. Nothing is printed before the

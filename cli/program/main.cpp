@@ -188,7 +188,7 @@ int run_verb(const Verb& verb, std::vector<std::string> words) {
   check_command(verb, arguments);
   Outcome outcome;
   {
-    const InterruptNotice notice;
+    const InterruptGuard guard{OnInterrupt::leave};
     outcome = verb.run(arguments);
   }
   return deliver(verb, outcome, arguments);

@@ -313,10 +313,9 @@ Outcome calibrated(const Arguments& arguments) {
   Calibration calibration;
   std::string lost;
   try {
-    const InterruptGuard guard;
-    calibration =
-        calibrate(opened.prober, opened.monitor, base, plan, request.rules, journal,
-                  terminal ? ShowProgress{show_progress} : nullptr, [] { return InterruptGuard::noted().load(); });
+    const InterruptGuard guard{OnInterrupt::note};
+    calibration = calibrate(opened.prober, opened.monitor, base, plan, request.rules, journal,
+                            terminal ? ShowProgress{show_progress} : nullptr, [] { return interrupt_noted().load(); });
   } catch (const DeviceError& error) {
     lost = error.what();
     calibration = calibration_of(plan, journal.entries(), request.rules);
@@ -333,7 +332,7 @@ Outcome calibrated(const Arguments& arguments) {
   if (!lost.empty()) {
     return {"", "headroom: error: " + lost + "\n" + kept, device_missing};
   }
-  const bool stopped = InterruptGuard::noted().load() && !calibration.ended.empty();
+  const bool stopped = interrupt_noted().load() && !calibration.ended.empty();
   std::string text = probe_text(manifest, run, base) + "\n" + calibration_text(calibration, request.rules);
   text += "wrote " + request.folder + "\n";
   text += stopped ? kept : fitted_text(arguments, request, base, catalog);

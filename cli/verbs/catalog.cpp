@@ -278,6 +278,17 @@ Outcome lint(const Catalog& catalog, const std::vector<std::string>& files) {
   return outcome;
 }
 
+/// A config.json as a preset; what of it stays blank is told.
+Outcome imported(const std::string& path) {
+  Diagnostics remarks;
+  Outcome outcome;
+  outcome.out = architecture_toml(load_hf_config(path, remarks));
+  for (const Diagnostic& remark : remarks.sorted()) {
+    outcome.err += remark.warning() + "\n";
+  }
+  return outcome;
+}
+
 ConfigError wrong_action(const std::string& word) {
   return ConfigError{"catalog " + quoted(word) + " is none of list, show, diff, lint, import" +
                      suggestion(word, actions)};
@@ -318,7 +329,6 @@ Outcome run(const Arguments& arguments) {
       throw ConfigError{"catalog show takes one id, e.g. 'headroom catalog show h100-sxm-80gb'"};
     }
     const DataStore::Entry entry = shown_entry(words[1], catalog);
-    refuse_overwrite(catalog_verb, arguments, entry.file, "which is shown");
     return {"# " + entry.file + "\n" + entry.text, "", 0};
   }
   if (action == "diff") {
@@ -333,7 +343,7 @@ Outcome run(const Arguments& arguments) {
           "catalog import takes one config.json of Hugging Face, e.g. 'headroom catalog import config.json'"};
     }
     refuse_overwrite(catalog_verb, arguments, words[1], "which is read");
-    return {architecture_toml(load_hf_config(words[1])), "", 0};
+    return imported(words[1]);
   }
   return lint(catalog, arguments.many("--file"));
 }

@@ -209,8 +209,20 @@ Outcome score_files(const Arguments& arguments, const Catalog& catalog, const De
   return outcome;
 }
 
+/// ConfigError where a collective stands among other words: files are scored by themselves.
+void require_one(const std::vector<std::string>& what) {
+  const auto named = std::find_if(what.begin(), what.end(),
+                                  [](const std::string& word) { return collective_named(word).has_value(); });
+  if (what.size() > 1 && named != what.end()) {
+    const std::string& other = named == what.begin() ? what[1] : what.front();
+    throw ConfigError{"one collective is answered at a time, and " + quoted(*named) + " stands beside " +
+                      quoted(other) + "; call 'headroom collective' once for each"};
+  }
+}
+
 Outcome run(const Arguments& arguments) {
   const std::vector<std::string> what = arguments.many("");
+  require_one(what);
   const bool placed = arguments.has("--cluster");
   if (what.empty() || (!placed && !arguments.has("--gpu"))) {
     throw ConfigError{

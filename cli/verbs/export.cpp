@@ -6,11 +6,13 @@
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/search.hpp>
 #include <headroom/core/whole_file.hpp>
+#include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
+#include <headroom/scenarios/traffic/admission.hpp>
 
 #include <algorithm>
 
@@ -76,62 +78,62 @@ Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std:
   return {launch.text, remarks, 0};
 }
 
-/// Of a serving question its memory alone decides, so that a SKU without a rate can be launched on too. The longest
-/// request must fit, for an engine refuses to start that cannot hold it.
-Outcome write_serving(Scenario scenario, const Arguments& arguments) {
-  auto& asked = std::get<ServeScenario>(scenario.question);
-  asked.work.max_seq_len = admitted_tokens(asked);
-  const Plan plan = make_plan(std::move(scenario), false, PlanPart::memory);
-  const auto& serve = std::get<ServeScenario>(plan.scenario.question);
+/// What would let a replica hold what it is asked to.
+std::string memory_ways_out(const ServePlan& answer) {
+  std::string text;
+  for (const std::string& change : answer.changes.empty() ? answer.changes_of_weights : answer.changes) {
+    text += (text.empty() ? "  it fits with " : ", ") + change;
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+/// Of a serving question without traffic its memory alone decides, so that a SKU without a rate can be launched on too.
+/// The longest request that is let in must fit, for an engine refuses to start that cannot hold it. `said` stands on
+/// stderr before what is said of a file that is written.
+Outcome write_serving(const Scenario& scenario, const Arguments& arguments, std::string said) {
+  const auto& serve = std::get<ServeScenario>(scenario.question);
+  const ExportedLaunch launch = export_launch(scenario, serve, form_named(arguments.one("--to")));
+  Scenario longest = scenario;
+  std::get<ServeScenario>(longest.question).work.max_seq_len = admitted_tokens(serve);
+  const Plan plan = make_plan(std::move(longest), false, PlanPart::memory);
   const auto& answer = std::get<ServePlan>(plan.answer);
-  const ExportedLaunch launch = export_launch(plan.scenario, serve, form_named(arguments.one("--to")));
   if (!plan.feasible()) {
     std::string text = "not written: " + (answer.problems.empty() ? answer.verdict : "rules are broken") + "\n";
     for (const Problem& problem : answer.problems) {
       text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
     }
-    std::string changes;
-    for (const std::string& change : answer.changes.empty() ? answer.changes_of_weights : answer.changes) {
-      changes += (changes.empty() ? "  it fits with " : ", ") + change;
-    }
-    return {"", text + changes + (changes.empty() ? "" : "\n"), 1};
+    return {"", text + memory_ways_out(answer), 1};
   }
-  const bool waits = answer.running.mid < static_cast<double>(serve.work.concurrency);
-  return delivered(launch, arguments, waits ? answer.verdict + "\n" : "");
+  if (answer.running.mid < static_cast<double>(serve.work.concurrency)) {
+    said += answer.verdict + "\n";
+  }
+  for (const std::string& refused : refused_requests(serve)) {
+    said += refused + "\n";
+  }
+  return delivered(launch, arguments, said);
 }
 
-/// Whether layout and number of replicas are the question's.
-bool is_settled(const Scenario& scenario) {
-  return std::get<ServeScenario>(scenario.question).fleet->replicas && states(scenario, "strategy", "tp");
-}
-
-/// A fleet's replicas and layout are its plan's.
+/// A fleet's replicas and layout are its plan's, and so is the verdict, also where both are stated.
 Outcome write_fleet(const ConfigValue& root,
                     const std::string& file,
                     const Sources& sources,
                     const Arguments& arguments) {
-  if (!asks_for_search(root)) {
-    Scenario scenario = read_scenario(root, file, sources);
-    if (is_settled(scenario)) {
-      return write_serving(std::move(scenario), arguments);
-    }
-  }
   const FleetPlan plan = plan_fleet(root, file, sources);
   if (!plan.feasible()) {
     const std::string way_out = fleet_way_out(plan);
-    return {"", "not written: " + fleet_verdict(plan) + "\n" + (way_out.empty() ? "" : "  " + way_out + "\n"), 1};
+    return {"",
+            "not written: " + fleet_verdict(plan) + "\n" + (way_out.empty() ? "" : "  " + way_out + "\n") +
+                (plan.options.empty() ? fleet_left_out(plan) : ""),
+            1};
   }
   const FleetOption& best = plan.options.front();
   Scenario scenario = *best.scenario;
-  auto& serve = std::get<ServeScenario>(scenario.question);
-  FleetQuestion fleet = *serve.fleet;
-  fleet.replicas = best.sized->replicas;
-  serve.fleet = std::make_shared<const FleetQuestion>(fleet);
+  scenario.question = as_sized(best);
   std::string taken = fleet_verdict(plan) + "\n";
   for (const std::string& change : best.changes) {
     taken += "  " + change + "\n";
   }
-  return delivered(export_launch(scenario, serve, form_named(arguments.one("--to"))), arguments, taken);
+  return write_serving(scenario, arguments, taken);
 }
 
 /// A feasible plan as the launch file, or why it is none. `said` stands on stderr first.
@@ -169,7 +171,7 @@ Outcome run(const Arguments& arguments) {
     case DocumentKind::one_plan: {
       Scenario scenario = read_scenario(root, file, library.sources);
       if (std::holds_alternative<ServeScenario>(scenario.question)) {
-        return write_serving(std::move(scenario), arguments);
+        return write_serving(scenario, arguments, "");
       }
       return write(make_plan(std::move(scenario), false), file, arguments, "");
     }

@@ -188,7 +188,7 @@ Outcome run(const Arguments& arguments) {
   }
   const bool to_file = arguments.has("--output");
   if (to_file) {
-    require_writable(arguments.one("--output"));
+    require_output("--output", arguments.one("--output"));
   }
   Outcome outcome = fitted(arguments, asks);
   if (to_file) {

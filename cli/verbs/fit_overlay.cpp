@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/page/page.hpp>
+#include <headroom/cli/frame/data_folder.hpp>
 #include <headroom/cli/render/render_calibration.hpp>
 #include <headroom/cli/verbs/fit_overlay.hpp>
 #include <headroom/core/diagnostic.hpp>
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 namespace headroom::cli {
 namespace {
@@ -17,18 +20,13 @@ namespace fs = std::filesystem;
 
 /// The data folder that a path of --output means.
 fs::path folder_of(const std::string& path) {
-  fs::path file = fs::path{path}.lexically_normal();
-  if (file.extension() != ".toml") {
-    return file;
+  if (std::optional<fs::path> folder = overlay_folder(path)) {
+    return *std::move(folder);
   }
-  if (file.parent_path().filename() != "gpus") {
-    throw ConfigError{"-o " + quoted(path) +
-                      ": an overlay is a folder with gpus/ID.toml and curves/ID.toml, which "
-                      "HEADROOM_DATA_DIR names; give the folder, or its gpus/" +
-                      file.filename().string()};
-  }
-  const fs::path folder = file.parent_path().parent_path();
-  return folder.empty() ? fs::path{"."} : folder;
+  throw ConfigError{"-o " + quoted(path) +
+                    ": an overlay is a folder with gpus/ID.toml and curves/ID.toml, which "
+                    "HEADROOM_DATA_DIR names; give the folder, or its gpus/" +
+                    fs::path{path}.filename().string()};
 }
 
 }  // namespace

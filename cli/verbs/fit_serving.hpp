@@ -3,7 +3,7 @@
 #pragma once
 
 #include <headroom/cli/frame/verb.hpp>
-#include <headroom/scenarios/validation/run_row.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
 
 #include <vector>
 

@@ -46,9 +46,26 @@ std::string effort_text(const SearchResult& r) {
          (r.resumed ? ", resumed from the checkpoint" : "") + "\n";
 }
 
-bool on_terminal() noexcept {
-  return isatty(STDERR_FILENO) == 1;
-}
+/// The line of progress on a terminal's stderr, gone when the search has ended, by an answer or by an error. It is
+/// written as it is: what is said with the answer is shown character by character.
+class ProgressLine {
+ public:
+  ProgressLine() = default;
+  ~ProgressLine() { erase(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  [[nodiscard]] bool shown() const noexcept { return shown_; }
+  void show(const SearchProgress& p) const { std::fprintf(stderr, "\r\033[K%s", progress_line(p).c_str()); }
+  void erase() const noexcept {
+    if (shown_) {
+      std::fputs("\r\033[K", stderr);
+    }
+  }
+
+ private:
+  bool shown_ = isatty(STDERR_FILENO) == 1;
+};
 
 }  // namespace
 
@@ -81,22 +98,23 @@ int FoundPlan::code_without_plan() const noexcept {
 AnswerOptions search_options() {
   AnswerOptions options;
   options.search = search_function();
-  options.stop = &InterruptGuard::noted();
-  options.tell = [](const std::string& what) { std::fputs(shown_lines("headroom: " + what + "\n").c_str(), stderr); };
-  if (on_terminal()) {
-    options.progress = [](const SearchProgress& p) { std::fprintf(stderr, "\r\033[K%s", progress_line(p).c_str()); };
-  }
+  options.stop = &interrupt_noted();
   return options;
 }
 
-FoundPlan search(AskedQuestion question, const AnswerOptions& options) {
+FoundPlan search(AskedQuestion question, AnswerOptions options) {
   FoundPlan found;
   {
-    const InterruptGuard guard;
+    const ProgressLine line;
+    options.tell = [&line](const std::string& what) {
+      line.erase();
+      std::fputs(shown_lines("headroom: " + what + "\n").c_str(), stderr);
+    };
+    if (line.shown()) {
+      options.progress = [&line](const SearchProgress& p) { line.show(p); };
+    }
+    const InterruptGuard guard{OnInterrupt::note};
     found.answer = std::get<SearchPlan>(answer_of(std::move(question), options));
-  }
-  if (on_terminal()) {
-    std::fputs("\r\033[K", stderr);  // of the progress line
   }
   const SearchResult& result = found.answer.result;
   if (!result.unsaved.empty()) {

@@ -22,11 +22,11 @@ struct FoundPlan {
   [[nodiscard]] int code_without_plan() const noexcept;
 };
 
-/// Options of a search from the command line: who searches, progress, the interrupt.
+/// Options of a search from the command line: who searches, and the interrupt.
 [[nodiscard]] AnswerOptions search_options();
 
-/// Answers a question that searches. ConfigError as answer_of.
-[[nodiscard]] FoundPlan search(AskedQuestion question, const AnswerOptions& options);
+/// Answers a question that searches, with progress on a terminal's stderr. ConfigError as answer_of.
+[[nodiscard]] FoundPlan search(AskedQuestion question, AnswerOptions options);
 
 /// The plan that a document's search takes, for verbs that go on from it: none where it was interrupted. ConfigError as
 /// read_question and answer_of.

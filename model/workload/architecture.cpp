@@ -29,7 +29,7 @@ void read_moe(ConfigTable table, Architecture& arch) {
     moe.score = static_cast<RouterScore>(*score);
   }
   moe.normalized = table.maybe_boolean("normalized");
-  moe.scale = table.maybe_number("scale", {1e-6, 1e6}).value_or(1.0);
+  moe.scale = table.maybe_number("scale", detail_ranges.factor).value_or(1.0);
   moe.groups = table.maybe_integer("groups", size_or_none).value_or(0);
   moe.top_groups = table.maybe_integer("top_groups", size_or_none).value_or(0);
   if (moe.top_k > moe.experts) {
@@ -44,7 +44,7 @@ void read_moe(ConfigTable table, Architecture& arch) {
 }
 
 void read_rope_scaling(ConfigTable table, RopeScaling& scaling) {
-  const Range<double> factor{1e-6, 1e6};
+  const Range<double> factor = detail_ranges.factor;
   scaling.kind = static_cast<RopeStretch>(table.choice("kind", rope_stretch_names));
   scaling.factor = table.maybe_number("factor", factor).value_or(0.0);
   scaling.original_positions = table.maybe_integer("original_positions", size_or_none).value_or(0);
@@ -53,7 +53,7 @@ void read_rope_scaling(ConfigTable table, RopeScaling& scaling) {
   scaling.beta_fast = table.maybe_number("beta_fast", factor).value_or(0.0);
   scaling.beta_slow = table.maybe_number("beta_slow", factor).value_or(0.0);
   scaling.mscale = table.maybe_number("mscale", factor).value_or(0.0);
-  scaling.mscale_all = table.maybe_number("mscale_all", factor).value_or(0.0);
+  scaling.mscale_all = table.maybe_number("mscale_all", {0.0, factor.high}).value_or(0.0);
   table.finish();
 }
 
@@ -240,18 +240,18 @@ void read_small_parts(ConfigTable& root, Architecture& arch) {
   arch.norm = static_cast<Norm>(root.maybe_choice("norm", norm_names).value_or(0));
   arch.norm_biases = root.maybe_boolean("norm_biases").value_or(true);
   arch.max_seq_len = root.maybe_integer("max_seq_len", size).value_or(0);
-  arch.norm_eps = root.maybe_number("norm_eps", {1e-15, 0.1}).value_or(0.0);
+  arch.norm_eps = root.maybe_number("norm_eps", detail_ranges.norm_eps).value_or(0.0);
   if (const auto activation = root.maybe_choice("activation", activation_names)) {
     arch.activation = static_cast<Activation>(*activation);
   }
 }
 
 void read_positions(ConfigTable& root, Architecture& arch) {
-  constexpr Range<std::int64_t> base{1, std::int64_t{1} << 40};
+  const Range<std::int64_t> base = detail_ranges.rope_base;
   arch.positions = static_cast<Positions>(root.maybe_choice("positions", positions_names).value_or(0));
   arch.rope_base = root.maybe_integer("rope_base", base).value_or(0);
-  arch.rope_base_local = root.maybe_integer("rope_base_local", base).value_or(0);
-  arch.rope_share = root.maybe_number("rope_share", {1e-3, 1.0}).value_or(1.0);
+  arch.rope_base_local = root.maybe_integer("rope_base_local", {0, base.high}).value_or(0);
+  arch.rope_share = root.maybe_number("rope_share", detail_ranges.rope_share).value_or(1.0);
   if (auto scaling = root.maybe_table("rope_scaling")) {
     read_rope_scaling(*scaling, arch.rope_scaling);
   }

@@ -139,6 +139,15 @@ struct Patches {
   }
 };
 
+/// What the details of a network that a launch must say may be, whatever file states them.
+struct DetailRanges {
+  Range<double> norm_eps{1e-15, 0.1};
+  Range<double> factor{1e-6, 1e6};  ///< of stretched positions, and of routed experts
+  Range<double> rope_share{1e-3, 1.0};
+  Range<std::int64_t> rope_base{1, std::int64_t{1} << 40};
+};
+inline constexpr DetailRanges detail_ranges;
+
 struct Architecture {
   std::string id;
   std::string name;

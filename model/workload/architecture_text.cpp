@@ -27,7 +27,7 @@ std::string text_value(const std::string& text) {
   return result + "\"";
 }
 
-std::string number_value(double number) {
+std::string number_text(double number) {
   std::array<char, 32> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
   return {buffer.data(), end};
@@ -40,7 +40,7 @@ class Lines {
   void item(std::string_view name) { text_ += "\n[[" + std::string{name} + "]]\n"; }
   void text(std::string_view key, const std::string& value) { line(key, text_value(value)); }
   void integer(std::string_view key, std::int64_t value) { line(key, std::to_string(value)); }
-  void number(std::string_view key, double value) { line(key, number_value(value)); }
+  void number(std::string_view key, double value) { line(key, number_text(value)); }
   void flag(std::string_view key, bool value) { line(key, value ? "true" : "false"); }
   void text_if(std::string_view key, const std::string& value) { value.empty() ? void() : text(key, value); }
   void integer_unless(std::string_view key, std::int64_t value, std::int64_t usual) {
@@ -206,7 +206,7 @@ void weights_table(const WeightFormat& weights, Lines& out) {
   if (!weights.format || !weights.method.empty()) {
     out.text("method", weights.method.empty() ? "unknown" : weights.method);
   }
-  out.number("bits", weights.bits);
+  out.number_unless("bits", weights.bits, 0.0);
   out.text_if("source", weights.source);
   out.flag_unless("experts_only", weights.experts_only, false);
   if (!weights.kept.empty()) {

@@ -340,9 +340,12 @@ void read_windows(HfReader& reader, Architecture& arch, std::int64_t window, std
   set_blocks(arch, blocks);
 }
 
-Architecture import_hf_config(const ConfigValue& root, const std::string& file, Diagnostics& diagnostics) {
+Architecture import_hf_config(const ConfigValue& root,
+                              const std::string& file,
+                              Diagnostics& diagnostics,
+                              Diagnostics& remarks) {
   Diagnostics own;  // what the caller found elsewhere must not stop the checks here
-  HfReader reader{root, file, own};
+  HfReader reader{root, file, own, remarks};
   const std::string model_type = find_model_type(reader);
   Architecture arch;
   if (const HfFamily* family = family_of(model_type)) {
@@ -358,11 +361,11 @@ Architecture import_hf_config(const ConfigValue& root, const std::string& file, 
   return arch;
 }
 
-Architecture load_hf_config(const std::string& path) {
+Architecture load_hf_config(const std::string& path, Diagnostics& remarks) {
   const ConfigSource source = read_file(path);
   const ConfigValue root = parse_json(source.text, source.file);
   Diagnostics diagnostics;
-  Architecture arch = import_hf_config(root, source.file, diagnostics);
+  Architecture arch = import_hf_config(root, source.file, diagnostics, remarks);
   diagnostics.throw_if_any();
   return arch;
 }

@@ -11,8 +11,6 @@
 namespace headroom {
 namespace {
 
-constexpr Range<double> factor{1e-6, 1e6};
-
 struct ActivationWord {
   std::string_view theirs;
   Activation ours;
@@ -73,13 +71,15 @@ void read_stretch(HfReader& reader, RopeScaling& scaling) {
     const std::string old = "rope_scaling." + std::string{key};
     const std::string fresh = "rope_parameters." + std::string{key};
     const std::string full = "rope_parameters.full_attention." + std::string{key};
-    return reader.maybe_number({old, fresh, full}, factor).value_or(0.0);
+    return reader.maybe_detail({old, fresh, full}, detail_ranges.factor).value_or(0.0);
   };
   scaling.kind = found->ours;
   scaling.factor = number("factor");
-  scaling.original_positions = reader.size_or(
-      {"rope_scaling.original_max_position_embeddings", "rope_parameters.original_max_position_embeddings"}, 0,
-      hf_size_or_none);
+  scaling.original_positions = reader
+                                   .maybe_detail({"rope_scaling.original_max_position_embeddings",
+                                                  "rope_parameters.original_max_position_embeddings"},
+                                                 hf_size_or_none)
+                                   .value_or(0);
   scaling.low_freq = number("low_freq_factor");
   scaling.high_freq = number("high_freq_factor");
   scaling.beta_fast = number("beta_fast");
@@ -94,7 +94,9 @@ std::int64_t base_of(HfReader& reader, HfKeys keys) {
   if (value == nullptr || (value->kind != ConfigValue::Kind::integer && value->kind != ConfigValue::Kind::number)) {
     return 0;
   }
-  const double base = reader.maybe_number(keys, {1.0, 0x1p40}).value_or(0.0);
+  const Range<double> range{static_cast<double>(detail_ranges.rope_base.low),
+                            static_cast<double>(detail_ranges.rope_base.high)};
+  const double base = reader.maybe_detail(keys, range).value_or(0.0);
   return base == std::floor(base) ? static_cast<std::int64_t>(base) : 0;
 }
 
@@ -104,9 +106,9 @@ double share_of(HfReader& reader, const Architecture& arch) {
                     "rope_parameters.full_attention.partial_rotary_factor"};
   const ConfigValue* stated = reader.find(keys);
   if (stated != nullptr && stated->kind != ConfigValue::Kind::array) {
-    return reader.maybe_number(keys, {1e-3, 1.0}).value_or(1.0);
+    return reader.maybe_detail(keys, detail_ranges.rope_share).value_or(1.0);
   }
-  const auto width = arch.mla ? std::nullopt : reader.maybe({"rotary_dim"});
+  const auto width = arch.mla ? std::nullopt : reader.maybe_detail({"rotary_dim"}, hf_size);
   return width ? std::min(1.0, static_cast<double>(*width) / static_cast<double>(arch.head_dim)) : 1.0;
 }
 
@@ -157,9 +159,10 @@ void read_router(HfReader& reader, std::string_view model_type, Moe& moe) {
   if (!moe.normalized && habit != router_habits.end()) {
     moe.normalized = habit->normalized;
   }
-  moe.scale = reader.maybe_number({"routed_scaling_factor", "moe_router_scaling_factor"}, factor).value_or(1.0);
-  const std::int64_t groups = reader.size_or({"n_group"}, 0, hf_size_or_none);
-  const std::int64_t top = reader.size_or({"topk_group"}, 0, hf_size_or_none);
+  moe.scale =
+      reader.maybe_detail({"routed_scaling_factor", "moe_router_scaling_factor"}, detail_ranges.factor).value_or(1.0);
+  const std::int64_t groups = reader.maybe_detail({"n_group"}, hf_size_or_none).value_or(0);
+  const std::int64_t top = reader.maybe_detail({"topk_group"}, hf_size_or_none).value_or(0);
   if (groups > 1 && top > 0) {  // of one group all is chosen from
     moe.groups = groups;
     moe.top_groups = top;
@@ -170,9 +173,9 @@ void read_router(HfReader& reader, std::string_view model_type, Moe& moe) {
 
 void read_details(HfReader& reader, const HfFamily& family, Architecture& arch) {
   arch.norm_eps = reader
-                      .maybe_number({"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "layernorm_epsilon",
+                      .maybe_detail({"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "layernorm_epsilon",
                                      "norm_eps", "norm_epsilon"},
-                                    {0.0, 0.1})
+                                    detail_ranges.norm_eps)
                       .value_or(0.0);
   read_activation(reader, arch);
   if (arch.kind == ArchitectureKind::decoder && arch.learned_positions == 0) {

@@ -292,7 +292,7 @@ void nemotron_nas(HfReader& reader, Architecture& arch) {
   }
   std::vector<Block> blocks = arch.blocks();
   for (std::size_t i = 0; i < blocks.size() && reader.diagnostics().empty(); ++i) {
-    HfReader item{list->items[i], reader.file(), reader.diagnostics()};
+    HfReader item{list->items[i], reader.file(), reader.diagnostics(), reader.remarks()};
     nas_block(reader, item, arch, blocks[i]);
   }
   if (!reader.diagnostics().empty()) {

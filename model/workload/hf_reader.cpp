@@ -30,6 +30,23 @@ std::string number_text(double number) {
   std::array<char, 32> buffer{};
   return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr};
 }
+std::string number_text(std::int64_t number) {
+  return std::to_string(number);
+}
+
+template <class T>
+bool lies_in(T number, Range<T> range) {
+  return number >= range.low && number <= range.high;  // what is no number does not
+}
+
+template <class T>
+std::string outside(std::string_view key, T number, Range<T> range) {
+  return named(key) + " is " + number_text(number) + "; it must be " + number_text(range.low) + " to " +
+         number_text(range.high);
+}
+
+/// No number that memory or time follows from: the import goes on.
+constexpr const char* left_blank = "; it is left blank";
 
 const ConfigValue* walk(const ConfigValue& table, std::string_view path) {
   const std::size_t dot = path.find('.');
@@ -42,8 +59,8 @@ const ConfigValue* walk(const ConfigValue& table, std::string_view path) {
 
 }  // namespace
 
-HfReader::HfReader(const ConfigValue& root, std::string file, Diagnostics& diagnostics)
-    : root_{&root}, file_{std::move(file)}, diagnostics_{&diagnostics} {
+HfReader::HfReader(const ConfigValue& root, std::string file, Diagnostics& diagnostics, Diagnostics& remarks)
+    : root_{&root}, file_{std::move(file)}, diagnostics_{&diagnostics}, remarks_{&remarks} {
   for (const std::string_view key : {"text_config", "llm_config", "language_config"}) {
     const ConfigValue* value = root.find(key);
     if (value != nullptr && value->kind == Kind::table && !value->entries.empty()) {
@@ -87,22 +104,32 @@ void HfReader::problem(HfKeys keys, std::string message) {
   add(find(keys), std::move(message));
 }
 
-std::optional<std::int64_t> HfReader::maybe(HfKeys keys, Range<std::int64_t> range) {
-  const auto [value, key] = pick(keys);
-  if (value == nullptr) {
-    return std::nullopt;
-  }
+std::optional<std::int64_t> HfReader::whole(const Found& found) {
+  const ConfigValue& value = *found.value;
   // A Python float such as 4.0 is written where an integer is meant.
-  const bool whole = value->kind == Kind::number && value->number >= 0.0 && value->number < 1e15 &&
-                     value->number == static_cast<double>(static_cast<std::int64_t>(value->number));
-  if (value->kind != Kind::integer && !whole) {
-    add(value, named(key) + " must be an integer, not " + std::string{kind_name(value->kind)});
+  const bool is_whole = value.kind == Kind::number && value.number >= 0.0 && value.number < 1e15 &&
+                        value.number == static_cast<double>(static_cast<std::int64_t>(value.number));
+  if (value.kind != Kind::integer && !is_whole) {
+    add(&value, named(found.key) + " must be an integer, not " + std::string{kind_name(value.kind)});
     return std::nullopt;
   }
-  const std::int64_t number = whole ? static_cast<std::int64_t>(value->number) : value->integer;
-  if (number < range.low || number > range.high) {
-    add(value, named(key) + " is " + std::to_string(number) + "; it must be " + std::to_string(range.low) + " to " +
-                   std::to_string(range.high));
+  return is_whole ? static_cast<std::int64_t>(value.number) : value.integer;
+}
+
+std::optional<double> HfReader::number(const Found& found) {
+  const ConfigValue& value = *found.value;
+  if (value.kind != Kind::integer && value.kind != Kind::number) {
+    add(&value, named(found.key) + " must be a number, not " + std::string{kind_name(value.kind)});
+    return std::nullopt;
+  }
+  return value.kind == Kind::integer ? static_cast<double>(value.integer) : value.number;
+}
+
+std::optional<std::int64_t> HfReader::maybe(HfKeys keys, Range<std::int64_t> range) {
+  const Found found = pick(keys);
+  const std::optional<std::int64_t> number = found.value == nullptr ? std::nullopt : whole(found);
+  if (number && !lies_in(*number, range)) {
+    add(found.value, outside(found.key, *number, range));
     return std::nullopt;
   }
   return number;
@@ -120,22 +147,24 @@ std::int64_t HfReader::size_or(HfKeys keys, std::int64_t fallback, Range<std::in
   return maybe(keys, range).value_or(fallback);
 }
 
-std::optional<double> HfReader::maybe_number(HfKeys keys, Range<double> range) {
-  const auto [value, key] = pick(keys);
-  if (value == nullptr) {
+std::optional<double> HfReader::maybe_detail(HfKeys keys, Range<double> range) {
+  const Found found = pick(keys);
+  const std::optional<double> value = found.value == nullptr ? std::nullopt : number(found);
+  if (value && !lies_in(*value, range)) {
+    remarks_->add(file_, found.value->at, outside(found.key, *value, range) + left_blank);
     return std::nullopt;
   }
-  if (value->kind != Kind::integer && value->kind != Kind::number) {
-    add(value, named(key) + " must be a number, not " + std::string{kind_name(value->kind)});
+  return value;
+}
+
+std::optional<std::int64_t> HfReader::maybe_detail(HfKeys keys, Range<std::int64_t> range) {
+  const Found found = pick(keys);
+  const std::optional<std::int64_t> value = found.value == nullptr ? std::nullopt : whole(found);
+  if (value && !lies_in(*value, range)) {
+    remarks_->add(file_, found.value->at, outside(found.key, *value, range) + left_blank);
     return std::nullopt;
   }
-  const double number = value->kind == Kind::integer ? static_cast<double>(value->integer) : value->number;
-  if (!(number >= range.low && number <= range.high)) {  // no number is neither
-    add(value, named(key) + " is " + number_text(number) + "; it must be " + number_text(range.low) + " to " +
-                   number_text(range.high));
-    return std::nullopt;
-  }
-  return number;
+  return value;
 }
 
 std::optional<bool> HfReader::maybe_flag(HfKeys keys) {

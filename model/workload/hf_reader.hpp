@@ -22,9 +22,11 @@ using HfKeys = std::initializer_list<std::string_view>;
 /// Looks keys up in the nested table first, then at the root. A spelling may be a path: "attn_config.kv_n_heads".
 class HfReader {
  public:
-  HfReader(const ConfigValue& root, std::string file, Diagnostics& diagnostics);
+  /// `remarks` are of details that were left blank: they stop nothing.
+  HfReader(const ConfigValue& root, std::string file, Diagnostics& diagnostics, Diagnostics& remarks);
 
   [[nodiscard]] Diagnostics& diagnostics() const noexcept { return *diagnostics_; }
+  [[nodiscard]] Diagnostics& remarks() const noexcept { return *remarks_; }
   [[nodiscard]] const std::string& file() const noexcept { return file_; }
   /// The text model's own table when there is one.
   [[nodiscard]] const ConfigValue* nested() const noexcept { return nested_; }
@@ -37,7 +39,9 @@ class HfReader {
   std::int64_t size(HfKeys keys);
   std::optional<std::int64_t> maybe(HfKeys keys, Range<std::int64_t> range = hf_size);
   std::int64_t size_or(HfKeys keys, std::int64_t fallback, Range<std::int64_t> range = hf_size);
-  std::optional<double> maybe_number(HfKeys keys, Range<double> range);
+  /// A number that no byte and no second hangs on: outside its range it is remarked and stays blank.
+  std::optional<double> maybe_detail(HfKeys keys, Range<double> range);
+  std::optional<std::int64_t> maybe_detail(HfKeys keys, Range<std::int64_t> range);
   std::optional<bool> maybe_flag(HfKeys keys);
   bool flag_or(HfKeys keys, bool fallback) { return maybe_flag(keys).value_or(fallback); }
   std::string text_or(HfKeys keys, std::string_view fallback);
@@ -60,12 +64,16 @@ class HfReader {
   [[nodiscard]] const ConfigValue* look(std::string_view path) const;
   /// Whether a text is one line of printable characters; a problem where not.
   bool is_line(std::string_view key, const ConfigValue& value);
+  /// A value as a number of a kind; a problem where it is none.
+  std::optional<std::int64_t> whole(const Found& found);
+  std::optional<double> number(const Found& found);
   void add(const ConfigValue* value, std::string message);
 
   const ConfigValue* root_;
   const ConfigValue* nested_ = nullptr;
   std::string file_;
   Diagnostics* diagnostics_;
+  Diagnostics* remarks_;
 };
 
 }  // namespace headroom

@@ -26,13 +26,6 @@ void put(ConfigValue& table, const std::string& key, const ConfigValue& value) {
   }
 }
 
-ConfigValue text_value(std::string_view text) {
-  ConfigValue value;
-  value.kind = ConfigValue::Kind::text;
-  value.text = text;
-  return value;
-}
-
 }  // namespace
 
 ConfigValue apart_document(const ConfigValue& root, const ServeScenario& serve, std::size_t model) {
@@ -53,7 +46,7 @@ ConfigValue apart_document(const ConfigValue& root, const ServeScenario& serve, 
       const ConfigValue* const stated = item.find(key);
       const bool checkpoint = stated == nullptr && own && key == "weights";
       if (stated != nullptr || checkpoint) {
-        put(*one.find("serving"), key, stated != nullptr ? *stated : text_value(name_of(*own)));
+        put(*one.find("serving"), key, stated != nullptr ? *stated : word_value(name_of(*own)));
         if (ConfigValue* search = one.find("search")) {
           erase(*search, key);  // of the models that follow [serving]
         }

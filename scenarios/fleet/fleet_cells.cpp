@@ -50,11 +50,7 @@ SizedFleet sized_by_cells(
     const ServeScenario& s, const ServedReplica& served, std::int64_t start, std::int64_t cells, SizedFor sized_for) {
   SizedFleet sized = size_fleet(cell_of(s, cells), served, (start + cells - 1) / cells, sized_for);
   const auto whole = [&](FleetSize& size) {
-    size.replicas *= cells;
-    size.prefill_replicas *= cells;
-    size.spare = s.fleet->spare_of(size.replicas, served.simulated.gpus);
-    size.gpus = (size.replicas + size.spare) * served.simulated.gpus +
-                (served.prefill ? size.prefill_replicas * served.prefill->gpus : 0);
+    size = fleet_size(*s.fleet, served, cells * size.replicas, cells * size.prefill_replicas);
   };
   whole(sized);
   if (sized.middle) {

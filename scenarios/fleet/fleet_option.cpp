@@ -6,6 +6,7 @@
 #include <headroom/scenarios/fleet/fleet_screen.hpp>
 #include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
@@ -19,13 +20,6 @@ namespace headroom {
 namespace {
 
 constexpr double no_number = std::numeric_limits<double>::infinity();
-
-std::int64_t gpus_of(const FleetOption& option, std::int64_t replicas) {
-  const std::int64_t gpus = option.served->simulated.gpus;
-  const std::int64_t for_prompts =
-      option.served->prefill ? option.prefill_replicas() * option.served->prefill->gpus : 0;
-  return (replicas + option.question().fleet->spare_of(replicas, gpus)) * gpus + for_prompts;
-}
 
 /// Dollars of a machine by the hour and by the tokens that it answers.
 void add_money(FleetOption& option) {
@@ -109,7 +103,7 @@ Interval<double> needed_replicas(const FleetOption& option) {
   }
   const double high = sized.keeps() ? real(sized.replicas) : no_number;
   if (!sized.middle) {
-    return {option.replicas.low, no_number, no_number};
+    return {sized.answers() ? option.replicas.low : no_number, no_number, no_number};
   }
   const double mid = real(sized.middle->replicas);
   // The screen knows no classes: of several as many fewer as replicas are faster.
@@ -141,6 +135,17 @@ bool cheaper_at_middle(const FleetOption& a, const FleetOption& b) {
     return a.per_hour_at_middle < b.per_hour_at_middle;
   }
   return a.sized->middle->gpus < b.sized->middle->gpus;
+}
+
+ServeScenario as_sized(const FleetOption& option) {
+  ServeScenario s = option.question();
+  FleetQuestion fleet = *s.fleet;
+  fleet.replicas = option.sized->replicas;
+  if (fleet.prefill) {
+    fleet.prefill->replicas = option.sized->prefill_replicas;
+  }
+  s.fleet = std::make_shared<const FleetQuestion>(fleet);
+  return s;
 }
 
 Hertz answered_rate(const FleetOption& option, double speed) {
@@ -176,9 +181,8 @@ FleetOption OptionMaker::make(const std::vector<std::string>& changes, bool toge
   }
   option.scenario = std::make_shared<const Scenario>(std::move(scenario));
   const ServeScenario& s = option.question();
-  if (s.host && s.work.layout.tp > s.host->gpus) {
-    throw ConfigError{"tp " + std::to_string(s.work.layout.tp) + " spans hosts of " + std::to_string(s.host->gpus) +
-                      " GPUs (" + s.host->id + ")"};
+  if (const std::string why = spans_hosts(s, s.work.layout.tp); !why.empty()) {
+    throw ConfigError{why};
   }
   option.served = std::make_shared<const ServedReplica>(served_replica(s));
   option.slowest = slowest_iteration(s);
@@ -190,7 +194,7 @@ FleetOption OptionMaker::make(const std::vector<std::string>& changes, bool toge
   } else {
     screen_together(option);
   }
-  option.gpus = gpus_of(option, option.screened_replicas);
+  option.gpus = fleet_size(*s.fleet, *option.served, option.screened_replicas, option.prefill_replicas()).gpus;
   if (option.served->prefill) {
     option.prompt_share = real(option.prefill_replicas() * option.served->prefill->gpus) / real(option.gpus);
   } else if (s.beside.empty()) {

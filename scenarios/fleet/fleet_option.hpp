@@ -59,6 +59,9 @@ struct FleetOption {
 /// The same of what would be enough at the middle. Precondition: both have a size there.
 [[nodiscard]] bool cheaper_at_middle(const FleetOption& a, const FleetOption& b);
 
+/// The question with the replicas that it was sized to. Precondition: sized.
+[[nodiscard]] ServeScenario as_sized(const FleetOption& option);
+
 /// Requests per second that are answered over the day by replicas of `speed` times the model's: those that come, or
 /// what the fleet saturates at.
 [[nodiscard]] Hertz answered_rate(const FleetOption& option, double speed = 1.0);

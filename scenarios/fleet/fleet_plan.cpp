@@ -8,6 +8,7 @@
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/fleet/fleet_screen.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
+#include <headroom/scenarios/traffic/admission.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
@@ -117,6 +118,7 @@ void confirm_best(FleetPlan& plan, unsigned threads, std::size_t wanted) {
   plan.at_middle = best_at_middle(plan.options);
 }
 
+/// Precondition: it answers something.
 PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
   const ServeScenario& s = option.question();
   const ServingMetrics& m = option.sized->metrics;
@@ -135,18 +137,6 @@ PlanEnergy energy_of_fleet(const FleetOption& option, const GpuPower& power) {
   const ServingErrors& errors = serving_errors(s, ServingQuantity::rate);
   work.width = std::sqrt(errors.high / errors.low) - 1.0;
   return energy_of(power, s.work.clock, option.scenario->energy, work);
-}
-
-/// The question, or one of its cells, with the replicas that it was sized to.
-ServeScenario as_sized(const FleetOption& option) {
-  ServeScenario s = option.question();
-  FleetQuestion fleet = *s.fleet;
-  fleet.replicas = option.sized->replicas;
-  if (fleet.prefill) {
-    fleet.prefill->replicas = option.sized->prefill_replicas;
-  }
-  s.fleet = std::make_shared<const FleetQuestion>(fleet);
-  return cell_of(s, option.cells);
 }
 
 /// Replicas that follow the day's rate against those of its peak, at the slow end; empty where nothing is asked. A day
@@ -222,13 +212,15 @@ void settle(FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
   const ServeScenario& s = best.question();
   if (best.sized) {
-    plan.simulated = simulate_serving(as_sized(best), best.scenario->money);
+    plan.simulated = simulate_serving(cell_of(as_sized(best), best.cells), best.scenario->money);
     const double output = s.traffic->lengths().output;
-    const double reached = best.sized->knee.raw() > 0.0 ? best.sized->knee.raw() : s.traffic->rate().raw();
+    const Hertz knee = best.sized->knee;
+    const double reached = knee > Hertz{} ? knee.raw() : best.sized->answers() ? s.traffic->rate().raw() : 0.0;
     plan.bill =
         serving_bill(best.scenario->money, {real(best.gpus), s.traffic->lengths().prompt, output, reached * output});
     const Node* node = s.host ? &*s.host : nullptr;
-    if (const std::optional<GpuPower> power = gpu_power(s.device, node, s.power_cap)) {
+    const std::optional<GpuPower> power = gpu_power(s.device, node, s.power_cap);
+    if (power && best.sized->answers()) {
       plan.energy = energy_of_fleet(best, *power);
     }
   }
@@ -238,6 +230,10 @@ void settle(FleetPlan& plan) {
     plan.notes.emplace_back(
         "several models: sized by simulation from the replicas on which their iterations, each model's batches as full "
         "as they get, would just run");
+  }
+  if (s.beside.empty()) {  // of several models the simulation's notes have them already
+    const std::vector<std::string> refused = refused_requests(s);
+    plan.notes.insert(plan.notes.end(), refused.begin(), refused.end());
   }
   if (best.cells > 1) {
     plan.notes.push_back(

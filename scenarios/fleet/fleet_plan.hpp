@@ -47,7 +47,7 @@ struct FleetPlan {
       simulated;                           ///< the first option, or a cell of it, with intervals, spare replicas down
   std::optional<Autoscaling> autoscaling;  ///< of the first option, where the question has it and a changing load
   Bill bill;                               ///< of the first option, with an API's break-even
-  std::optional<PlanEnergy> energy;        ///< likewise
+  std::optional<PlanEnergy> energy;        ///< likewise, where it answers something
   std::vector<ApartPool> apart;            ///< of several models on one pool, where their number is to be found
   std::vector<std::string> notes;          ///< assumptions, and what the answer rests on
   std::string interval_source;

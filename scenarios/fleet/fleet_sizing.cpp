@@ -58,15 +58,7 @@ class Sizing {
   }
 
  private:
-  [[nodiscard]] FleetSize size() const {
-    FleetSize size;
-    size.replicas = replicas_;
-    size.spare = scenario_.fleet->spare_of(replicas_, served_.simulated.gpus);
-    size.prefill_replicas = prefill_;
-    size.gpus = (size.replicas + size.spare) * served_.simulated.gpus +
-                (served_.prefill ? prefill_ * served_.prefill->gpus : 0);
-    return size;
-  }
+  [[nodiscard]] FleetSize size() const { return fleet_size(*scenario_.fleet, served_, replicas_, prefill_); }
 
   /// What is stated, and of the rest the fewest that keep the promises at the middle; false, and `start`, where none
   /// does. With decodes that never wait the promises of first tokens are the prefill pool's alone.
@@ -237,6 +229,16 @@ RequestLoad one_by_one(RequestLoad load) {
 }
 
 }  // namespace
+
+FleetSize fleet_size(const FleetQuestion& fleet,
+                     const ServedReplica& served,
+                     std::int64_t replicas,
+                     std::int64_t prefill_replicas) {
+  const std::int64_t each = served.simulated.gpus;
+  const std::int64_t spare = fleet.spare_of(replicas, each);
+  const std::int64_t for_prompts = served.prefill ? prefill_replicas * served.prefill->gpus : 0;
+  return {replicas, spare, prefill_replicas, (replicas + spare) * each + for_prompts};
+}
 
 bool SizedFleet::keeps_at_middle() const noexcept {
   return !overloaded() && all_kept(promises);

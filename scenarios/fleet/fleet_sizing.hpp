@@ -25,6 +25,12 @@ struct FleetSize {
   std::int64_t gpus = 0;              ///< of all of them
 };
 
+/// The size of so many replicas, with the spare ones that the question asks for on top.
+[[nodiscard]] FleetSize fleet_size(const FleetQuestion& fleet,
+                                   const ServedReplica& served,
+                                   std::int64_t replicas,
+                                   std::int64_t prefill_replicas);
+
 /// How many replicas, and what they do under the load. The slow end: replicas as slow as measured ones were
 /// (slow_end.hpp).
 struct SizedFleet : FleetSize {     ///< the fewest that keep the promises at the slow end, else what `middle` says; the
@@ -37,7 +43,9 @@ struct SizedFleet : FleetSize {     ///< the fewest that keep the promises at th
   Hertz saturation{};                 ///< requests/s that these replicas answer at most
   Hertz knee{};                       ///< the most at which the promises are kept at the middle; 0: at none tried
   double slowest = 1.0;               ///< slowest_iteration() of the question
-  /// Of the saturation at the middle; at the slow end.
+  /// Some request is answered within the time that is simulated. Where none is, there is no load, rate or cost of it.
+  [[nodiscard]] bool answers() const noexcept { return saturation > Hertz{}; }
+  /// Of the saturation at the middle; at the slow end. Precondition: answers().
   [[nodiscard]] double load() const noexcept { return rate / saturation; }
   [[nodiscard]] double load_at_slow_end() const noexcept { return slowest * load(); }
   /// No faster than its load. A simulation is finite: early requests of a fleet that falls behind may still keep what
@@ -66,8 +74,6 @@ struct SizedFleet : FleetSize {     ///< the fewest that keep the promises at th
 struct OutOfReach {
   std::string at_middle;    ///< and so at the slow end
   std::string at_slow_end;  ///< there alone
-  /// Some number does at the middle.
-  [[nodiscard]] bool empty() const noexcept { return at_middle.empty(); }
 };
 [[nodiscard]] OutOfReach out_of_reach(const ServeScenario& scenario, const ServedReplica& served);
 

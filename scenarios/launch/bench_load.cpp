@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/launch/bench_load.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
+#include <headroom/scenarios/launch/traffic_words.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/traffic/admission.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <algorithm>
@@ -66,6 +68,13 @@ void set_arrivals(const ArrivalProcess& arrivals, LaunchPlan& plan) {
   }
 }
 
+/// Nothing where there are no words.
+void set_words(std::string_view key, const std::string& words, LaunchPlan& plan) {
+  if (!words.empty()) {
+    plan.set(key, word_value(words));
+  }
+}
+
 /// What a benchmark of one kind of random requests has no flag for.
 void set_shapes(const ServingTraffic& traffic, LaunchPlan& plan) {
   const TrafficClass& first = traffic.classes.front().traffic;
@@ -81,15 +90,8 @@ void set_shapes(const ServingTraffic& traffic, LaunchPlan& plan) {
     plan.set("launch.spread", number_value(spread_of(first.prompt)));
     plan.set("launch.output_spread", number_value(spread_of(first.output)));
   }
-  const auto any = [&](auto&& has) {
-    return std::any_of(traffic.classes.begin(), traffic.classes.end(), [&](const auto& c) { return has(c.traffic); });
-  };
-  if (any([](const TrafficClass& c) { return c.prefixes.groups > 0; })) {
-    plan.set("traffic.prefix", word_value("stated"));
-  }
-  if (any([](const TrafficClass& c) { return c.cached_share > 0.0; })) {
-    plan.set("traffic.cached_share", word_value("stated"));
-  }
+  set_words("traffic.prefix", prefix_words(traffic), plan);
+  set_words("traffic.cached_share", cached_words(traffic), plan);
 }
 
 void set_fleet(const ServeScenario& s, LaunchPlan& plan) {
@@ -103,15 +105,13 @@ void set_fleet(const ServeScenario& s, LaunchPlan& plan) {
   plan.set("launch.servers", count_value(replicas + spare));
   plan.set("fleet.routing", named(request_routing_names, fleet.routing));
   if (fleet.prefill) {
-    plan.set("fleet.prefill", word_value("stated"));
+    ServingLayout layout = s.work.layout;
+    layout.tp = fleet.prefill->tp;
+    plan.set("fleet.prefill", word_value(prefill_words(*fleet.prefill, layout.gpus())));
   }
   if (fleet.autoscaling) {
-    plan.set("fleet.autoscale", word_value("stated"));
+    plan.set("fleet.autoscale", word_value(scaling_words(*fleet.autoscaling)));
   }
-}
-
-std::string length_flag(std::string_view name, std::int64_t tokens) {
-  return std::string{name} + " " + std::to_string(tokens);
 }
 
 /// A rate as a scenario writes it.
@@ -141,21 +141,31 @@ void read_lengths(const LaunchItems& items, RangeRatio ratio, bool open, LaunchR
   const ConfigValue* stated = items.find("--random-range-ratio");
   const double r = stated == nullptr ? 0.0 : reading.number_of("--random-range-ratio", *stated, share).value_or(0.0);
   const DrawnLengths drawn = drawn_by(ratio, r);
-  for (const auto& [flag, key, law] : {std::tuple{"--random-input-len", "serving.isl", "traffic.prompt"},
-                                       std::tuple{"--random-output-len", "serving.osl", "traffic.output"}}) {
+  const ConfigValue* place = stated;
+  std::string means;
+  for (const auto& [flag, key, law] : {std::tuple{"--random-input-len", "isl", "traffic.prompt"},
+                                       std::tuple{"--random-output-len", "osl", "traffic.output"}}) {
     const ConfigValue* item = items.find(flag);
     const auto count = item == nullptr ? std::nullopt : reading.count_of(flag, *item, {1, 100'000'000});
     if (!count) {
       continue;
     }
     const double mean = std::max(1.0, drawn.mean_share * static_cast<double>(*count));
-    reading.state(key, count_value(std::llround(mean)), *item);
+    const std::int64_t taken = std::llround(mean);
+    reading.state(std::string{"serving."} + key, count_value(taken), *item);
+    place = place == nullptr ? item : place;
+    means += (means.empty() ? "" : " and ") + std::string{key} + " " + std::to_string(taken);
     if (open && drawn.low < 1.0) {
       const std::string table{law};
       reading.state(table + ".law", word_value("uniform"), *item);
       reading.state(table + ".mean", number_value(mean), *item);
       reading.state(table + ".low", number_value(drawn.low), *item);
     }
+  }
+  if (!open && drawn.low < 1.0 && !means.empty()) {
+    reading.remark(*place, "ignored: lengths are drawn with --random-range-ratio " + value_text(number_value(r)) +
+                               (stated == nullptr ? ", for the file does not say it" : "") +
+                               "; a load without a rate takes their means, " + means);
   }
 }
 
@@ -191,11 +201,16 @@ void set_traffic(const ServeScenario& s, LaunchPlan& plan) {
   plan.set("traffic.rate", number_value(peak.rate().raw()));
   set_shapes(peak, plan);
   if (s.traffic->day) {
-    plan.set("traffic.over_time", word_value("stated"));
+    plan.set("traffic.over_time", word_value(curve_words(*s.traffic->day)));
   }
   if (s.traffic->retries) {
-    plan.set("traffic.retries", word_value("stated"));
+    plan.set("traffic.retries", word_value(retry_words(*s.traffic->retries)));
   }
+  std::string refused;
+  for (const std::string& note : refused_requests(s)) {
+    refused += (refused.empty() ? "" : "; ") + note;
+  }
+  set_words("launch.refused", refused, plan);
   set_promises(*s.traffic, plan);
   if (s.fleet) {
     set_fleet(s, plan);
@@ -239,10 +254,16 @@ void note_load(LaunchWriting& writing, bool one_server, BenchGaps gaps) {
     return;
   }
   each.empty() ? writing.cover("fleet.replicas") : writing.miss("fleet.replicas", each + " with its part of the rate");
+  writing.miss("fleet.prefill",
+               "servers of their own, configured beside the engine: this line starts those that decode, and the "
+               "benchmark sends them the prompts too, which the plan computes elsewhere");
   writing.miss("fleet.spare", one_server ? "among the server's replicas: the benchmark does not take it down"
                                          : "as many servers more; the benchmark counts without them");
   if (servers == 1) {
     writing.cover("fleet.routing");
+  }
+  if (plan.has("launch.refused")) {
+    writing.notes.push_back(plan.word("launch.refused"));
   }
   writing.cover("traffic.rate");
   const std::string arrivals = plan.word("traffic.arrivals", "poisson");

@@ -29,7 +29,8 @@ struct BenchLoad {
 };
 
 /// Keys of [traffic] and [fleet]. Beside those of a scenario: `launch.servers` (replicas with the spare ones),
-/// `launch.spread` (half the width of even lengths as wide as the traffic's), `launch.percentiles`.
+/// `launch.spread` (half the width of even lengths as wide as the traffic's), `launch.percentiles`, `launch.refused`
+/// (refused_requests()).
 void set_traffic(const ServeScenario& serve, LaunchPlan& plan);
 
 /// Of all replicas where one server holds them, else of one.
@@ -41,8 +42,8 @@ enum class BenchGaps : bool { poisson, gamma };
 /// Covers what the line and its benchmark say of the load and the fleet, and notes the rest of it.
 void note_load(LaunchWriting& writing, bool one_server, BenchGaps gaps);
 
-/// `--random-input-len 1500 ...`: what benchmarks of random requests share but for the ratio, which each means in its
-/// own way.
+/// How many requests and how they come: `--num-prompts`, then `--request-rate` with the `--burstiness` of its gaps, or
+/// `--max-concurrency`. Their lengths each benchmark says in its own way.
 [[nodiscard]] std::vector<std::string> load_words(const BenchLoad& load);
 
 /// How a benchmark means --random-range-ratio r of a length l: from (1 - r) l to (1 + r) l, or from r l to l.

@@ -15,14 +15,16 @@ namespace {
 using Kind = ConfigValue::Kind;
 
 /// What a preset says of itself rather than of the network.
-constexpr std::array<std::string_view, 9> labels{"schema", "id",    "name",       "aliases", "family",
-                                                 "source", "notes", "parameters", "weights"};
+constexpr std::array<std::string_view, 8> labels{"schema", "id",     "name",  "aliases",
+                                                 "family", "source", "notes", "parameters"};
+/// How a checkpoint is stored: an engine loads it so, and no launch of a training says it.
+constexpr std::string_view checkpoint = "weights";
 
 void flatten(const ConfigValue& table, const std::string& prefix, LaunchPlan& plan) {
   for (const ConfigEntry& entry : table.entries) {
     if (entry.value.kind == Kind::table) {
       flatten(entry.value, prefix + entry.key + ".", plan);
-    } else if (std::find(labels.begin(), labels.end(), entry.key) == labels.end()) {
+    } else {
       ConfigValue value = entry.value;
       value.at = value.key_at = {};
       value.file.reset();
@@ -183,34 +185,6 @@ void place(ConfigValue& root, std::string_view path, const ConfigValue& value) {
 
 }  // namespace
 
-ConfigValue count_value(std::int64_t count) {
-  ConfigValue value;
-  value.kind = Kind::integer;
-  value.integer = count;
-  return value;
-}
-
-ConfigValue number_value(double number) {
-  ConfigValue value;
-  value.kind = Kind::number;
-  value.number = number;
-  return value;
-}
-
-ConfigValue word_value(std::string_view word) {
-  ConfigValue value;
-  value.kind = Kind::text;
-  value.text = word;
-  return value;
-}
-
-ConfigValue flag_value(bool flag) {
-  ConfigValue value;
-  value.kind = Kind::boolean;
-  value.boolean = flag;
-  return value;
-}
-
 ConfigValue nothing() {
   ConfigValue value;
   value.kind = Kind::null;
@@ -270,7 +244,11 @@ bool LaunchPlan::flag(std::string_view key, bool fallback) const {
 }
 
 void set_network(const Architecture& architecture, LaunchPlan& plan) {
-  flatten(parse_toml(architecture_toml(architecture), architecture.id), "model.", plan);
+  ConfigValue network = parse_toml(architecture_toml(architecture), architecture.id);
+  network.entries.erase_if([](const ConfigEntry& entry) {
+    return entry.key == checkpoint || std::find(labels.begin(), labels.end(), entry.key) != labels.end();
+  });
+  flatten(network, "model.", plan);
   // A bias of its own that is what all matrices have says nothing new.
   for (const std::string_view key : {"model.attention_biases", "model.output_bias"}) {
     const ConfigValue* own = plan.find(key);

@@ -18,11 +18,6 @@ struct TrainScenario;
 
 namespace headroom::launch {
 
-/// Values without a place, for keys that a program sets.
-[[nodiscard]] ConfigValue count_value(std::int64_t count);
-[[nodiscard]] ConfigValue number_value(double number);
-[[nodiscard]] ConfigValue word_value(std::string_view word);
-[[nodiscard]] ConfigValue flag_value(bool flag);
 [[nodiscard]] ConfigValue nothing();  ///< null
 
 /// As TOML writes it: 8, true, "full", ["a", "b"].
@@ -60,7 +55,7 @@ class LaunchPlan {
 /// Tokens of an optimizer step; 0 where sequence or batch are not known.
 [[nodiscard]] double tokens_of_step(const LaunchPlan& plan);
 
-/// Keys below `model.` of a network.
+/// Keys below `model.` of a network, but for how its checkpoint is stored.
 void set_network(const Architecture& architecture, LaunchPlan& plan);
 
 /// The plan as a scenario document; every value keeps its place, and what is missing is missed at the start of `file`.

@@ -63,10 +63,6 @@ void read_row(const LaunchRow& row, const LaunchItem& item, LaunchReading& readi
     if (const auto count = reading.count_of(item.name, item.value, launch_alone ? machine_count : any_count)) {
       return reading.state(row.key, count_value(*count), item.value);
     }
-  } else if (row.kind == RowKind::number) {
-    if (const auto number = reading.number_of(item.name, item.value)) {
-      return reading.state(row.key, number_value(*number), item.value);
-    }
   } else if (row.kind == RowKind::word) {
     std::vector<std::string_view> choices;
     for (const LaunchWord& word : row.words) {
@@ -328,7 +324,7 @@ void write_rows(std::span<const LaunchRow> rows, LaunchWriting& writing) {
       writing.cover(row.key);
       continue;
     }
-    if (row.kind == RowKind::count || row.kind == RowKind::number) {
+    if (row.kind == RowKind::count) {
       writing.put(row.name, *value);
     } else if (row.kind == RowKind::word) {
       const std::string ours = plain(*value);

@@ -19,7 +19,6 @@ namespace headroom::launch {
 
 enum class RowKind : std::uint8_t {
   count,    ///< an integer, the same on both sides
-  number,   ///< a number, likewise
   word,     ///< a word of `words`
   yes,      ///< true where the flag is there or true
   no,       ///< false where the flag is there or true

@@ -15,6 +15,16 @@ using Kind = ConfigValue::Kind;
 constexpr double llama_low_freq = 1.0, llama_high_freq = 4.0, yarn_beta_fast = 32.0, yarn_beta_slow = 1.0;
 constexpr std::int64_t llama_positions = 8192, yarn_positions = 4096;
 
+/// Doubles that are whole beyond doubt.
+constexpr Range<double> whole_numbers{-0x1p53, 0x1p53};
+
+/// Activations by Megatron-Bridge's names (src/megatron/bridge/utils/activation_map.py); of several for one the first
+/// is written.
+constexpr std::array functions{LaunchWord{"silu", "silu"},           LaunchWord{"gelu", "gelu"},
+                               LaunchWord{"fast_gelu", "gelu-tanh"}, LaunchWord{"gelu_pytorch_tanh", "gelu-tanh"},
+                               LaunchWord{"relu", "relu"},           LaunchWord{"squared_relu", "relu2"},
+                               LaunchWord{"relu2", "relu2"}};
+
 bool is_latent(const LaunchPlan& plan) {
   return plan.has("model.mla.kv_rank");
 }
@@ -32,13 +42,21 @@ bool put_known(std::string_view flag, std::string_view key, LaunchWriting& writi
 // ---- writing
 
 /// Of one kind of gate Megatron-LM has a flag; without a gate GELU is what it does, in the form that tanh approximates.
+/// Megatron-Bridge, which is told everything, names the function, with a gate and without.
 void write_activation(LaunchWriting& writing) {
   const std::string word = writing.plan.word("model.activation");
   const bool gated = writing.plan.flag("model.gated_mlp");
-  writing.put_flag("--squared-relu", !gated && word == "relu2");
+  const auto* function =
+      std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.ours == word; });
   if (word.empty()) {
-    writing.lack("model.activation");
-  } else if (gated ? word == "silu" : word == "relu2" || word.starts_with("gelu")) {
+    return writing.lack("model.activation");
+  }
+  if (writing.explicitly && function != functions.end()) {
+    writing.put_word("--activation-func", function->theirs);
+    return writing.cover("model.activation");
+  }
+  writing.put_flag("--squared-relu", !gated && word == "relu2");
+  if (gated ? word == "silu" : word == "relu2" || word.starts_with("gelu")) {
     writing.cover("model.activation");
   } else {
     writing.miss("model.activation", gated ? "--swiglu gates with SiLU: another network is launched"
@@ -152,6 +170,21 @@ void read_number(const LaunchItems& items, std::string_view name, std::string_vi
   }
 }
 
+/// A count that some of the software's own configurations write as a float: 1000000.0, 1e6.
+void read_whole(const LaunchItems& items, std::string_view name, std::string_view key, LaunchReading& reading) {
+  const ConfigValue* item = items.find(name);
+  const bool there = item != nullptr && item->kind != Kind::null;
+  const std::optional<double> number = there ? reading.number_of(name, *item, whole_numbers) : std::nullopt;
+  if (!number) {
+    return;
+  }
+  if (*number != std::floor(*number)) {
+    return reading.problem(*item, reading.called(name) + " is " + quoted(value_text(number_value(*number))) +
+                                      "; it must be a whole number");
+  }
+  reading.state(key, count_value(static_cast<std::int64_t>(*number)), *item);
+}
+
 void read_count(const LaunchItems& items, std::string_view name, std::string_view key, LaunchReading& reading) {
   const ConfigValue* item = items.find(name);
   if (item != nullptr && item->kind != Kind::null) {
@@ -163,11 +196,10 @@ void read_count(const LaunchItems& items, std::string_view name, std::string_vie
 
 void read_activation(const LaunchItems& items, Absent absent, LaunchReading& reading) {
   if (const ConfigValue* function = items.find("--activation-func")) {
-    constexpr std::array words{LaunchWord{"silu", "silu"}, LaunchWord{"gelu", "gelu"},
-                               LaunchWord{"squared_relu", "relu2"}};
     const auto word = reading.word_of("--activation-func", *function);
-    const auto* known = std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.theirs == word; });
-    return known != words.end()
+    const auto* known =
+        std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.theirs == word; });
+    return known != functions.end()
                ? reading.state("model.activation", word_value(known->ours), *function)
                : reading.remark(*function, "ignored: " + reading.called("--activation-func") + ": no key says it");
   }
@@ -197,6 +229,7 @@ void read_yarn(const LaunchItems& items, Absent absent, LaunchReading& reading) 
   read_number(items, "--mscale-all-dim", "model.rope_scaling.mscale_all", reading);
   if (absent == Absent::is_default) {
     reading.assume("model.rope_scaling.mscale", number_value(1.0));
+    reading.assume("model.rope_scaling.mscale_all", number_value(0.0));
     reading.assume("model.rope_scaling.beta_fast", number_value(yarn_beta_fast));
     reading.assume("model.rope_scaling.beta_slow", number_value(yarn_beta_slow));
     reading.assume("model.rope_scaling.original_positions", count_value(yarn_positions));
@@ -237,11 +270,13 @@ void read_rotation(const LaunchItems& items, Absent absent, LaunchReading& readi
   if (!rotary && (type != nullptr || absent == Absent::is_default)) {
     return;
   }
-  read_count(items, "--rotary-base", "model.rope_base", reading);
+  read_whole(items, "--rotary-base", "model.rope_base", reading);
   read_number(items, "--rotary-percent", "model.rope_share", reading);
   read_stretch(items, absent, reading);
   if (absent == Absent::is_default) {
     reading.assume("model.rope_base", count_value(10000));
+    reading.assume("model.rope_base_local", count_value(0));  // all layers turn by one base
+    reading.assume("model.rope_share", number_value(1.0));
   }
 }
 
@@ -269,6 +304,11 @@ void read_router(const LaunchItems& items, Absent absent, LaunchReading& reading
   read_number(items, "--moe-router-topk-scaling-factor", "model.moe.scale", reading);
   read_count(items, "--moe-router-num-groups", "model.moe.groups", reading);
   read_count(items, "--moe-router-group-topk", "model.moe.top_groups", reading);
+  if (absent == Absent::is_default) {
+    reading.assume("model.moe.scale", number_value(1.0));
+    reading.assume("model.moe.groups", count_value(0));
+    reading.assume("model.moe.top_groups", count_value(0));
+  }
 }
 
 }  // namespace

@@ -252,6 +252,9 @@ void write_attention(LaunchWriting& writing) {
   }
 }
 
+/// Tokens of a sequence. A preset is known without them, so that no reader of a scenario judges them then.
+constexpr Range<std::int64_t> longest{1, std::int64_t{1} << 30};
+
 void read_positions(const LaunchItems& items, Absent absent, LaunchReading& reading) {
   const ConfigValue* type = items.find("--position-embedding-type");
   const ConfigValue* length = items.find("--max-position-embeddings");
@@ -268,8 +271,8 @@ void read_positions(const LaunchItems& items, Absent absent, LaunchReading& read
   if (length == nullptr || (!word && absent == Absent::is_unsaid)) {
     return;
   }
-  if (const auto count = reading.count_of("--max-position-embeddings", *length, any_count)) {
-    const bool learned = word.value_or("learned_absolute") == "learned_absolute";
+  const bool learned = word.value_or("learned_absolute") == "learned_absolute";
+  if (const auto count = reading.count_of("--max-position-embeddings", *length, learned ? any_count : longest)) {
     reading.state(learned ? "model.learned_positions" : "model.max_seq_len", count_value(*count), *length);
   }
 }

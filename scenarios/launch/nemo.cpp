@@ -169,16 +169,6 @@ void write_item(const LaunchItem& item, std::string& text) {
   }
 }
 
-/// The function itself, which Megatron-LM's arguments tell by flags: also the one that goes without a flag.
-void write_activation(const LaunchPlan& plan, std::string& text) {
-  const std::string word = plan.word("model.activation");
-  if (plan.flag("model.gated_mlp")) {
-    text += "model.activation_func=silu\n";
-  } else if (word == "relu2" || word.starts_with("gelu")) {
-    text += word == "relu2" ? "model.activation_func=squared_relu\n" : "model.activation_func=gelu\n";
-  }
-}
-
 /// The item's key as Megatron-Bridge calls it.
 std::string bridge_key(std::string key) {
   key.erase(0, key.find_first_not_of("+"));
@@ -242,7 +232,6 @@ LaunchText nemo_text(const LaunchPlan& plan) {
   for (const LaunchItem& item : writing.items.all()) {
     write_item(item, body);
   }
-  write_activation(plan, body);
   const std::string precision = plan.word("training.precision");
   const auto recipe =
       std::find_if(recipes.begin(), recipes.end(), [&](const auto& r) { return r.precision == precision; });

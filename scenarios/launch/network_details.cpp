@@ -3,33 +3,38 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <variant>
 
 namespace headroom::launch {
 namespace {
 
 using Kind = ConfigValue::Kind;
 
-/// What a key means that is not there; nothing: it is not known.
+/// What a key means that a network does not have.
+using Usual = std::variant<std::monostate, std::string_view, std::int64_t, double>;
+
 struct Detail {
   std::string_view key;  ///< or a prefix ended by '*'
-  std::string_view usual = {};
-  double usual_number = 0.0;  ///< 0: none
+  Usual usual = {};      ///< nothing: it is not known
 };
+constexpr std::int64_t none = 0;
 constexpr std::array details{
     Detail{"model.norm_eps"},
     Detail{"model.activation"},
     Detail{"model.positions", "rope"},
     Detail{"model.rope_base"},
-    Detail{"model.rope_base_local"},
-    Detail{"model.rope_share", "", 1.0},
+    Detail{"model.rope_base_local", none},
+    Detail{"model.rope_share", 1.0},
     Detail{"model.rope_scaling.kind", "none"},
+    Detail{"model.rope_scaling.mscale_all", 0.0},
     Detail{"model.rope_scaling.*"},
     Detail{"model.moe.score"},
     Detail{"model.moe.normalized"},
-    Detail{"model.moe.scale", "", 1.0},
-    Detail{"model.moe.groups"},
-    Detail{"model.moe.top_groups"},
+    Detail{"model.moe.scale", 1.0},
+    Detail{"model.moe.groups", none},
+    Detail{"model.moe.top_groups", none},
 };
 
 const Detail* detail_of(std::string_view key) noexcept {
@@ -39,14 +44,20 @@ const Detail* detail_of(std::string_view key) noexcept {
   return found == details.end() ? nullptr : found;
 }
 
-std::optional<ConfigValue> value_of(const LaunchPlan& plan, std::string_view key) {
-  if (const ConfigValue* value = plan.find(key)) {
-    return *value;
+std::optional<ConfigValue> usual_value(const Detail& detail) {
+  if (const auto* word = std::get_if<std::string_view>(&detail.usual)) {
+    return word_value(*word);
   }
-  const Detail& detail = *detail_of(key);
-  return !detail.usual.empty()       ? std::optional{word_value(detail.usual)}
-         : detail.usual_number > 0.0 ? std::optional{number_value(detail.usual_number)}
-                                     : std::nullopt;
+  if (const auto* count = std::get_if<std::int64_t>(&detail.usual)) {
+    return count_value(*count);
+  }
+  const auto* number = std::get_if<double>(&detail.usual);
+  return number == nullptr ? std::nullopt : std::optional{number_value(*number)};
+}
+
+std::optional<ConfigValue> value_of(const LaunchPlan& plan, std::string_view key) {
+  const ConfigValue* value = plan.find(key);
+  return value != nullptr ? std::optional{*value} : usual_value(*detail_of(key));
 }
 
 /// GELU as it is and as tanh approximates it are one flag, or none, of every form.
@@ -76,6 +87,20 @@ std::vector<std::string> different_details(const LaunchPlan& launch, const Launc
     }
   }
   return keys;
+}
+
+void drop_usual_details(LaunchPlan& plan) {
+  std::vector<std::string> keys;
+  for (const ConfigEntry& entry : plan.entries()) {
+    const Detail* detail = detail_of(entry.key);
+    const std::optional<ConfigValue> usual = detail == nullptr ? std::nullopt : usual_value(*detail);
+    if (usual && same_value(entry.value, *usual)) {
+      keys.push_back(entry.key);
+    }
+  }
+  for (const std::string& key : keys) {
+    plan.erase(key);
+  }
 }
 
 void drop_network(LaunchPlan& plan) {

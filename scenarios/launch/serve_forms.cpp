@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/serve/memory/draft_memory.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
+#include <headroom/scenarios/launch/traffic_words.hpp>
+#include <headroom/scenarios/traffic/admission.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <algorithm>
@@ -120,7 +122,7 @@ void set_fleet_keys(const ServeScenario& s, LaunchPlan& plan) {
     plan.set("serving.prefix_caching", flag_value(false));
   }
   if (s.fleet && s.fleet->kv_offload.any()) {
-    plan.set("serving.kv_offload", word_value("stated"));
+    plan.set("serving.kv_offload", word_value(tier_words(s.fleet->kv_offload)));
   }
   if (s.engine.scheduler.eviction == Eviction::swap) {
     plan.set("serving.preemption_mode", word_value("swap"));
@@ -280,7 +282,6 @@ void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
                 "each model has a server of its own, with its part of the memory fraction; this line is the first's"},
       LaunchGap{"serving.kv_cache", "", "the engine keeps none, or as its checkpoint says"},
       LaunchGap{"fleet.routing", "", "a router in front of the servers decides it"},
-      LaunchGap{"fleet.prefill", "", "prompts on replicas of their own are configured beside the engine"},
       LaunchGap{"fleet.autoscale", "", "what starts and stops servers is no part of a launch"},
       LaunchGap{"traffic.arrivals", "", "the benchmark's requests come as a Poisson process"},
       LaunchGap{"traffic.cv", "", "the benchmark's requests come as a Poisson process"},
@@ -298,6 +299,12 @@ void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
                             " (no repository is known for it: set MODEL to its checkpoint)");
   }
   note_gaps(gaps, form, writing);
+}
+
+std::string bench_promise(const LaunchPlan& plan) {
+  return plan.has("fleet.prefill")
+             ? "starts a server that decodes, 'bash FILE bench' in a second shell sends it prompts and answers alike"
+             : "starts the server, 'bash FILE bench' in a second shell loads it as the plan does";
 }
 
 std::optional<std::vector<ShellWord>> command_behind(const ShellScript& script,

@@ -46,6 +46,10 @@ void read_checkpoint(const ConfigValue& value, LaunchReading& reading);
 /// Notes the keys without a place in `form`, the engine's name.
 void note_serving_gaps(std::string_view form, LaunchWriting& writing);
 
+/// What the two commands of a file do: "starts the server, 'bash FILE bench' ... loads it as the plan does". With
+/// prompts on servers of their own no single server gets the plan's load.
+[[nodiscard]] std::string bench_promise(const LaunchPlan& plan);
+
 /// Another spelling of a flag.
 struct FlagAlias {
   std::string_view theirs, name;

@@ -11,6 +11,7 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 namespace headroom::launch {
 namespace {
@@ -123,10 +124,18 @@ class Settling {
 
   // ---- the network
 
-  [[nodiscard]] std::optional<Architecture> network(const std::string& id) const {
+  [[nodiscard]] std::optional<Architecture> network(const std::string& id) {
     if (id.find('/') != std::string::npos || id.ends_with(".json")) {
       std::error_code status;
-      return std::filesystem::exists(id, status) ? std::optional{load_hf_config(id)} : std::nullopt;
+      if (!std::filesystem::exists(id, status)) {
+        return std::nullopt;
+      }
+      Diagnostics blank;
+      Architecture architecture = load_hf_config(id, blank);
+      for (const Diagnostic& remark : blank.sorted()) {
+        r_.remarks.push_back(remark.warning());
+      }
+      return architecture;
     }
     return sources_.models.knows(id) ? std::optional{sources_.models.find(id)} : std::nullopt;
   }
@@ -166,10 +175,16 @@ class Settling {
     return (value.kind == Kind::integer && value.integer == 0) || (value.kind == Kind::boolean && !value.boolean);
   }
 
+  /// The longest sequence is the run's choice as much as the network's: runs of longer ones state more.
+  static constexpr std::string_view longest_sequence = "model.max_seq_len";
+
+  static bool is_size(std::string_view key) {
+    return key.starts_with("model.") && key != longest_sequence && !is_detail(key);
+  }
+
   void compare(const LaunchPlan& theirs, const std::string& id) {
     for (const ConfigEntry& entry : plan_.entries()) {
-      if (!entry.key.starts_with("model.") || entry.key == "model.max_seq_len" || is_detail(entry.key) ||
-          !entry.value.file) {
+      if (!is_size(entry.key) || !entry.value.file) {
         continue;
       }
       const ConfigValue* other = theirs.find(entry.key);
@@ -183,29 +198,28 @@ class Settling {
   }
 
   /// A preset with all of the sizes, so that the scenario names it; of several the one with the fewest details that
-  /// differ, of those the first. Of none the numbers stand in the scenario.
+  /// differ, of those one with the longest sequence that the launch states, of those the first. Of none the numbers
+  /// stand in the scenario.
   void recognise() {
     layers_ = plan_.count("model.layers", 0);
     std::string best;
     LaunchPlan preset;
-    std::size_t fewest = 0;
+    std::pair<std::size_t, bool> nearest;
     for (const std::string& id : sources_.models.ids()) {
       LaunchPlan theirs;
       set_network(sources_.models.find(id), theirs);
       if (!same_network(theirs)) {
         continue;
       }
-      const std::size_t differ = different_details(plan_, theirs).size();
-      if (best.empty() || differ < fewest) {
+      const std::pair distance{different_details(plan_, theirs).size(), other_length(theirs)};
+      if (best.empty() || distance < nearest) {
         best = id;
         preset = std::move(theirs);
-        fewest = differ;
+        nearest = distance;
       }
     }
     if (best.empty()) {
-      if (plan_.word("model.rope_scaling.kind") == "none") {
-        plan_.erase("model.rope_scaling.kind");
-      }
+      drop_usual_details(plan_);
       plan_.set("model.source", word_value(shown(r_.file)));
       return;
     }
@@ -226,10 +240,15 @@ class Settling {
     return std::nullopt;
   }
 
+  [[nodiscard]] bool other_length(const LaunchPlan& theirs) const {
+    const std::int64_t length = plan_.count(longest_sequence, 0);
+    return length > 0 && length != theirs.count(longest_sequence, length);
+  }
+
   [[nodiscard]] bool same_network(const LaunchPlan& theirs) const {
     for (const ConfigEntry& entry : theirs.entries()) {
       const ConfigValue* ours = plan_.find(entry.key);
-      if (is_detail(entry.key) || (entry.key == "model.kind" && entry.value.text == "decoder")) {
+      if (!is_size(entry.key) || (entry.key == "model.kind" && entry.value.text == "decoder")) {
         continue;
       }
       const std::optional<ConfigValue> usual = ours == nullptr ? implied(entry.key) : std::nullopt;
@@ -239,8 +258,8 @@ class Settling {
       }
     }
     return std::all_of(plan_.entries().begin(), plan_.entries().end(), [&](const ConfigEntry& entry) {
-      return !entry.key.starts_with("model.") || is_detail(entry.key) || theirs.has(entry.key) ||
-             is_default(entry.value) || entry.key == "model.moe.every" || entry.key == "model.moe.dense_layers";
+      return !is_size(entry.key) || theirs.has(entry.key) || is_default(entry.value) ||
+             entry.key == "model.moe.every" || entry.key == "model.moe.dense_layers";
     });
   }
 

@@ -201,8 +201,7 @@ LaunchText sglang_text(const LaunchPlan& plan) {
   write_cache(writing, "--kv-cache-dtype", "fp8_e4m3");
   note_serving_gaps("SGLang", writing);
   ServeScript script;
-  script.head = {
-      "SGLang: 'bash FILE' starts the server, 'bash FILE bench' in a second shell loads it as the plan does"};
+  script.head = {"SGLang: 'bash FILE' " + bench_promise(plan)};
   script.server = {"python -m sglang.launch_server", "--model-path \"$MODEL\""};
   const std::vector<std::string> words = words_of_items(writing.items);
   script.server.insert(script.server.end(), words.begin(), words.end());

@@ -135,8 +135,7 @@ LaunchText tensorrt_llm_text(const LaunchPlan& plan) {
   note_serving_gaps("TensorRT-LLM", writing);
   ServeScript script;
   if (plan.has("traffic.rate")) {
-    script.head = {
-        "TensorRT-LLM: 'bash FILE' starts the server, 'bash FILE bench' in a second shell loads it as the plan does"};
+    script.head = {"TensorRT-LLM: 'bash FILE' " + bench_promise(plan)};
   } else {
     script.head = {
         "TensorRT-LLM: 'bash FILE' starts the server; 'bash FILE bench' runs the plan's load on an engine of",

@@ -238,7 +238,7 @@ LaunchText vllm_text(const LaunchPlan& plan) {
   write_draft(writing);
   note_serving_gaps("vLLM", writing);
   ServeScript script;
-  script.head = {"vLLM: 'bash FILE' starts the server, 'bash FILE bench' in a second shell loads it as the plan does"};
+  script.head = {"vLLM: 'bash FILE' " + bench_promise(plan)};
   script.server = {"vllm serve \"$MODEL\""};
   const std::vector<std::string> words = words_of_items(writing.items);
   script.server.insert(script.server.end(), words.begin(), words.end());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/plan/nearest_runs.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
-#include <headroom/scenarios/validation/training_row.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <headroom/model/train/errors/confidence.hpp>
-#include <headroom/scenarios/validation/run_row.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
 
 #include <cstddef>
 #include <cstdint>

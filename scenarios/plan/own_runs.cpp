@@ -2,8 +2,8 @@
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/statistics.hpp>
+#include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/plan/own_runs.hpp>
-#include <headroom/scenarios/validation/training_row.hpp>
 
 #include <algorithm>
 #include <array>

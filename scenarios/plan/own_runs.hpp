@@ -3,8 +3,8 @@
 // interval.
 #pragma once
 
+#include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/training/confidence.hpp>
-#include <headroom/scenarios/validation/run_row.hpp>
 
 #include <cstddef>
 #include <span>

@@ -2,6 +2,7 @@
 // The answer to a scenario: what it needs, how long, how much, what binds, and what to change when it cannot be.
 #pragma once
 
+#include <headroom/model/serve/fixed_load/serving_bound.hpp>
 #include <headroom/model/serve/fixed_load/serving_times.hpp>
 #include <headroom/scenarios/money/bill.hpp>
 #include <headroom/scenarios/money/energy.hpp>

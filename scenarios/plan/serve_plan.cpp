@@ -178,12 +178,6 @@ void answer_times(const ServeScenario& s, ServingTimes times, ServePlan& answer,
                                              : "";
   answer.binds = "an iteration of decodes: " + largest_terms(times.decode) + drafted + "; prompts take " +
                  format_number(100.0 * times.state.prompt_share, 2) + " % of the replica's time";
-  ServingEstimate& e = answer.estimate;
-  e.ttft = times.prompt_alone;
-  e.tpot = times.state.tpot;
-  e.decode_memory_bound = times.reads;
-  e.output_tokens_per_s = times.output_tokens_per_s;
-  e.requests_per_s = times.requests_per_s;
   answer.times = std::move(times);
 }
 
@@ -216,16 +210,15 @@ void add_energy(const ServeScenario& s, const EnergyQuestion& question, double w
   if (!power || !answer.times) {
     return;
   }
-  const ServingEstimate& e = answer.estimate;
   const double prefill = answer.times->state.prompt_share;
   const double decode = 1.0 - prefill;
-  const Draw reads = e.decode_memory_bound ? Draw::memory : Draw::matrix;
+  const Draw reads = answer.times->reads ? Draw::memory : Draw::matrix;
   EnergyWork work;
   work.gpus = real(s.work.gpus);
   work.gpus_per_node = s.host ? real(s.host->gpus) : 1.0;
   work.shares[static_cast<std::size_t>(Draw::matrix)] += prefill / (prefill + decode);
   work.shares[static_cast<std::size_t>(reads)] += decode / (prefill + decode);
-  work.rate = Hertz{e.output_tokens_per_s};
+  work.rate = Hertz{answer.times->output_tokens_per_s};
   work.width = width;
   answer.energy = energy_of(*power, s.work.clock, question, work);
 }
@@ -251,6 +244,15 @@ std::string reason_of(const ConfigError& error) {
   return why;
 }
 
+std::string_view binding_text(RateLimit limit) {
+  switch (limit) {
+    case RateLimit::reading: return "reading weights and KV cache at the datasheet's bandwidth binds the rates";
+    case RateLimit::multiplying: return "multiplying at the datasheet's peak binds the rates";
+    case RateLimit::latency: break;
+  }
+  return "the latency of each request binds the rates: a prompt, then tokens one after another";
+}
+
 void fill_times(const ServeScenario& s, ExplainRecorder* recorder, ServePlan& answer, Plan& plan) {
   try {
     const Node* node = s.host ? &*s.host : nullptr;
@@ -260,11 +262,9 @@ void fill_times(const ServeScenario& s, ExplainRecorder* recorder, ServePlan& an
       answer.speculation = gain_of(s, *answer.times);
     }
   } catch (const ConfigError& error) {
-    answer.bound = serving_bound(s.architecture, s.device, s.work, answer.estimate);
+    answer.bound = serving_bound(s.architecture, s.device, s.work, answer.estimate, recorder);
     answer.untimed = reason_of(error);
-    answer.binds = answer.bound->reads
-                       ? "a decode iteration reads weights and KV cache for at least as long as it multiplies"
-                       : "a decode iteration multiplies for at least as long as it reads";
+    answer.binds = binding_text(answer.bound->limit);
     answer.times_source = plan.interval_source =
         "no interval: bytes at the datasheet's bandwidth or FLOP at its peak bound times from below, nothing bounds "
         "them from above";
@@ -334,8 +334,8 @@ ServePlan plan_serving(const ServeScenario& s, const Costs& costs, bool explaine
     note_compute(s, plan);
     price(s, costs.money, answer);
     if (answer.times) {
-      answer.bill =
-          serving_bill(costs.money, {real(s.work.gpus), real(s.work.isl), real(s.work.osl), e.output_tokens_per_s});
+      answer.bill = serving_bill(
+          costs.money, {real(s.work.gpus), real(s.work.isl), real(s.work.osl), answer.times->output_tokens_per_s});
     }
     add_energy(s, costs.energy, width_of(answer.output_tokens_per_s), answer);
   }

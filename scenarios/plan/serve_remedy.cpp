@@ -2,6 +2,7 @@
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/plan/serve_remedy.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
+#include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
@@ -60,11 +61,16 @@ struct Setting {
         cache{narrow_cache} {}
 };
 
-/// Below so many sequences at once a replica is not worth its weights.
+/// Fewer sequences at once are not offered, for weights are read for all of them together. The number was chosen: no
+/// measurement says where a replica stops being worth its weights.
 constexpr std::int64_t fewest_seqs = 16;
 
 /// Chunks are halved at most three times: below an eighth of the default prefill starves.
 constexpr int most_halvings = 3;
+
+/// Above so many hundredths of the memory no fraction is offered. The number was chosen: what other programs and the
+/// driver take of a GPU is not known beforehand, and an engine that asks for what they hold does not start.
+constexpr int most_percent = 95;
 
 /// The engine's default is as far as a fraction is raised: who states less leaves the rest to others.
 double highest_fraction(const ServeScenario& s, const ServingWorkload& w) {
@@ -141,7 +147,8 @@ std::optional<Changes> apply(const ServeScenario& s, const Setting& setting, Ser
   return changes;
 }
 
-/// `w` with more GPUs and more ranks of them in a replica; nothing when a replica takes more than there are.
+/// `w` with more GPUs and more ranks of them in a replica; nothing when a replica takes more than there are, or one of
+/// a fleet more than its host has.
 std::optional<ServingWorkload> grown(const ServeScenario& s,
                                      const ServingWorkload& start,
                                      std::int64_t gpus_factor,
@@ -152,7 +159,8 @@ std::optional<ServingWorkload> grown(const ServeScenario& s,
   if (s.fraction_open) {
     w.memory_fraction = s.engine.default_fraction(w.layout.tp);
   }
-  return w.layout.gpus() > w.gpus ? std::nullopt : std::optional{w};
+  const bool split = s.fleet && !spans_hosts(s, w.layout.tp).empty();
+  return split || w.layout.gpus() > w.gpus ? std::nullopt : std::optional{w};
 }
 
 Changes growth_changes(const ServingWorkload& from, const ServingWorkload& to) {
@@ -293,7 +301,8 @@ std::vector<std::string> ways_out(const ServeScenario& s, const ServingWorkload&
       break;
     }
   }
-  for (int percent = static_cast<int>(std::floor(100.0 * work.memory_fraction)) + 1; percent <= 95; ++percent) {
+  for (int percent = static_cast<int>(std::floor(100.0 * work.memory_fraction)) + 1; percent <= most_percent;
+       ++percent) {
     ServingWorkload w = work;
     w.memory_fraction = percent / 100.0;
     if (add(w, fraction_change(w.memory_fraction))) {
@@ -304,7 +313,7 @@ std::vector<std::string> ways_out(const ServeScenario& s, const ServingWorkload&
     ServingWorkload w = work;
     w.layout.tp *= factor;
     w.gpus = std::max(w.gpus, w.layout.gpus());
-    if (add(w, "strategy.tp = " + std::to_string(w.layout.tp))) {
+    if (!spans_hosts(s, w.layout.tp).empty() || add(w, "strategy.tp = " + std::to_string(w.layout.tp))) {
       break;
     }
   }

@@ -29,7 +29,7 @@ enum class ServingGoal : std::uint8_t { fits, runs_all };
 [[nodiscard]] std::string memory_refusal(const ServeScenario& s, const ServingMemory& memory);
 
 /// Single changes of a replica `work`, each of which lets it surely hold a sequence: weights, a cache in 8 bit,
-/// fewer sequences, a fraction up to 0.95, more tensor ranks. Empty when none does.
+/// fewer sequences, a fraction up to 0.95, more tensor ranks of one host. Empty when none does.
 [[nodiscard]] std::vector<std::string> ways_out(const ServeScenario& s, const ServingWorkload& work);
 
 }  // namespace headroom

@@ -35,8 +35,12 @@ std::optional<std::string> settle_image_tokens(const Architecture& arch,
          ", or state another model.patches.image";
 }
 
+std::optional<std::int64_t> positions_of(const Architecture& arch) noexcept {
+  return arch.patches || arch.max_seq_len <= 0 ? std::nullopt : std::optional{arch.max_seq_len};
+}
+
 std::optional<std::string> beyond_positions(const Architecture& arch, std::int64_t tokens) {
-  if (arch.patches || arch.max_seq_len <= 0 || tokens <= arch.max_seq_len) {
+  if (tokens <= positions_of(arch).value_or(tokens)) {
     return std::nullopt;
   }
   return "sequences of " + std::to_string(tokens) + " tokens exceed the " + std::to_string(arch.max_seq_len) +

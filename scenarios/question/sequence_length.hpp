@@ -20,6 +20,10 @@ namespace headroom {
                                                              std::int64_t& seq_len,
                                                              std::vector<std::string>& assumptions);
 
+/// Tokens of the longest sequence that a model was trained on, or for which its positions are scaled; nullopt where
+/// that is not known, or images say how long it is.
+[[nodiscard]] std::optional<std::int64_t> positions_of(const Architecture& architecture) noexcept;
+
 /// "sequences of 16384 tokens exceed the 8192 positions that llama3-8b was trained on"; nullopt when they do not.
 [[nodiscard]] std::optional<std::string> beyond_positions(const Architecture& architecture, std::int64_t tokens);
 

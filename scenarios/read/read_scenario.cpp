@@ -108,7 +108,12 @@ class ScenarioReader {
                         (sources_.models.knows(name) ? "; the preset is called '" + sources_.models.entry(name).id + "'"
                                                      : "; 'model' is the id of a preset or the path of a config.json")};
     }
-    return load_hf_config(path);
+    Diagnostics blank;
+    Architecture architecture = load_hf_config(path, blank);
+    for (const Diagnostic& remark : blank.sorted()) {
+      scenario_.assumptions.push_back(remark.warning());
+    }
+    return architecture;
   }
 
   Architecture read_inline_model(const ConfigValue& model) {

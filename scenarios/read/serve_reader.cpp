@@ -6,6 +6,7 @@
 #include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/read/slow_links.hpp>
 #include <headroom/scenarios/read/traffic_reader.hpp>
+#include <headroom/scenarios/traffic/admission.hpp>
 #include <headroom/scenarios/traffic/kv_offload.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
 
@@ -255,8 +256,7 @@ class ServingReader {
                                          ": no request would end; raise it or leave it out");
       }
     } else if (!table.has("max_seq_len")) {
-      assume("serving.max_seq_len = " + std::to_string(admitted_tokens(serve_)) +
-             (serve_.traffic ? " (the longest request)" : " (isl + osl)"));
+      assume("serving.max_seq_len = " + admitted_text(serve_));
     }
   }
 

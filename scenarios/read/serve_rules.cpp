@@ -119,6 +119,13 @@ void check_replicas(ConfigTable& strategy, const ServeScenario& serve) {
                              ", or leave dp out");
 }
 
+std::string spans_hosts(const ServeScenario& s, std::int64_t tp) {
+  if (!s.host || tp <= s.host->gpus) {
+    return {};
+  }
+  return "tp " + std::to_string(tp) + " spans hosts of " + std::to_string(s.host->gpus) + " GPUs (" + s.host->id + ")";
+}
+
 void refuse_open_load(const ServeScenario& s) {
   if (s.traffic) {
     throw ConfigError{

@@ -5,6 +5,7 @@
 
 #include <headroom/scenarios/question/scenario.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ void check_replicas(ConfigTable& strategy, const ServeScenario& serve);
 /// one step's work in all engines; requests beyond the positions are refused by all. The SKU's: a 4-bit cache, which
 /// only chips with 4-bit products read.
 void refuse_contradictions(ConfigTable& serving, const ServeScenario& serve);
+
+/// "tp 16 spans hosts of 8 GPUs (dgx-h100)": why no replica of a fleet has so many tensor ranks; empty where it may, or
+/// where no host is known.
+[[nodiscard]] std::string spans_hosts(const ServeScenario& serve, std::int64_t tp);
 
 /// ConfigError when a plan of replicas under a fixed load is asked of requests that come when they come.
 void refuse_open_load(const ServeScenario& serve);

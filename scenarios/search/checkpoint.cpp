@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/fingerprint.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/search/checkpoint.hpp>
+#include <headroom/scenarios/search/side_file.hpp>
+
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace headroom {
 namespace {
 
-constexpr std::string_view magic = "headroom search checkpoint 4";
+/// The first line: what a part of one begins with too, and the number of its form.
+std::string magic() {
+  return std::string{first_words(SideFile::part)} + "4";
+}
 
 void add(std::uint64_t& sum, std::string_view text) {
   sum = fingerprint(sum, text.data(), text.size());
@@ -37,7 +43,7 @@ void add(std::uint64_t& sum, const ConfigValue& value) {
 /// Sections, each headed by the jobs it is of, and their findings.
 std::string text_of(std::uint64_t question, const SearchState& s) {
   std::ostringstream out;
-  out << magic << "\nsearch " << question << "\nmerged " << s.merged_jobs << '\n';
+  out << magic() << "\nsearch " << question << "\nmerged " << s.merged_jobs << '\n';
   write_findings(out, s.merged);
   for (const auto& [turn, findings] : s.done) {
     out << "done " << turn << '\n';
@@ -107,15 +113,6 @@ class StateReader {
 
 }  // namespace
 
-std::uint64_t fingerprint(std::uint64_t so_far, const void* bytes, std::size_t size) noexcept {
-  constexpr std::uint64_t prime = 1099511628211ULL;
-  const auto* at = static_cast<const unsigned char*>(bytes);
-  for (std::size_t i = 0; i < size; ++i) {
-    so_far = (so_far ^ at[i]) * prime;
-  }
-  return so_far;
-}
-
 std::uint64_t fingerprint(const SearchQuestion& q) {
   std::uint64_t sum = empty_fingerprint;
   add(sum, q.base);
@@ -155,15 +152,13 @@ std::string checkpoint_text(std::uint64_t question, const SearchState& state) {
 
 void write_checkpoint(const std::string& file, std::string_view text) {
   const std::string target = behind_links(file);
-  const std::string beside = target + ".part";  // the same name every time: one killed while it writes leaves one file
-  {
-    errno = 0;
-    std::ofstream stream{beside, std::ios::binary};
-    stream << text;
-    stream.close();
-    if (!stream) {
-      refuse(file, "cannot be written" + (errno != 0 ? std::string{": "} + std::strerror(errno) : std::string{}));
-    }
+  // The same name every time: one that is killed while it writes leaves one file.
+  const std::string beside = side_file(file, SideFile::part);
+  const int descriptor = open_side_file(file, SideFile::part);
+  const bool whole = rewrite(descriptor, text);
+  const int error = errno;
+  if (close(descriptor) != 0 || !whole) {
+    refuse(file, std::string{"cannot be written: "} + std::strerror(whole ? errno : error));
   }
   std::error_code failed;
   std::filesystem::rename(beside, target, failed);
@@ -178,7 +173,7 @@ std::optional<SearchState> read_checkpoint(const std::string& file, const Search
     return std::nullopt;
   }
   const std::string whole = read_file(file).text;
-  if (!whole.starts_with(std::string{magic} + "\n")) {
+  if (!whole.starts_with(magic() + "\n")) {
     refuse(file, "is no checkpoint of a search; name another file or remove it");
   }
   const std::size_t end = whole.rfind("\n" + std::string{last_word});
@@ -188,7 +183,7 @@ std::optional<SearchState> read_checkpoint(const std::string& file, const Search
   if (whole.substr(end + 1) != last_line(std::string_view{whole}.substr(0, end + 1))) {
     refuse(file, "is damaged; remove it to search anew");
   }
-  std::istringstream text{whole.substr(magic.size() + 1, end - magic.size())};
+  std::istringstream text{whole.substr(magic().size() + 1, end - magic().size())};
   StateReader reader;
   std::string line;
   for (int number = 2; std::getline(text, line); ++number) {

@@ -23,13 +23,11 @@ struct SearchState {
 
 /// What tells one search from another: document, axes, objective and the program's version.
 [[nodiscard]] std::uint64_t fingerprint(const SearchQuestion& question);
-/// FNV-1a over bytes (Fowler, Noll and Vo 1991; RFC 9923, section 2).
-[[nodiscard]] std::uint64_t fingerprint(std::uint64_t so_far, const void* bytes, std::size_t size) noexcept;
-inline constexpr std::uint64_t empty_fingerprint = 14695981039346656037ULL;
 
 /// The file's text, its last line a sum over the rest.
 [[nodiscard]] std::string checkpoint_text(std::uint64_t question, const SearchState& state);
-/// Replaces the file in one step, the one behind a link and not the link. ConfigError when it cannot be written.
+/// Replaces the file in one step, the one behind a link and not the link. ConfigError when it cannot be written, or a
+/// file of another program lies where it is written first (side_file.hpp).
 void write_checkpoint(const std::string& file, std::string_view text);
 /// nullopt when there is no such file. ConfigError when it is none, damaged, or of another search.
 [[nodiscard]] std::optional<SearchState> read_checkpoint(const std::string& file, const SearchQuestion& question);

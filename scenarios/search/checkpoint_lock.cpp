@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
-#include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/search/checkpoint_lock.hpp>
+#include <headroom/scenarios/search/side_file.hpp>
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 
 namespace headroom {
 namespace {
@@ -23,7 +21,8 @@ namespace {
 std::string own_name() {
   std::array<char, 256> host{};
   const bool named = gethostname(host.data(), host.size() - 1) == 0 && host[0] != '\0';
-  return "process " + std::to_string(getpid()) + (named ? " on " + std::string{host.data()} : std::string{});
+  return std::string{first_words(SideFile::lock)} + std::to_string(getpid()) +
+         (named ? " on " + std::string{host.data()} : std::string{});
 }
 
 /// Who wrote into the lock; empty where nobody has yet.
@@ -37,19 +36,15 @@ std::string name_in(int descriptor) {
 bool is_at(int descriptor, const std::string& file) {
   struct stat opened {};
   struct stat named {};
-  return fstat(descriptor, &opened) == 0 && stat(file.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
+  return fstat(descriptor, &opened) == 0 && lstat(file.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
          opened.st_ino == named.st_ino;
 }
 
 }  // namespace
 
-CheckpointLock::CheckpointLock(const std::string& checkpoint) : file_{behind_links(checkpoint) + ".lock"} {
-  constexpr mode_t mode = 0666;  // less the user's mask
+CheckpointLock::CheckpointLock(const std::string& checkpoint) : file_{side_file(checkpoint, SideFile::lock)} {
   for (;;) {
-    descriptor_ = open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, mode);
-    if (descriptor_ < 0) {
-      refuse(checkpoint, "cannot be written: " + quoted(file_) + ", which marks it as in use: " + std::strerror(errno));
-    }
+    descriptor_ = open_side_file(checkpoint, SideFile::lock);
     if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK) {
         const std::string owner = name_in(descriptor_);
@@ -65,10 +60,7 @@ CheckpointLock::CheckpointLock(const std::string& checkpoint) : file_{behind_lin
     }
     close(descriptor_);
   }
-  const std::string name = own_name();
-  if (ftruncate(descriptor_, 0) != 0 || pwrite(descriptor_, name.data(), name.size(), 0) < 0) {
-    return;  // a full disk: the lock stands without a name
-  }
+  static_cast<void>(rewrite(descriptor_, own_name()));  // on a full disk the lock stands without a name
 }
 
 CheckpointLock::~CheckpointLock() {

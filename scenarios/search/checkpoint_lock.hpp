@@ -11,8 +11,8 @@ namespace headroom {
 /// lock back however the process ends, so that none is ever left behind.
 class CheckpointLock {
  public:
-  /// ConfigError where another search has it, or where there is no place for the lock. A file system without locks
-  /// gives none and stops nobody.
+  /// ConfigError where another search has it, where there is no place for the lock, or where a file of that name is not
+  /// this program's (side_file.hpp). A file system without locks gives none and stops nobody.
   explicit CheckpointLock(const std::string& checkpoint);
   ~CheckpointLock();
   CheckpointLock(const CheckpointLock&) = delete;

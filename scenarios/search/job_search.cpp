@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/fingerprint.hpp>
 #include <headroom/core/on_threads.hpp>
 #include <headroom/scenarios/search/checkpoint.hpp>
 #include <headroom/scenarios/search/job_search.hpp>

@@ -5,6 +5,7 @@
 #include <headroom/model/serve/simulation/saturation.hpp>
 #include <headroom/scenarios/serving/simulated_serving.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
+#include <headroom/scenarios/traffic/admission.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
@@ -291,6 +292,8 @@ class Simulator {
           "[slo] not stated: nothing is promised, so that no time is judged and every answer is good");
     }
     add_counts();
+    const std::vector<std::string> refused = refused_requests(s_);
+    out_.notes.insert(out_.notes.end(), refused.begin(), refused.end());
     if (s_.fleet->spare > 0) {
       out_.notes.push_back("fleet.spare = " + std::to_string(s_.fleet->spare) +
                            ": all replicas serve here; simulate with fewer to see the day when they are down");

@@ -82,11 +82,6 @@ std::string backoff_text(const RetryLoad& load) {
                                         : format(load.backoff);
 }
 
-std::int64_t admitted_tokens(const ServeScenario& s) noexcept {
-  const std::int64_t mean = s.work.limits().sequence_tokens;
-  return s.work.max_seq_len > 0 || !s.traffic ? mean : std::max(mean, s.traffic->lengths().longest);
-}
-
 bool ServingTraffic::shares_prefixes() const noexcept {
   const bool classes_share =
       std::any_of(classes.begin(), classes.end(), [](const RequestClass& c) { return c.traffic.prefixes.groups > 0; });

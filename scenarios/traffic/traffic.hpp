@@ -31,8 +31,6 @@ inline constexpr std::array<std::string_view, 4> length_shape_names{"fixed", "un
 inline constexpr std::array<std::string_view, 5> request_routing_names{"round-robin", "least-outstanding", "random",
                                                                        "shared-queue", "prefix"};
 
-struct ServeScenario;
-
 /// Requests of one kind and what they are promised.
 struct RequestClass {
   std::string name;
@@ -142,7 +140,4 @@ struct FleetQuestion {
 
 /// Of a prompt of the class's mean length, the tokens that others have in common with it: no cache finds more.
 [[nodiscard]] double most_cached(const TrafficClass& traffic) noexcept;
-/// Tokens, prompt and answer together, of the longest request that a question's servers let in: as stated, of traffic
-/// its longest, else isl + osl.
-[[nodiscard]] std::int64_t admitted_tokens(const ServeScenario& scenario) noexcept;
 }  // namespace headroom

@@ -63,13 +63,23 @@ bool exchanges_between_domains(const Strategy& s, const JobGroups& groups) {
   return experts != nullptr && experts->view().domains > 1;
 }
 
+std::string PlanConfidence::classes() const {
+  std::string text;
+  for (const ClassBasis& each : basis) {
+    text += (text.empty() ? "" : ", with ") + std::string{run_class_texts[static_cast<std::size_t>(each.run_class)]};
+  }
+  return text;
+}
+
 PlanConfidence confidence_of(const TrainScenario& t, const Confidence& table, bool wide_experts) {
   PlanConfidence confidence;
   confidence.run_class = class_of(t.device, t.architecture, t.work.options.method != Method::full, table.measured);
-  if (wide_experts) {
-    confidence.run_class = wide_class(table, confidence.run_class);
-  }
   confidence.errors = table[confidence.run_class];
+  confidence.basis.push_back({confidence.run_class, confidence.errors});
+  if (wide_experts) {
+    confidence.errors = wide_errors(table, confidence.run_class);
+    confidence.basis.push_back({RunClass::wide_experts, table[RunClass::wide_experts]});
+  }
   confidence.width = confidence.errors.width_80;
   confidence.outside = outside_of(t, table.measured);
   return confidence;
@@ -86,7 +96,8 @@ bool same_level(const TrainScenario& a,
                 const PlanConfidence& of_a,
                 const TrainScenario& b,
                 const PlanConfidence& of_b) noexcept {
-  return of_a.run_class == of_b.run_class && a.device.id == b.device.id && a.software.id == b.software.id;
+  return of_a.run_class == of_b.run_class && of_a.wide_experts() == of_b.wide_experts() && a.device.id == b.device.id &&
+         a.software.id == b.software.id;
 }
 
 }  // namespace headroom

@@ -11,12 +11,23 @@
 
 namespace headroom {
 
+/// A class that a question is of, with its errors alone.
+struct ClassBasis {
+  RunClass run_class = RunClass::dense;
+  ClassErrors errors;
+};
+
 struct PlanConfidence {
   RunClass run_class = RunClass::dense;
-  ClassErrors errors;  ///< of the class
-  double width = 0.0;  ///< 80 % of it, narrowed by the user's own runs
+  ClassErrors errors;  ///< of the class, at least those of every other class that the question is of
+  /// The class, then wide experts where the question has such.
+  std::vector<ClassBasis> basis;
+  double width = 0.0;  ///< 80 % of `errors`, narrowed by the user's own runs
   /// What of the question nobody measured: "1 024 GPUs: the largest measured run had 512". The width stays as it is.
   std::vector<std::string> outside;
+  [[nodiscard]] bool wide_experts() const noexcept { return basis.size() > 1; }
+  /// "SKU whose kernels nobody measured, with experts that tokens meet over NICs, between NVLink domains".
+  [[nodiscard]] std::string classes() const;
 };
 
 /// `wide_experts`: the ranks of experts lie in several NVLink domains.
@@ -32,7 +43,7 @@ struct PlanConfidence {
 /// w) = z sqrt(2) shape, z = 1.2816 of a normal; other plans err apart, ln^2(1 + w) = sum of ln^2(1 + width)
 /// (docs/confidence.md, "Two plans").
 [[nodiscard]] double ratio_width(const PlanConfidence& a, const PlanConfidence& b, bool same_level) noexcept;
-/// Whether two questions share class, SKU and software.
+/// Whether two questions share classes, SKU and software.
 [[nodiscard]] bool same_level(const TrainScenario& a,
                               const PlanConfidence& of_a,
                               const TrainScenario& b,

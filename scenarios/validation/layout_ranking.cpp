@@ -4,13 +4,14 @@
 
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 
 namespace headroom {
 namespace {
 
-constexpr std::size_t least_layouts = 3;
+constexpr std::uint32_t least_layouts = 3;
 
 std::string option(const ServingConfiguration& run, std::string_view name) {
   const auto found = run.options.find(name);
@@ -58,36 +59,39 @@ std::vector<LayoutScore> rank_layouts(std::span<const ScoredRow> rows) {
   return book.scores();
 }
 
+LayoutBook::LayoutBook() : questions_{least_layouts} {}
+
 void LayoutBook::add(const ScoredRow& row) {
   // What a pool holds grows with the GPUs alone: no choice of layouts hangs on its order.
   if (!row.serving || row.prediction.status != RowStatus::ok || row.metric == "max_concurrent_sequences") {
     return;
   }
-  const auto [found, fresh] = questions_.try_emplace(question_of(row));
-  Question& question = found->second;
-  if (fresh) {
-    question.metric = row.metric;
-    question.engine = row.serving->engine;
-    question.source = row.source;
-  }
-  question.predicted.push_back(row.prediction.predicted);
-  question.measured.push_back(row.measured);
-  question.layouts.insert(layout_of(*row.serving));
+  questions_.add(question_of(row),
+                 {layouts_.mention(layout_of(*row.serving)).number, row.prediction.predicted, row.measured}, [&] {
+                   return Load{name(row.metric), name(row.serving->engine), name(row.source)};
+                 });
 }
 
 std::vector<LayoutScore> LayoutBook::scores() const {
   std::map<std::string, Members> groups;
-  for (const auto& [key, question] : questions_) {
-    const double tau = kendall_tau(question.predicted, question.measured);
-    if (question.layouts.size() < least_layouts || !std::isfinite(tau)) {
-      continue;
+  questions_.visit([&](const Load& load, const std::vector<const Run*>& runs) {
+    std::vector<double> predicted, measured;
+    std::set<std::uint32_t> layouts;
+    for (const Run* run : runs) {
+      predicted.push_back(run->predicted);
+      measured.push_back(run->measured);
+      layouts.insert(run->layout);
     }
-    for (const std::string& group :
-         {std::string{"all"}, "metric=" + question.metric, "engine=" + question.engine, "source=" + question.source}) {
+    const double tau = kendall_tau(predicted, measured);
+    if (layouts.size() < least_layouts || !std::isfinite(tau)) {
+      return;
+    }
+    for (const std::string& group : {std::string{"all"}, "metric=" + std::string{load.metric},
+                                     "engine=" + std::string{load.engine}, "source=" + std::string{load.source}}) {
       groups[group].taus.push_back(tau);
-      groups[group].layouts += question.layouts.size();
+      groups[group].layouts += layouts.size();
     }
-  }
+  });
   std::vector<LayoutScore> scores;
   scores.reserve(groups.size());
   for (const auto& [group, members] : groups) {

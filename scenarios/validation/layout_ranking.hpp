@@ -3,13 +3,16 @@
 // load that were measured under several layouts.
 #pragma once
 
+#include <headroom/scenarios/validation/question_book.hpp>
 #include <headroom/scenarios/validation/scored_row.hpp>
 
 #include <cstddef>
-#include <map>
+#include <cstdint>
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headroom {
@@ -30,16 +33,25 @@ struct LayoutScore {
 /// The same of rows that come one by one and are let go.
 class LayoutBook {
  public:
+  LayoutBook();
   void add(const ScoredRow& row);
   [[nodiscard]] std::vector<LayoutScore> scores() const;
 
  private:
-  struct Question {
-    std::string metric, engine, source;
-    std::vector<double> predicted, measured;
-    std::set<std::string> layouts;
+  /// What is kept of a run.
+  struct Run {
+    std::uint32_t layout = 0;  ///< number of layouts_
+    double predicted = 0.0, measured = 0.0;
   };
-  std::map<std::string, Question> questions_;
+  /// What the runs of a question have in common.
+  struct Load {
+    std::string_view metric, engine, source;  ///< of names_
+  };
+  [[nodiscard]] std::string_view name(const std::string& text) { return *names_.insert(text).first; }
+
+  QuestionBook<Run, Load> questions_;
+  TextNumbers layouts_;
+  std::set<std::string, std::less<>> names_;
 };
 
 }  // namespace headroom

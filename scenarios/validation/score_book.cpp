@@ -48,10 +48,7 @@ void ScoreBook::add(const ScoredRow& row, const std::optional<std::string>& shar
   }
   set_.push_back(number_of(sets_, groups));
   if (share) {
-    const std::uint32_t key = number_of(share_numbers_, *share);
-    share_sizes_.resize(share_numbers_.size(), 0.0);
-    share_sizes_[key] += 1.0;
-    share_.push_back(key);
+    share_.push_back(shares_.mention(*share).number);
   } else if (row.weight != 1.0) {
     weights_.emplace(number, row.weight);
   }
@@ -67,7 +64,7 @@ void ScoreBook::add(const ScoredRow& row, const std::optional<std::string>& shar
 
 double ScoreBook::weight(std::uint32_t row) const {
   if (!share_.empty()) {
-    return 1.0 / share_sizes_[share_[row]];
+    return 1.0 / static_cast<double>(shares_.times(share_[row]));
   }
   const auto own = weights_.find(row);
   return own == weights_.end() ? 1.0 : own->second;

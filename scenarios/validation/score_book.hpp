@@ -4,6 +4,7 @@
 #pragma once
 
 #include <headroom/scenarios/validation/scored_row.hpp>
+#include <headroom/scenarios/validation/text_numbers.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,8 @@ class ScoreBook {
 
   /// Of every group that a row names, over all metrics and by metric: "all" first, the others by name.
   [[nodiscard]] std::vector<GroupScore> groups() const;
+  /// What a row weighs among all that were added: rows by their order.
+  [[nodiscard]] double weight(std::uint32_t row) const;
   [[nodiscard]] const RowTally& tally() const noexcept { return tally_; }
 
  private:
@@ -66,15 +69,13 @@ class ScoreBook {
 
   [[nodiscard]] GroupScore score(const std::string& group, const std::string& metric, const Members& members) const;
   [[nodiscard]] double best_constant(const Members& rows, std::uint32_t metric) const;
-  [[nodiscard]] double weight(std::uint32_t row) const;
   [[nodiscard]] double left_out(std::uint32_t row) const;
 
   std::deque<Record> records_;  ///< grows without moving what it has
   std::map<std::string, std::uint32_t, std::less<>> metrics_, names_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> sets_;  ///< of group names
   std::deque<std::uint32_t> set_;                             ///< by row
-  std::unordered_map<std::string, std::uint32_t> share_numbers_;
-  std::vector<double> share_sizes_;
+  TextNumbers shares_;
   std::deque<std::uint32_t> share_;                    ///< by row, where rows share
   std::unordered_map<std::uint32_t, double> weights_;  ///< of rows whose own is not 1
   std::unordered_map<std::uint32_t, double> left_out_;

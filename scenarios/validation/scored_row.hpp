@@ -2,8 +2,8 @@
 // A measured row with its prediction.
 #pragma once
 
-#include <headroom/scenarios/validation/row_cells.hpp>
-#include <headroom/scenarios/validation/run_row.hpp>
+#include <headroom/scenarios/measured/row_cells.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
 
 #include <limits>
 #include <memory>

@@ -14,7 +14,7 @@ namespace {
 
 /// Measured times closer than this are no order: repeated runs differ as much.
 constexpr double least_difference = 0.05;
-constexpr std::size_t least_strategies = 4;
+constexpr std::uint32_t least_strategies = 4;
 /// Layouts of a single host differ little in what they send: those of more are told apart.
 constexpr std::int64_t one_host = 8;
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
@@ -63,8 +63,9 @@ std::string strategy_of(const RunConfiguration& r) {
   return key.text();
 }
 
+/// Runs of one strategy.
 struct Point {
-  const std::string* id = nullptr;
+  std::string_view id;
   double measured = 0.0, predicted = 0.0;
 };
 
@@ -76,8 +77,8 @@ void rank(Sweep& sweep, const std::vector<Point>& points) {
   });
   sweep.strategies = points.size();
   sweep.regret = picked->measured / best->measured - 1.0;
-  sweep.picked = *picked->id;
-  sweep.best = *best->id;
+  sweep.picked = picked->id;
+  sweep.best = best->id;
   for (std::size_t i = 1; i < points.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const auto [fast, slow] = std::minmax(points[i].measured, points[j].measured);
@@ -152,6 +153,8 @@ Sweeps find_sweeps(std::span<const ScoredRow> rows) {
   return book.sweeps();
 }
 
+SweepBook::SweepBook() : questions_{least_strategies} {}
+
 void SweepBook::add(const ScoredRow& row) {
   if (!row.run || row.prediction.status != RowStatus::ok) {
     return;
@@ -161,37 +164,50 @@ void SweepBook::add(const ScoredRow& row) {
   if (!measured || !predicted) {
     return;
   }
-  const auto [question, fresh] = questions_.try_emplace(question_of(row));
-  if (fresh) {
-    const RunConfiguration& run = *row.run;
-    question->second.sweep = Sweep{row.source,
-                                   run.model,
-                                   run.gpu,
-                                   run.precision,
-                                   run.gpus.value_or(0),
-                                   run.seq_len.value_or(0),
-                                   run.global_batch.value_or(0)};
-  }
-  Runs& runs = question->second.strategies[strategy_of(*row.run)];
-  runs.id = runs.id.empty() ? row.id : runs.id;
-  runs.measured.push_back(measured->raw());
-  runs.predicted.push_back(predicted->raw());
+  const RunConfiguration& run = *row.run;
+  const std::string strategy = strategy_of(run);
+  questions_.add(question_of(row),
+                 {words_.keep(strategy + row.id).data(), static_cast<std::uint32_t>(strategy.size()),
+                  static_cast<std::uint32_t>(row.id.size()), measured->raw(), predicted->raw()},
+                 [&] {
+                   return Job{name(row.source),
+                              name(run.model),
+                              name(run.gpu),
+                              name(run.precision),
+                              run.gpus.value_or(0),
+                              run.seq_len.value_or(0),
+                              run.global_batch.value_or(0)};
+                 });
 }
 
 Sweeps SweepBook::sweeps() const {
   Sweeps result;
-  for (const auto& [key, question] : questions_) {
-    if (question.strategies.size() < least_strategies) {
-      continue;
-    }
+  questions_.visit([&](const Job& job, std::vector<const Run*>& runs) {
+    // Of strategies that are alike the first by its words stands, and of the runs of one the first that came.
+    std::stable_sort(runs.begin(), runs.end(),
+                     [](const Run* a, const Run* b) { return a->strategy() < b->strategy(); });
     std::vector<Point> points;
-    for (const auto& [name, runs] : question.strategies) {
-      points.push_back({&runs.id, median(runs.measured), median(runs.predicted)});
+    std::vector<double> measured, predicted;
+    for (auto run = runs.begin(); run != runs.end();) {
+      const std::string_view strategy = (*run)->strategy();
+      std::string_view id;
+      measured.clear();
+      predicted.clear();
+      for (; run != runs.end() && (*run)->strategy() == strategy; ++run) {
+        id = id.empty() ? (*run)->id() : id;
+        measured.push_back((*run)->measured);
+        predicted.push_back((*run)->predicted);
+      }
+      points.push_back({id, median(measured), median(predicted)});
     }
-    Sweep sweep = question.sweep;
+    if (points.size() < least_strategies) {
+      return;
+    }
+    Sweep& sweep =
+        result.sweeps.emplace_back(Sweep{std::string{job.source}, std::string{job.model}, std::string{job.gpu},
+                                         std::string{job.precision}, job.gpus, job.seq_len, job.global_batch});
     rank(sweep, points);
-    result.sweeps.push_back(std::move(sweep));
-  }
+  });
   result.groups = score_groups(result.sweeps);
   return result;
 }

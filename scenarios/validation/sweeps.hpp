@@ -3,11 +3,13 @@
 // strategies, and what is lost by taking the one that is predicted fastest.
 #pragma once
 
+#include <headroom/scenarios/validation/question_book.hpp>
 #include <headroom/scenarios/validation/scored_row.hpp>
 
 #include <array>
 #include <cstdint>
-#include <map>
+#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,21 +50,29 @@ struct Sweeps {
 /// The same of rows that come one by one and are let go.
 class SweepBook {
  public:
+  SweepBook();
   void add(const ScoredRow& row);
   [[nodiscard]] Sweeps sweeps() const;
 
  private:
-  /// Runs of one strategy.
-  struct Runs {
-    std::string id;
-    std::vector<double> measured, predicted;
+  /// What is kept of a run. Its words stand behind one another: the strategy's, then the row's id.
+  struct Run {
+    const char* words = nullptr;
+    std::uint32_t strategy_size = 0, id_size = 0;
+    double measured = 0.0, predicted = 0.0;
+    [[nodiscard]] std::string_view strategy() const noexcept { return {words, strategy_size}; }
+    [[nodiscard]] std::string_view id() const noexcept { return {words + strategy_size, id_size}; }
   };
-  /// What the runs of a sweep have in common, as its first row has it, and its strategies.
-  struct Question {
-    Sweep sweep;
-    std::map<std::string, Runs> strategies;
+  /// What the runs of a sweep have in common.
+  struct Job {
+    std::string_view source, model, gpu, precision;  ///< of names_
+    std::int64_t gpus = 0, seq_len = 0, global_batch = 0;
   };
-  std::map<std::string, Question> questions_;
+  [[nodiscard]] std::string_view name(const std::string& text) { return *names_.insert(text).first; }
+
+  QuestionBook<Run, Job> questions_;
+  KeptTexts words_;
+  std::set<std::string, std::less<>> names_;
 };
 
 /// By which rows and sweeps are grouped, smallest first.

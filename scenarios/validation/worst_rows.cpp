@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/scenarios/validation/training_row.hpp>
+#include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/validation/worst_rows.hpp>
 
 #include <algorithm>

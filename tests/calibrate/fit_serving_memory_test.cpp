@@ -2,7 +2,7 @@
 // The fit finds the constants that made the rows, and refuses rows that cannot tell them.
 #include <headroom/calibrate/stacks/fit_serving_memory.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
-#include <headroom/scenarios/validation/serving_row.hpp>
+#include <headroom/scenarios/measured/serving_row.hpp>
 
 #include <doctest/doctest.h>
 

@@ -70,7 +70,7 @@ std::string refusal(Import import, const std::string& text, const std::string& f
   return "";
 }
 
-bool says(const std::string& text, const char* part) {
+bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -120,9 +120,10 @@ TEST_CASE("a log's numbers that no machine measures are refused with their line"
     CHECK_MESSAGE(says(said, "file.log:13:1: error: time '"), said);
     CHECK_MESSAGE(says(said, "run the benchmark again, or take the row out"), said);
   }
-  for (const char* size : {"-1024", "1e300", "9e15", "1.5"}) {
+  for (const char* size : {"-1024", "1e300", "9e15", "1125899906842625", "9000000000000000", "1.5"}) {
     CHECK(says(refusal(import_collective_log, replaced(today, "        1024 ", "  " + std::string{size} + " ")),
-               "file.log:13:1: error: size '"));
+               "file.log:13:1: error: size '" + std::string{size} +
+                   "' must be a whole number of bytes, from 0 to 1125899906842624"));
   }
   // A table without types is none of theirs, and its rows are not reached for beyond their end.
   CHECK(says(refusal(import_collective_log, replaced(today, "      type", "      kind")), "no row of a table"));

@@ -207,7 +207,8 @@ TEST_CASE("a SKU rests on the narrowest table that states a number, which may be
 
 TEST_CASE("the budget of free numbers: 15 for all, 7 a software and 7 of its experts, 3 a SKU") {
   std::map<std::pair<StepScope, std::string>, std::size_t> count;
-  for (const StepKnob& knob : StepKnobs::standard(catalog()).all()) {
+  const StepKnobs knobs = StepKnobs::standard(catalog());
+  for (const StepKnob& knob : knobs.all()) {
     ++count[{knob.scope, knob.id}];
     CHECK_MESSAGE(knob.low < knob.high, knob.name());
     CHECK_MESSAGE(knob.width > 0.0, knob.name());

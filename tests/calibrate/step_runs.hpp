@@ -3,7 +3,7 @@
 #pragma once
 
 #include <headroom/calibrate/stacks/step_parameters.hpp>
-#include <headroom/scenarios/validation/training_row.hpp>
+#include <headroom/scenarios/measured/training_row.hpp>
 
 #include <map>
 #include <sstream>

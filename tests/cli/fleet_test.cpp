@@ -37,6 +37,11 @@ ConfigValue document_of(const std::string& page, const std::string& name) {
   return parse_json(page.substr(start + open.size(), end - start - open.size()), name);
 }
 
+/// GPU-hours that following the load takes fewer than the fixed fleet.
+double saved(const ConfigValue& day) {
+  return number(at(day, "fixed"), "gpu_hours") - number(at(day, "following"), "gpu_hours");
+}
+
 const std::string fleet = "plan scenarios/serve/llama3-70b-fleet.toml --set traffic.requests=1000";
 
 }  // namespace
@@ -60,7 +65,7 @@ TEST_CASE("the tightest promise is the one that takes most of its limit at the s
   CHECK(most <= 1.0);  // it keeps them
 }
 
-TEST_CASE("a promise is kept when it is kept at the slow end, and the middle is said apart") {
+TEST_CASE("a fleet is taken when each promise is kept at the slow end; of each the middle is said apart") {
   const Run taken = run_headroom(fleet + " --format json");
   REQUIRE_MESSAGE(taken.code == 0, taken.err);
   const ConfigValue json = parse_json(taken.out, "fleet");
@@ -74,31 +79,62 @@ TEST_CASE("a promise is kept when it is kept at the slow end, and the middle is 
     for (const ConfigValue& promise : at(answer, "promises").items) {
       const bool high = number(at(promise, "reached_s"), "high") <= number(promise, "limit_s");
       const bool mid = number(at(promise, "reached_s"), "mid") <= number(promise, "limit_s");
-      CHECK(at(promise, "kept").boolean == high);
-      CHECK(at(promise, "kept_at_middle").boolean == mid);
+      CHECK(at(promise, "kept").boolean == mid);
+      CHECK(at(promise, "kept_at_slow_end").boolean == high);
       all = all && at(promise, member).boolean;
     }
     return all;
   };
-  CHECK(judged(json, "kept"));
+  CHECK(judged(json, "kept_at_slow_end"));
   // As many as the middle takes, and no more, are kept at the middle alone: no recommendation, and what would be.
   const Run few = run_headroom(fleet + " --format json --set fleet.replicas=" + std::to_string(std::lround(middle)));
   CHECK(few.code == 1);
   const ConfigValue missed = parse_json(few.out, "fleet");
   CHECK_FALSE(at(missed, "feasible").boolean);
-  CHECK_FALSE(judged(missed, "kept"));
-  CHECK(judged(missed, "kept_at_middle"));
+  CHECK_FALSE(judged(missed, "kept_at_slow_end"));
+  CHECK(judged(missed, "kept"));
   CHECK(at(missed, "verdict_text").text.find("at the slow end") != std::string::npos);
   CHECK(at(missed, "way_out").text.find("such replicas") != std::string::npos);
 }
 
+TEST_CASE("a fleet that answers nothing has no load, no energy and no number that would be enough") {
+  const std::string slow =
+      "plan --model llama3-8b --gpu h100-sxm-80gb --tp 1 --isl 500 --osl 7000 --rate '10 req/d' --set "
+      "serving.speculative.draft=3 --set serving.speculative.acceptance=0.5 --set 'serving.speculative.draft_time=1 h'";
+  const Run run = run_headroom(slow);
+  CHECK(run.code == 1);
+  CHECK(run.out.find("answers nothing: ") != std::string::npos);
+  CHECK(run.out.find("nothing is answered\n") != std::string::npos);
+  for (const char* nonsense : {"energy", "0 J", "- %", "0 req/s at which", "fast end"}) {
+    CHECK_MESSAGE(run.out.find(nonsense) == std::string::npos, nonsense);
+  }
+  const Run document = run_headroom(slow + " --format json");
+  CHECK(document.out.find("j_per_million_output_tokens") == std::string::npos);
+  const ConfigValue json = parse_json(document.out, "fleet");
+  const ConfigValue& option = at(json, "options").items.front();
+  CHECK(at(at(option, "replicas_needed"), "low").kind == ConfigValue::Kind::null);
+  CHECK(at(at(option, "sized"), "load_share").kind == ConfigValue::Kind::null);
+}
+
 TEST_CASE("ways that differ in their price list or in who prefills say so") {
-  const Run prices = run_headroom(
+  const std::string lists =
       "plan --model llama3-8b --gpu h100-sxm-80gb --tp 1 --isl 512 --osl 128 --rate '10 req/s' --set "
-      "traffic.requests=200 --search 'prices=[\"lambda-2026-08\", \"nebius-2026-08\"]'");
+      "traffic.requests=200 --search 'prices=[\"lambda-2026-08\", \"nebius-2026-08\"]'";
+  const Run prices = run_headroom(lists);
   CHECK_MESSAGE(prices.code == 0, prices.err);
   for (const char* list : {", prices lambda-2026-08", ", prices nebius-2026-08"}) {
     CHECK_MESSAGE(prices.out.find(list) != std::string::npos, list);
+  }
+  // The document has the same words, and the page shows them.
+  const ConfigValue json = parse_json(run_headroom(lists + " --format json").out, "fleet");
+  const std::string page = run_headroom(lists + " --format html").out;
+  REQUIRE(at(json, "options").items.size() == 2);
+  for (const ConfigValue& option : at(json, "options").items) {
+    const std::string& words = at(option, "option_text").text;
+    CHECK_MESSAGE(prices.out.find(words + " ") != std::string::npos, words);
+    CHECK_MESSAGE(page.find(">" + words + "</th>") != std::string::npos, words);
+    CHECK(words.ends_with(", prices " +
+                          at(option, "changes").items.back().text.substr(std::string{"money.prices="}.size())));
   }
   const Run apart = run_headroom(fleet + " --set fleet.prefill.tp=4 --set 'fleet.prefill.link=50 GB/s'");
   CHECK_MESSAGE((apart.code == 0 || apart.code == 1), apart.err);
@@ -135,14 +171,15 @@ TEST_CASE("the day of a fleet that follows its load: its mean, its peak, its dol
   // Of every minute instead of every quarter of an hour.
   CHECK(number(day, "freed_gpu_hours") ==
         doctest::Approx(idle / 96.0 * number(at(day, "fixed"), "gpu_hours")).epsilon(0.02));
+  CHECK(saved(day) == near(number(day, "freed_gpu_hours") - number(day, "above_gpu_hours"), 1e-6));
 }
 
-TEST_CASE("a fleet that follows too late to save anything is told as such, and frees no hours of the fixed one") {
+TEST_CASE("a fleet that follows too late to give anything back frees no hours of the fixed one") {
   const std::string late =
       "plan scenarios/serve/llama3-70b-day.toml --set traffic.requests=1000 --set "
       "'fleet.autoscale.cold_start=3 d'";
   const Run text = run_headroom(late);
-  CHECK(text.out.find("following the load saves nothing: it takes ") != std::string::npos);
+  CHECK(text.out.find("following the load saves ") == text.out.find("following the load saves nothing"));
   CHECK(text.out.find("are free for other work") == std::string::npos);
   const Run run = run_headroom(late + " --format json");
   const ConfigValue day = at(parse_json(run.out, "fleet"), "autoscaling");
@@ -151,6 +188,53 @@ TEST_CASE("a fleet that follows too late to save anything is told as such, and f
   CHECK(number(following, "gpu_hours") > number(at(day, "fixed"), "gpu_hours"));
   constexpr double gpus = 4.0;  // of a replica
   CHECK(number(following, "gpu_hours") <= 24.0 * gpus * number(following, "most_replicas") * (1.0 + 1e-9));
+  CHECK(saved(day) == near(-number(day, "above_gpu_hours"), 1e-6));
+}
+
+TEST_CASE("following that costs more hours and keeps more promises is no saving that failed, and tells its replicas") {
+  const std::string few = "plan scenarios/serve/llama3-70b-day.toml --set traffic.requests=1000 --set fleet.replicas=6";
+  const Run text = run_headroom(few);
+  CHECK(text.code == 1);
+  const ConfigValue day = at(parse_json(run_headroom(few + " --format json").out, "fleet"), "autoscaling");
+  const ConfigValue& following = at(day, "following");
+  // 6 replicas saturate below the peak: most of the day's requests come while they are behind.
+  CHECK(number(at(day, "fixed"), "most_replicas") == 6.0);
+  CHECK(number(at(day, "fixed"), "missed_share") > 0.5);
+  CHECK(number(following, "missed_share") < 0.05);
+  REQUIRE(number(following, "most_replicas") > 6.0);
+  CHECK(saved(day) < 0.0);
+  CHECK(saved(day) == near(number(day, "freed_gpu_hours") - number(day, "above_gpu_hours"), 1e-6));
+  CHECK(number(day, "freed_gpu_hours") > 0.0);  // at night
+  CHECK(at(day, "fixed_is_stated").boolean);
+
+  const auto most = static_cast<int>(number(following, "most_replicas"));
+  CHECK(text.out.find("saves nothing") == std::string::npos);
+  CHECK(text.out.find("fixed, as stated") != std::string::npos);
+  for (const std::string& said : {std::string{"following the load costs "}, std::string{" are free for other work"},
+                                  std::string{"it keeps what is promised to more requests: "},
+                                  "it takes up to " + std::to_string(most) + " replicas, " + std::to_string(most - 6) +
+                                      " more than are stated"}) {
+    CHECK_MESSAGE(text.out.find(said) != std::string::npos, said);
+  }
+  const std::string page = run_headroom(few + " --format html").out;
+  REQUIRE(at(day, "following_texts").items.size() == 3);
+  for (const ConfigValue& sentence : at(day, "following_texts").items) {
+    CHECK_MESSAGE(text.out.find("  " + sentence.text + "\n") != std::string::npos, sentence.text);
+    CHECK_MESSAGE(page.find("<p class=\"note\">" + sentence.text + "</p>") != std::string::npos, sentence.text);
+  }
+}
+
+TEST_CASE("following that costs more hours and keeps fewer promises saves nothing") {
+  const std::string slow =
+      "plan scenarios/serve/llama3-70b-day.toml --set traffic.requests=1000 --set fleet.replicas=12 --set "
+      "'fleet.autoscale.cold_start=6 h'";
+  const Run text = run_headroom(slow);
+  const ConfigValue day = at(parse_json(run_headroom(slow + " --format json").out, "fleet"), "autoscaling");
+  REQUIRE(saved(day) < 0.0);
+  REQUIRE(number(at(day, "following"), "missed_share") > number(at(day, "fixed"), "missed_share"));
+  CHECK(text.out.find("following the load saves nothing: it takes ") != std::string::npos);
+  CHECK(text.out.find("it keeps what is promised to fewer requests: ") != std::string::npos);
+  CHECK(saved(day) == near(number(day, "freed_gpu_hours") - number(day, "above_gpu_hours"), 1e-6));
 }
 
 TEST_CASE("at the asked rate the page's other rates are the answer's, and beyond the knee a promise is missed") {

@@ -100,6 +100,24 @@ TEST_CASE("an interrupted search ends with 128 and the signal, whatever it found
   }
 }
 
+TEST_CASE("an interrupt that a search was started to ignore is ignored, the other one ends it") {
+  for (const auto& [ignored, other] : {std::pair{SIGINT, SIGTERM}, {SIGTERM, SIGINT}}) {
+    const ScratchFolder folder;
+    const std::string checkpoint = (folder.path() / "c").string();
+    const pid_t child = start_headroom(search(checkpoint), folder.path(), ignored);
+    wait_until([&] { return fs::exists(checkpoint); });
+    CHECK_FALSE(catches(child, ignored));
+    CHECK(catches(child, other));
+    kill(child, ignored);
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    CHECK(catches(child, other));  // it goes on
+    kill(child, other);
+    const Run run = ended(child, folder.path());
+    CHECK(run.code == 128 + other);
+    CHECK(run.out.starts_with("PARTIAL: interrupted"));
+  }
+}
+
 TEST_CASE("what needs the plan of a search that was interrupted has no answer, and 130") {
   const ScratchFolder folder;
   std::ofstream{folder.path() / "s.toml"} << "schema = 1\nkind = \"train\"\nmodel = \"llama3-70b\"\n[hardware]\ngpu = "

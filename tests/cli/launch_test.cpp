@@ -133,12 +133,61 @@ TEST_CASE("a fleet is launched as its plan answers it, and not where no fleet ke
   CHECK(missed.err.starts_with("not written: "));
 }
 
-TEST_CASE("a server is not written whose cache cannot hold the longest request") {
-  const std::string fleet = "scenarios/serve/llama3-70b-fleet.toml --set fleet.replicas=3";
+TEST_CASE("a server is not written whose cache cannot hold the longest request, whatever the fleet keeps") {
+  const std::string fleet = "scenarios/serve/llama3-70b-fleet.toml --set fleet.replicas=7";
   CHECK(run_headroom("export " + fleet + " --to vllm").code == 0);
-  const std::string narrow = " --set serving.memory_fraction=0.3";
-  const std::string long_requests = " --set traffic.prompt.most=120000 --set traffic.prompt.cv=6.0";
-  const Run run = run_headroom("export " + fleet + " --to vllm" + narrow + long_requests);
+  const std::string narrow =
+      " --set serving.memory_fraction=0.3 --set traffic.prompt.most=120000 --set traffic.prompt.cv=6.0";
+  CHECK(run_headroom("plan " + fleet + narrow).code == 0);  // those that it refuses are few
+  for (const std::string open : {"", " --set fleet.spare=0"}) {
+    const Run run = run_headroom("export " + fleet + " --to vllm" + narrow + open);
+    CHECK(run.code == 1);
+    CHECK(run.out.empty());
+    CHECK(run.err.starts_with("not written: "));
+    CHECK(run.err.find("one sequence's KV cache") != std::string::npos);
+  }
+}
+
+TEST_CASE("a fleet that misses is not written, also where tp and replicas are stated: as its plan says it") {
+  const ScratchFolder scratch;
+  const std::string fleet =
+      "scenarios/serve/llama3-70b-fleet.toml --set fleet.replicas=1 --set 'traffic.rate=100 req/s'";
+  const std::string file = (scratch.path() / "serve.sh").string();
+  const Run planned = run_headroom("plan " + fleet);
+  CHECK(planned.code == 1);
+  const Run run = run_headroom("export " + fleet + " --to vllm -o " + file);
   CHECK(run.code == 1);
   CHECK(run.out.empty());
+  CHECK_FALSE(fs::exists(file));
+  std::istringstream lines{run.err};
+  std::string line;
+  REQUIRE(std::getline(lines, line));
+  CHECK(line.starts_with("not written: overloaded, misses what is promised: "));
+  CHECK(planned.out.find("\n" + line.substr(13) + "\n") != std::string::npos);
+  REQUIRE(std::getline(lines, line));
+  CHECK(line.ends_with("would keep it"));
+  CHECK(planned.out.find("\n" + line.substr(2) + "\n") != std::string::npos);
+  // A replica that holds nothing is told by its memory.
+  const Run full = run_headroom("export " + fleet + " --to vllm --set strategy.tp=1");
+  CHECK(full.code == 1);
+  CHECK(full.err.find("does not fit: needs ") != std::string::npos);
+}
+
+TEST_CASE("a fleet that prefills apart is written with the replicas that its plan found for the prompts") {
+  const std::string fleet =
+      "scenarios/serve/llama3-70b-fleet.toml --set fleet.spare=0 --set fleet.replicas=2 --set fleet.prefill.tp=4 --set "
+      "'fleet.prefill.link=50 GB/s'";
+  const Run planned = run_headroom("plan " + fleet);
+  REQUIRE_MESSAGE(planned.code == 0, planned.out);
+  const std::string words = "prompts apart on ";
+  const std::size_t at = planned.out.find(words);
+  REQUIRE(at != std::string::npos);
+  const int replicas = std::stoi(planned.out.substr(at + words.size()));
+  const Run run = run_headroom("export " + fleet + " --to vllm");
+  CHECK(run.code == 0);
+  CHECK(run.out.find("# not expressed: fleet.prefill = \"" + std::to_string(replicas) + " replica") !=
+        std::string::npos);
+  CHECK(run.out.find(" of tp 4, " + std::to_string(4 * replicas) + " GPUs\" (servers of their own") !=
+        std::string::npos);
+  CHECK(run.out.find("loads it as the plan does") == std::string::npos);
 }

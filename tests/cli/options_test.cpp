@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace headroom;
@@ -210,6 +211,21 @@ Arguments arguments_of(const Question& question, const std::vector<std::pair<std
   return arguments;
 }
 
+/// Arguments that know which options a verb has asked for so far, given or not.
+class WatchedArguments : public Arguments {
+ public:
+  explicit WatchedArguments(Arguments arguments) : Arguments{std::move(arguments)} {}
+  [[nodiscard]] bool asked(std::string_view name) const { return asked_.contains(name); }
+
+ private:
+  [[nodiscard]] const std::vector<std::string>* find(std::string_view name) const override {
+    asked_.emplace(name);
+    return Arguments::find(name);
+  }
+
+  mutable std::set<std::string, std::less<>> asked_;
+};
+
 /// The outcome of a command, or why it is refused.
 struct Said {
   Outcome outcome;
@@ -282,7 +298,7 @@ TEST_CASE(
   for (const Question& question : questions()) {
     CAPTURE(question.verb->name);
     CAPTURE(question.command);
-    const Arguments asked = arguments_of(question);
+    const WatchedArguments asked{arguments_of(question)};
     const Said base = say(*question.verb, asked);
     CHECK(base.refusal == "");
     CHECK((base.outcome.code == 0 || base.outcome.code == 1 || question.verb == &probe_verb));

@@ -241,6 +241,29 @@ TEST_CASE("an object that an answer gains is on its page without a word of code,
   CHECK(page.find("simulation#/all/a") == std::string::npos);  // which has a part of its own
 }
 
+TEST_CASE("a promise has the same words on the page of a fleet and of a simulation, from the same members") {
+  namespace report = headroom::cli::report;
+  struct Judged {
+    std::string_view limit, kept, kept_at_slow_end, said;
+  };
+  // Of a reached time from 0.5 s to 1.5 s, 1 s at the middle.
+  for (const auto& [limit, kept, kept_at_slow_end, said] :
+       {Judged{"2", "true", "true", "kept"}, Judged{"1.2", "true", "false", "kept, may be missed"},
+        Judged{"0.7", "false", "false", "missed, may be kept"}, Judged{"0.2", "false", "false", "missed"}}) {
+    for (const char* document : {"fleet", "simulation"}) {
+      CAPTURE(document);
+      CAPTURE(said);
+      const std::string page = report::page(report::one_document(
+          document,
+          "{\"name\": \"x\", \"all\": {\"requests\": 9, \"ttft_s\": {\"p95\": 1}}, \"promises\": [{\"class\": "
+          "\"all\", \"promise\": \"ttft_p95\", \"limit_s\": " +
+              std::string{limit} + ", \"reached_s\": {\"low\": 0.5, \"mid\": 1, \"high\": 1.5}, \"kept\": " +
+              std::string{kept} + ", \"kept_at_slow_end\": " + std::string{kept_at_slow_end} + "}]}"));
+      CHECK(page.find("<td>" + std::string{said} + "</td>") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("places name their members as RFC 6901 does, and what is absent is nothing") {
   using namespace headroom::report;
   const Document document = document_of("d", R"({"a/b": {"~": [1, 2.5, null]}, "t": "x < y"})");

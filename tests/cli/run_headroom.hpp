@@ -6,8 +6,10 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
@@ -84,20 +86,15 @@ inline Run run_headroom(const std::string& arguments, const std::filesystem::pat
           seconds(used.ru_utime) + seconds(used.ru_stime), static_cast<std::size_t>(used.ru_maxrss) * 1024};
 }
 
-/// The binary started and not waited for, its streams in files of `folder`; without a shell, so that a signal meets the
-/// program itself, and as one that nobody told to ignore them.
-inline pid_t start_headroom(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
-  const pid_t child = fork();
-  if (child != 0) {
-    return child;
-  }
-  for (const auto& [name, descriptor] : {std::pair{"out", STDOUT_FILENO}, std::pair{"err", STDERR_FILENO}}) {
-    const int file = open((folder / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (file < 0 || dup2(file, descriptor) < 0) {
-      _exit(126);
-    }
-  }
+/// In a child process: the binary in its place, at home in `folder`, as one that nobody told to ignore interrupts, or
+/// as one that was told to ignore the signal `ignored`.
+[[noreturn]] inline void become_headroom(const std::vector<std::string>& arguments,
+                                         const std::filesystem::path& folder,
+                                         int ignored = 0) {
   std::signal(SIGINT, SIG_DFL);
+  if (ignored != 0) {
+    std::signal(ignored, SIG_IGN);
+  }
   unsetenv("HEADROOM_DATA_DIR");
   unsetenv("XDG_CONFIG_HOME");
   setenv("HOME", folder.c_str(), 1);
@@ -110,6 +107,24 @@ inline pid_t start_headroom(const std::vector<std::string>& arguments, const std
   _exit(127);
 }
 
+/// The binary started and not waited for, its streams in files of `folder`; without a shell, so that a signal meets the
+/// program itself.
+inline pid_t start_headroom(const std::vector<std::string>& arguments,
+                            const std::filesystem::path& folder,
+                            int ignored = 0) {
+  const pid_t child = fork();
+  if (child != 0) {
+    return child;
+  }
+  for (const auto& [name, descriptor] : {std::pair{"out", STDOUT_FILENO}, std::pair{"err", STDERR_FILENO}}) {
+    const int file = open((folder / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (file < 0 || dup2(file, descriptor) < 0) {
+      _exit(126);
+    }
+  }
+  become_headroom(arguments, folder, ignored);
+}
+
 /// Waits for what start_headroom() started.
 inline Run ended(pid_t child, const std::filesystem::path& folder) {
   int status = 0;
@@ -117,6 +132,47 @@ inline Run ended(pid_t child, const std::filesystem::path& folder) {
     throw std::runtime_error{"no such child"};
   }
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_text(folder / "out"), read_text(folder / "err")};
+}
+
+/// The binary on a terminal of its own, whose bytes, both streams in their order, are the answer's `out`: as the
+/// program sends them, before the terminal makes lines of them.
+inline Run run_on_terminal(const std::vector<std::string>& arguments, const std::filesystem::path& folder) {
+  const int ours = posix_openpt(O_RDWR | O_NOCTTY);
+  const bool open_for_both = ours >= 0 && grantpt(ours) == 0 && unlockpt(ours) == 0;
+  const char* const name = open_for_both ? ptsname(ours) : nullptr;
+  const int theirs = name == nullptr ? -1 : open(name, O_RDWR | O_NOCTTY);
+  termios modes{};
+  if (theirs < 0 || tcgetattr(theirs, &modes) != 0) {
+    throw std::runtime_error{"no terminal"};
+  }
+  modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+  tcsetattr(theirs, TCSANOW, &modes);
+  const pid_t child = fork();
+  if (child == 0) {
+    if (dup2(theirs, STDOUT_FILENO) < 0 || dup2(theirs, STDERR_FILENO) < 0) {
+      _exit(126);
+    }
+    close(ours);
+    close(theirs);
+    become_headroom(arguments, folder);
+  }
+  close(theirs);
+  Run run;
+  std::array<char, 4096> piece{};
+  for (;;) {  // until the program has closed the terminal, which is an error of reading
+    const ssize_t length = read(ours, piece.data(), piece.size());
+    if (length <= 0) {
+      break;
+    }
+    run.out.append(piece.data(), static_cast<std::size_t>(length));
+  }
+  close(ours);
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) {
+    throw std::runtime_error{"no such child"};
+  }
+  run.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return run;
 }
 
 /// Sanitizers multiply memory and keep what was freed: what a test says of it holds without them.

@@ -162,6 +162,31 @@ TEST_CASE("exit codes: 0 kept, 1 missed or overloaded, and the verdict says whic
   CHECK(number(at(json, "saturation_requests_per_s"), "mid") < 200.0);
 }
 
+TEST_CASE("a promise is kept at the middle, at the slow end or at neither, in the words of a fleet's document") {
+  const auto first_token = [](const ConfigValue& json) -> const ConfigValue& {
+    const ConfigValue& promise = at(json, "promises").items.front();
+    REQUIRE(at(promise, "promise").text == "ttft_p95");
+    return promise;
+  };
+  const ConfigValue usual = json_of(fleet);
+  const ConfigValue& reached = at(first_token(usual), "reached_s");
+  const double low = number(reached, "low");
+  const double mid = number(reached, "mid");
+  const double high = number(reached, "high");
+  REQUIRE(mid < high);
+  CHECK(at(first_token(usual), "kept").boolean);
+  CHECK(at(first_token(usual), "kept_at_slow_end").boolean);
+  const auto promised = [&](double seconds, int code) {
+    return json_of(fleet + " --set 'slo.ttft_p95=" + std::to_string(seconds) + " s'", code);
+  };
+  const ConfigValue between = promised(0.5 * (mid + high), 0);
+  CHECK(at(first_token(between), "kept").boolean);
+  CHECK_FALSE(at(first_token(between), "kept_at_slow_end").boolean);
+  const ConfigValue tight = promised(0.5 * (low + mid), 1);
+  CHECK_FALSE(at(first_token(tight), "kept").boolean);
+  CHECK_FALSE(at(first_token(tight), "kept_at_slow_end").boolean);
+}
+
 TEST_CASE("a seed is a draw: the same bytes again, others with another") {
   const std::string once = run_headroom(fleet + " --format json").out;
   CHECK(once == run_headroom(fleet + " --format json").out);

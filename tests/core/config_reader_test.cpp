@@ -239,6 +239,33 @@ TEST_CASE("more values than a document may hold are refused before any is stored
   CHECK(parse_problem(numbers + "]\n").empty());
 }
 
+TEST_CASE("values are counted, and not their punctuation: as many are taken as in JSON") {
+  const auto times = [](std::size_t n, const std::string& text) {
+    std::string all;
+    for (std::size_t i = 0; i < n; ++i) {
+      all += text;
+    }
+    return all;
+  };
+  const auto too_many = [](const std::string& text) {
+    return parse_problem(text).find("more than 500000 values") != std::string::npos;
+  };
+  constexpr std::size_t tables = 170'000;  // of one number each: 340,000 values
+  CHECK(parse_problem("a = [\n" + times(tables, "{a=1},\n") + "]\n").empty());
+  CHECK(parse_problem(times(tables, "[[x]]\na = 1\n")).empty());
+  CHECK(parse_problem("a = [" + times(tables, " 'x' ,\t\"y\",\r\n") + "]\n").empty());
+  CHECK(parse_problem("[x.y.z]\na = [" + times(tables, "[ ],[\n],") + "]\n").empty());
+  // The document, the array and 499,998 elements; and one more.
+  const std::string full = "a = [" + times(most_document_values - 2, "1,");
+  CHECK_FALSE(too_many(full + "]\n"));
+  CHECK(too_many(full + "1]\n"));
+  CHECK(too_many(full + "'']\n"));
+  CHECK(too_many("a = [" + times(most_document_values / 2, "{b=1},") + "]\n"));
+  CHECK(too_many(times(most_document_values / 2, "[[x]]\na = 1\n")));
+  const std::string dots = times(most_document_values / 20 + 1, "[[a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a]]\n");
+  CHECK(parse_problem(dots).find("more than 500000 dots in keys, each of which may open a table") != std::string::npos);
+}
+
 TEST_CASE("a key of many parts is refused, and nesting by keys and tables together ends within the stack") {
   const auto key = [](int parts) {
     std::string text = "a";
@@ -252,9 +279,14 @@ TEST_CASE("a key of many parts is refused, and nesting by keys and tables togeth
         0);
   CHECK(parse_problem("[" + key(33) + "]\n").find("a key of more than 32 parts") != std::string::npos);
   CHECK(parse_problem("x = {" + key(33) + " = 1}\n").find("a key of more than 32 parts") != std::string::npos);
-  std::string deep = "x = 1";
-  for (int i = 0; i < 200; ++i) {
-    deep = key(32) + " = {" + deep + "}";
-  }
-  static_cast<void>(parse_problem(deep + "\n"));  // refused or read: it comes back
+  const auto nested = [&](int tables, int parts) {
+    std::string deep = "x = 1";
+    for (int i = 0; i < tables; ++i) {
+      deep = key(parts) + " = {" + deep + "}";
+    }
+    return parse_problem(deep + "\n");
+  };
+  CHECK(nested(7, 32).empty());
+  CHECK(nested(8, 32).find("nested deeper than 256 levels") != std::string::npos);
+  CHECK(nested(200, 32).find("nested deeper than 256 levels") != std::string::npos);
 }

@@ -40,6 +40,8 @@ TEST_CASE("control characters, separators and marks of direction are no printed 
   CHECK_FALSE(first_unprintable("\xc2\xa0"));  // the first character behind C1
   CHECK(shown("a\x1b[31m\nb\tc") == "a\\x1b[31m\\x0ab\\x09c");
   CHECK(shown_lines("a\x1b[31m\nb\tc\r") == "a\\x1b[31m\nb\tc\\x0d");
+  CHECK(shown_lines("a\r\nb\rc\r\r\n\r\n") == "a\r\nb\\x0dc\\x0d\r\n\r\n");
+  CHECK(shown("a\r\n") == "a\\x0d\\x0a");
 }
 
 TEST_CASE("a message's place and text cannot move the cursor") {

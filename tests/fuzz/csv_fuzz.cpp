@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as CSV: rows have the header's width, and measured-row reading never fails but by diagnostics.
-#include <headroom/scenarios/validation/run_row.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
 
 #include <cstdint>
 #include <cstdlib>

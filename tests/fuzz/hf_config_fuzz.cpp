@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Architecture arch;
   try {
     Diagnostics diagnostics;
-    arch = import_hf_config(parse_json(text, "f.json"), "f.json", diagnostics);
+    Diagnostics remarks;
+    arch = import_hf_config(parse_json(text, "f.json"), "f.json", diagnostics, remarks);
     diagnostics.throw_if_any();
   } catch (const ConfigError&) {
     return 0;

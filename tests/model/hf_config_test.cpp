@@ -26,7 +26,8 @@ std::string types(int n, int period, const std::string& usual, const std::string
 
 Architecture import_text(const std::string& text) {
   Diagnostics diagnostics;
-  const Architecture arch = import_hf_config(parse_json(text, "config.json"), "config.json", diagnostics);
+  Diagnostics remarks;
+  const Architecture arch = import_hf_config(parse_json(text, "config.json"), "config.json", diagnostics, remarks);
   diagnostics.throw_if_any();
   return arch;
 }

@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 
 using namespace headroom;
 
@@ -19,11 +20,25 @@ const ModelLibrary& models() {
   return library;
 }
 
-Architecture imported(const std::string& text) {
+struct Imported {
+  Architecture arch;
+  std::string remarks;
+};
+Imported imported_with_remarks(const std::string& text) {
   Diagnostics diagnostics;
-  const Architecture arch = import_hf_config(parse_json(text, "config.json"), "config.json", diagnostics);
+  Diagnostics remarks;
+  Imported result{import_hf_config(parse_json(text, "config.json"), "config.json", diagnostics, remarks), ""};
   diagnostics.throw_if_any();
-  return arch;
+  for (const Diagnostic& remark : remarks.sorted()) {
+    result.remarks += remark.warning() + "\n";
+  }
+  return result;
+}
+
+Architecture imported(const std::string& text) {
+  Imported result = imported_with_remarks(text);
+  CHECK(result.remarks == "");
+  return std::move(result.arch);
 }
 
 std::string refused(const std::string& text) {
@@ -174,16 +189,66 @@ TEST_CASE("details of a network go through its TOML and back") {
     const Architecture again = read_architecture(ConfigTable{root, "", diagnostics});
     CHECK_NOTHROW(diagnostics.throw_if_any());
     CHECK(architecture_toml(again) == architecture_toml(arch));
+    if (arch.weights) {  // 0 bits are those that nobody told
+      CHECK((architecture_toml(arch).find("\nbits = ") != std::string::npos) == (arch.weights->bits > 0.0));
+    }
   }
 }
 
-TEST_CASE("details that no network has are refused at their place") {
-  CHECK(refused(config("llama", R"("rms_norm_eps": -1e-5)")).find("'rms_norm_eps' is -1e-05; it must be 0 to 0.1") !=
+TEST_CASE("details that no network has stay blank, and are told with their place") {
+  const struct {
+    const char *stated, *remark;
+  } cases[] = {
+      {R"("rms_norm_eps": -1e-5)", "'rms_norm_eps' is -1e-05; it must be 1e-15 to 0.1; it is left blank"},
+      {R"("rms_norm_eps": 1e-16)", "'rms_norm_eps' is 1e-16; it must be 1e-15 to 0.1; it is left blank"},
+      {R"("rope_theta": 0)", "'rope_theta' is 0; it must be 1 to 1099511627776; it is left blank"},
+      {R"("rope_theta": -1.5)", "'rope_theta' is -1.5; it must be 1 to "},
+      {R"("partial_rotary_factor": 2)", "'partial_rotary_factor' is 2; it must be 0.001 to 1; it is left blank"},
+  };
+  const std::string blank = architecture_toml(imported(config("llama", "")));
+  for (const auto& c : cases) {
+    CAPTURE(c.stated);
+    const Imported read = imported_with_remarks(config("llama", c.stated));
+    CHECK_MESSAGE(read.remarks.starts_with("config.json:2:"), read.remarks);
+    CHECK_MESSAGE(read.remarks.find(std::string{": warning: "} + c.remark) != std::string::npos, read.remarks);
+    CHECK(architecture_toml(read.arch) == blank);
+  }
+  const Imported stretched = imported_with_remarks(config("deepseek_v3", R"("n_routed_experts": 8,
+    "num_experts_per_tok": 2, "moe_intermediate_size": 32, "kv_lora_rank": 16, "qk_nope_head_dim": 16,
+    "qk_rope_head_dim": 8, "v_head_dim": 16, "routed_scaling_factor": 0, "n_group": -1, "rope_theta": 10000,
+    "rope_scaling": {"type": "yarn", "factor": 40, "mscale": 0.5, "mscale_all_dim": 0,
+    "original_max_position_embeddings": -1}})"));
+  for (const char* key : {"'routed_scaling_factor' is 0; ", "'n_group' is -1; ", "'rope_scaling.mscale_all_dim' is 0; ",
+                          "'rope_scaling.original_max_position_embeddings' is -1; "}) {
+    CHECK_MESSAGE(stretched.remarks.find(key) != std::string::npos, stretched.remarks);
+  }
+  CHECK(stretched.arch.rope_scaling.kind == RopeStretch::yarn);
+  CHECK(stretched.arch.rope_scaling.factor == 40.0);
+  CHECK(stretched.arch.rope_scaling.mscale == 0.5);
+  CHECK(stretched.arch.rope_scaling.mscale_all == 0.0);
+  CHECK(stretched.arch.moe->scale == 1.0);
+  // A number of another kind is a mistake in the file.
+  CHECK(refused(config("llama", R"("rms_norm_eps": "small")")).find("'rms_norm_eps' must be a number, not a string") !=
         std::string::npos);
-  CHECK(refused(config("llama", R"("rope_theta": 0)")).find("'rope_theta' is 0; it must be 1 to ") !=
-        std::string::npos);
-  CHECK(refused(config("llama", R"("partial_rotary_factor": 2)")).find("'partial_rotary_factor' is 2; it must be ") !=
-        std::string::npos);
+}
+
+TEST_CASE("the ends of what an importer takes are taken again from what it writes") {
+  for (const char* details : {R"("rms_norm_eps": 1e-15, "rope_theta": 1, "partial_rotary_factor": 0.001,
+           "rope_scaling": {"type": "linear", "factor": 1e-6})",
+                              R"("rms_norm_eps": 0.1, "rope_theta": 1099511627776, "partial_rotary_factor": 1,
+           "rope_scaling": {"type": "linear", "factor": 1e6})",
+                              R"("rms_norm_eps": 1e-16, "rope_theta": 1099511627777, "partial_rotary_factor": 1e-4,
+           "rope_scaling": {"type": "linear", "factor": 1e7})"}) {
+    CAPTURE(details);
+    const std::string toml = architecture_toml(imported_with_remarks(config("llama", details)).arch);
+    const ConfigValue root = parse_toml(toml, "model.toml");
+    Diagnostics diagnostics;
+    CHECK(architecture_toml(read_architecture(ConfigTable{root, "", diagnostics})) == toml);
+    CHECK_NOTHROW(diagnostics.throw_if_any());
+  }
+}
+
+TEST_CASE("a network's name is one line") {
   const std::string named = refused(config("llama", R"("_name_or_path": "acme/a\ntouch X")"));
   CHECK_MESSAGE(named.find("config.json:2:") == 0, named);
   CHECK(named.find("'_name_or_path' is 'acme/a\\x0atouch X'; it must be one line of printable text") !=

@@ -10,7 +10,10 @@
 #include "serving_tables.hpp"
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -168,8 +171,7 @@ TEST_CASE("a cold start of a period and more: what was ordered once is never giv
   }
 }
 
-TEST_CASE(
-    "hours of the fixed fleet are free where the fleet that follows does not pay for them, and only if it saves") {
+TEST_CASE("hours of the fixed fleet are free where the fleet that follows does not pay for them") {
   TenPerSecond ten;
   const std::vector<TailObjective> within{{LatencyMetric::ttft, 0.95, Seconds{5.0}}};
   ScalingPolicy policy;
@@ -180,6 +182,7 @@ TEST_CASE(
   CHECK(at_once.fixed.most == 20);
   CHECK(at_once.saves());
   CHECK(at_once.freed_gpu_hours() == near(at_once.fixed.gpu_hours - at_once.scaled.gpu_hours));
+  CHECK(at_once.above_gpu_hours() == 0.0);  // at the peak it has as many
   // A unit that starts is paid for: not free, though it does not serve.
   policy.cold_start = policy.keep = Seconds{900.0};
   const Autoscaling late = autoscale(ten.unit, 4, ten.traffic, within, burst(16.0), policy);
@@ -192,6 +195,57 @@ TEST_CASE(
   CHECK_FALSE(too_late.saves());
   CHECK(too_late.scaled.gpu_hours > too_late.fixed.gpu_hours);
   CHECK(too_late.freed_gpu_hours() == 0.0);
+  CHECK(too_late.above_gpu_hours() == near(4.0 * 4.0));  // 20 units of 4 GPUs instead of 16, for an hour
+  // Most of the hour it has fewer, in the burst more: neither alone is what it saves. Seen a step late, the 6 steps of
+  // the burst want 20 units, which stay 15 minutes on: 96 steps of 360; the others take 2, at 16 a second and 8 of
+  // each.
+  policy.cold_start = policy.keep = Seconds{900.0};
+  const Autoscaling mixed = autoscale(ten.unit, 4, ten.traffic, within, burst(16.0), policy);
+  CHECK(mixed.saves());
+  CHECK(mixed.above_gpu_hours() == near(4.0 * 4.0 * 960.0 / 3600.0));
+  CHECK(mixed.freed_gpu_hours() == near(14.0 * 4.0 * 2640.0 / 3600.0));
+}
+
+TEST_CASE("of any curve hours freed less hours above the fixed fleet are what following saves, or costs") {
+  TenPerSecond ten;
+  const std::vector<TailObjective> within{{LatencyMetric::ttft, 0.95, Seconds{5.0}}};
+  std::mt19937 random{11};
+  const auto draw = [&](double low, double high) {
+    return low + (high - low) * static_cast<double>(random()) / 4294967296.0;
+  };
+  std::size_t both = 0;
+  std::size_t costs_with_hours_free = 0;
+  for (int run = 0; run < 40; ++run) {
+    LoadCurve curve;
+    curve.period = Seconds{3600.0};
+    for (int i = 0; i < 6; ++i) {
+      curve.points.push_back({Seconds{600.0 * i}, draw(5.0, 100.0)});
+    }
+    ScalingPolicy policy;
+    policy.step = Seconds{60.0};
+    policy.target = draw(0.3, 0.95);
+    policy.cold_start = policy.keep = Seconds{draw(0.0, 1500.0)};
+    policy.fixed = 1 + static_cast<std::int64_t>(draw(0.0, 20.0));
+    REQUIRE(problems(curve, policy).empty());
+    const Autoscaling a = autoscale(ten.unit, 4, ten.traffic, within, curve, policy);
+    std::int64_t freed = 0;
+    std::int64_t above = 0;
+    for (const std::int64_t paid : a.scaled.paid) {
+      (paid < policy.fixed ? freed : above) += std::abs(policy.fixed - paid);
+    }
+    CAPTURE(run);
+    const double hours_of_a_step = 4.0 * 60.0 / 3600.0;
+    const double saved = a.fixed.gpu_hours - a.scaled.gpu_hours;
+    const double nothing = 1e-9 * (a.fixed.gpu_hours + a.scaled.gpu_hours);
+    CHECK(std::abs(a.freed_gpu_hours() - hours_of_a_step * static_cast<double>(freed)) < nothing);
+    CHECK(std::abs(a.above_gpu_hours() - hours_of_a_step * static_cast<double>(above)) < nothing);
+    CHECK(std::abs(a.freed_gpu_hours() - a.above_gpu_hours() - saved) < nothing);
+    CHECK(a.saves() == (freed > above));
+    both += freed > 0 && above > 0 ? 1 : 0;
+    costs_with_hours_free += freed > 0 && above > freed ? 1 : 0;
+  }
+  CHECK(both > 0);
+  CHECK(costs_with_hours_free > 0);
 }
 
 TEST_CASE("R6: with 5 % failing the load is 1.053 times as large, and a storm is told from what it offers") {

@@ -264,6 +264,25 @@ TEST_CASE("within a host ranks gather all tokens; over NVLink that spans hosts t
   CHECK(unmeasured.terms(decodes(32 * 256, 2000))[T::exchange] < 0.5 * gathered);
 }
 
+TEST_CASE("kernels of a dispatch that nobody measured between hosts count as exchanges of bytes there") {
+  // Blackwell's were measured within a host alone: the network is at its prior
+  const Device& b200 = device("b200-sxm-180gb");
+  const Replica borrowed = wide({1, 1, 16}, b200);
+  CHECK(says(borrowed, "which nobody measured between hosts"));
+  CHECK_FALSE(borrowed.dispatches(false));
+  CHECK_FALSE(borrowed.dispatches(true));
+  // the factor of exchanges, and not that of measured dispatches
+  IterationPhysics physics;
+  physics.exchange = 3.0;
+  physics.all_to_all = 2.0;
+  const auto factor = [&](const Replica& r) {
+    const IterationTerms t = r.terms(decodes(256, 1000));
+    return engine_terms(r, decodes(256, 1000), t, {}, physics)[T::exchange] / t[T::exchange];
+  };
+  CHECK(factor(borrowed) == near(3.0));
+  CHECK(factor(wide({1, 1, 16}, device("h100-sxm-80gb"))) == near(2.0));
+}
+
 TEST_CASE("under attention-DP each rank's host schedules its own sequences") {
   IterationStack stack;
   stack.step = Seconds{1e-3};
@@ -275,7 +294,10 @@ TEST_CASE("under attention-DP each rank's host schedules its own sequences") {
   };
   CHECK(host({1, 1, 1}, decodes(800, 100)) == near(1e-3 + 800e-5));
   CHECK(host({1, 1, 8}, decodes(800, 100)) == near(1e-3 + 100e-5));
-  CHECK(host({1, 1, 8}, decodes(3, 100)) == near(1e-3 + 1e-5));  // a rank has one or none
+  CHECK(host({1, 1, 8}, decodes(3, 100)) == near(1e-3 + 1e-5));      // a rank has one or none
+  CHECK(host({1, 1, 8}, decodes(9, 100)) == near(1e-3 + 2e-5));      // the rank with two holds up the others
+  CHECK(host({1, 1, 8}, decodes(8.5, 100)) == near(1e-3 + 1.5e-5));  // a mean of eight and nine
+  CHECK(host({1, 1, 8}, decodes(0.5, 100)) == near(1e-3 + 0.5e-5));
   IterationMix mixed = decodes(800, 100);
   mixed.chunks = 1.0;
   mixed.chunk_tokens = mixed.chunk_keys = 100.0;

@@ -142,6 +142,29 @@ TEST_CASE(
   CHECK(p.by_tables(eight) < 4.0 * p.by_tables(one));
 }
 
+TEST_CASE("tables: the host of the busiest attention group, below one sequence a group and with some left over") {
+  IterationStack none = habits();
+  none.sequence = Seconds{};
+  const Replica replica = Priced::made("qwen3-30b-a3b", {1, 1, 8});
+  const IterationPhysics physics;
+  const IterationTables tables = make_iteration_tables(replica, habits(), physics);
+  const IterationTables free_hosts = make_iteration_tables(replica, none, physics);
+  const auto host = [&](const IterationMix& mix) {
+    return engine_terms(replica, mix, replica.terms(mix), habits(), physics)[IterationTerm::host];
+  };
+  for (const double b : {1.0, 3.0, 7.0, 8.0, 9.0, 16.0, 17.0, 64.0, 100.0}) {
+    CAPTURE(b);
+    const IterationMix alone = decodes(b, 1000);
+    const IterationMix mixed = with_prompt(alone, 512, 512);
+    for (const IterationMix& mix : {alone, mixed}) {
+      const double scheduling = table_seconds(tables, mix) - table_seconds(free_hosts, mix);
+      // 2 us for each sequence of the group with the most: one of up to eight, two of nine
+      CHECK(std::abs(scheduling - 2e-6 * (std::ceil(b / 8) + mix.chunks)) <= 5 * picosecond);
+      CHECK(std::abs(scheduling - (host(mix) - 220e-6)) <= 5 * picosecond);
+    }
+  }
+}
+
 TEST_CASE("tables: a step of decodes is the line that skips over many of them, to the picosecond") {
   const Priced p{"llama3-8b", {1, 1, 1}};
   for (const std::int64_t b : {1, 5, 64, 100, 1500}) {

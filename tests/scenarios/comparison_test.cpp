@@ -110,7 +110,8 @@ TEST_CASE("steps of another batch are compared at as many tokens") {
 }
 
 TEST_CASE("errors of one class, SKU and software share their level: the ratio is as sure as the errors around it") {
-  const PlanConfidence& dense = *compared({train(), train()}).plans[0].plan.confidence;
+  const Comparison alike = compared({train(), train()});
+  const PlanConfidence& dense = *alike.plans[0].plan.confidence;
   const double shared = ratio_width(dense, dense, true);
   CHECK(std::log1p(shared) == doctest::Approx(1.2815515655 * std::sqrt(2.0) * dense.errors.shape));
   CHECK(ratio_width(dense, dense, false) == doctest::Approx(std::expm1(std::sqrt(2.0) * std::log1p(dense.width))));

@@ -87,6 +87,20 @@ Confidence read(std::string text, std::string_view from = "", std::string_view t
   return confidence;
 }
 
+/// Of kernels nobody measured 10, 20 and 90 %, level 0.4; of wide experts 20, 30 and 40 %.
+std::string crossing_widths() {
+  std::string text{table};
+  const auto change = [&](std::string_view section, std::string_view from, std::string_view to) {
+    const std::size_t at = text.find(from, text.find(section));
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+  };
+  change("[class.other-kernels]", "width_90 = 0.3", "width_90 = 0.9");
+  change("[class.other-kernels]", "level = 0.1", "level = 0.4");
+  change("[class.wide-experts]", "width_50 = 0.1", "width_50 = 0.2");
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("the class is what the errors are alike in: the SKU's kernels first, then adapters, then experts") {
@@ -161,19 +175,34 @@ TEST_CASE("experts whose ranks lie in several NVLink domains widen the interval,
   REQUIRE(inside.confidence);
   REQUIRE(across.confidence);
   CHECK(inside.confidence->run_class == RunClass::experts);
-  CHECK(across.confidence->run_class == RunClass::wide_experts);
+  CHECK(across.confidence->run_class == RunClass::experts);
+  CHECK_FALSE(inside.confidence->wide_experts());
+  CHECK(across.confidence->wide_experts());
   CHECK(across.confidence->width > inside.confidence->width);
   const auto& step = std::get<TrainPlan>(across.answer).step;
   if (step.mid.raw() > 0.0) {
     CHECK(step.high / step.mid == doctest::Approx(1.0 + across.confidence->width));
   }
   // 32 ranks of an NVL72 are one domain
-  CHECK(planned("32", "gb200-nvl72").confidence->run_class == RunClass::experts);
-  // never narrower than the class it would be, and no part of what nobody measured
-  Confidence narrow = step_confidence();
-  narrow.classes[static_cast<std::size_t>(RunClass::wide_experts)].width_80 = 0.01;
-  CHECK(wide_class(narrow, RunClass::experts) == RunClass::experts);
-  CHECK(widest_class(step_confidence()) != RunClass::wide_experts);
+  CHECK_FALSE(planned("32", "gb200-nvl72").confidence->wide_experts());
+  CHECK(widest_class(step_confidence()) != RunClass::wide_experts);  // no part of what nobody measured
+}
+
+TEST_CASE("wide experts hide nothing of the class beside which they stand: the larger of both at each quantile") {
+  const Confidence table_of_both = read(crossing_widths());
+  const ClassErrors both = wide_errors(table_of_both, RunClass::other_kernels);
+  CHECK(both.width_50 == 0.2);  // of wide experts
+  CHECK(both.width_80 == 0.3);
+  CHECK(both.width_90 == 0.9);  // of kernels nobody measured
+  CHECK(both.level == 0.4);
+  CHECK(both.shape == 0.1);
+  // the answer says both
+  const PlanConfidence c = confidence_of(train(run_scenario({"model=mixtral-8x7b", "hardware.gpu=mi300x"})),
+                                         table_of_both, /*wide_experts=*/true);
+  CHECK(c.run_class == RunClass::other_kernels);
+  CHECK(c.width == 0.3);
+  CHECK(c.classes() ==
+        "SKU whose kernels nobody measured, with experts that tokens meet over NICs, between NVLink domains");
 }
 
 TEST_CASE("a broken table tells every problem at once") {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cheapest fleet that keeps its promises with replicas as slow as measured ones were.
+#include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/serving/slow_end.hpp>
+#include <headroom/scenarios/traffic/beside.hpp>
 
 #include <doctest/doctest.h>
 
@@ -96,6 +98,20 @@ TEST_CASE("a replica whose pool may hold no request is left out by its parts, wi
   }
 }
 
+TEST_CASE("no way out leads to more ranks than a host has GPUs, which a fleet refuses") {
+  const auto why = [](const char* weights, int tp) {
+    const FleetPlan answer = plan({"model=llama3.1-405b", std::string{"serving.weights="} + weights,
+                                   "strategy.tp=" + std::to_string(tp), "traffic.rate=1 req/s",
+                                   "traffic.prompt={mean=1024}", "traffic.output={mean=256}", "traffic.requests=200"});
+    REQUIRE(answer.dropped.size() == 1);
+    return answer.dropped.front().why;
+  };
+  CHECK(why("bf16", 16).find("tp 16 spans hosts of 8 GPUs") != std::string::npos);
+  CHECK(why("bf16", 8).find("it would with serving.weights = \"fp8\"") != std::string::npos);
+  CHECK(why("bf16", 8).find("strategy.tp") == std::string::npos);
+  CHECK(why("fp8", 4).find("strategy.tp = 8") != std::string::npos);  // what a host has is offered
+}
+
 TEST_CASE("a fleet keeps its promises at the slow end, and with one replica less it does not") {
   const FleetPlan answer = plan({"strategy.tp=1"});
   REQUIRE(answer.feasible());
@@ -122,6 +138,31 @@ TEST_CASE("a fleet keeps its promises at the slow end, and with one replica less
         doctest::Approx(best.per_million_output_of_all.mid.raw()).epsilon(1e-9));
 }
 
+TEST_CASE("requests longer than servers let in are told with their share, and counted like the others") {
+  const FleetPlan all = plan({"strategy.tp=1", "traffic.requests=1000"});
+  const FleetPlan cut = plan({"strategy.tp=1", "traffic.requests=1000", "serving.max_seq_len=2000"});
+  const auto told = [](const std::vector<std::string>& notes) {
+    std::vector<double> shares;
+    for (const std::string& note : notes) {
+      if (note.find("than the 2000 tokens that a server lets in (serving.max_seq_len)") != std::string::npos) {
+        shares.push_back(std::stod(note));
+      }
+    }
+    return shares;
+  };
+  CHECK(told(all.notes).empty());
+  std::int64_t longer = 0;
+  for (const Request& one : serving(cut.options.front()).traffic->load().requests) {
+    longer += one.prompt_tokens + one.output_tokens > 2000 ? 1 : 0;
+  }
+  REQUIRE(longer > 10);
+  for (const std::vector<std::string>* notes : {&cut.notes, &cut.simulated->notes}) {
+    REQUIRE(told(*notes).size() == 1);
+    CHECK(told(*notes).front() == doctest::Approx(0.1 * static_cast<double>(longer)).epsilon(0.06));  // of 1000
+  }
+  CHECK(cut.options.front().sized->replicas == all.options.front().sized->replicas);
+}
+
 TEST_CASE("what would do at the middle stands beside the fleet taken: fewer, and one less would not") {
   const FleetPlan answer = plan({"strategy.tp=1"});
   REQUIRE(answer.feasible());
@@ -140,15 +181,22 @@ TEST_CASE("what would do at the middle stands beside the fleet taken: fewer, and
 
 TEST_CASE(
     "without promises the load alone decides: below 90 % of what slow replicas answer, below saturation at least") {
-  for (const char* rate : {"40 req/s", "100 req/s", "4000 req/s"}) {
+  for (const double rate : {40.0, 100.0, 4000.0}) {
     CAPTURE(rate);
-    const FleetPlan answer =
-        plan_without_promises({"strategy.tp=1", "traffic.requests=1000", std::string{"traffic.rate="} + rate});
+    const FleetPlan answer = plan_without_promises(
+        {"strategy.tp=1", "traffic.requests=1000", "traffic.rate=" + std::to_string(rate) + " req/s"});
     REQUIRE(answer.feasible());
-    const SizedFleet& sized = *answer.options.front().sized;
-    CHECK(sized.load_at_slow_end() < 0.9);
-    CHECK(sized.load_at_slow_end() == doctest::Approx(sized.slowest * sized.load()));
-    CHECK(sized.slowest > 1.0);
+    const FleetOption& best = answer.options.front();
+    REQUIRE(best.sized);
+    const SizedFleet& sized = *best.sized;
+    // What one replica answers, as slow as measured ones were, times their number.
+    const ServeScenario& s = serving(best);
+    const double slow = serving_errors(s, ServingQuantity::rate).low *
+                        fleet_saturation(*s.traffic, serving_fleet(s, *best.served, 1)).raw();
+    CHECK(sized.load_at_slow_end() ==
+          doctest::Approx(rate / (static_cast<double>(sized.replicas) * slow)).epsilon(1e-3));
+    CHECK(rate < 0.9 * static_cast<double>(sized.replicas) * slow);
+    CHECK(rate >= 0.9 * static_cast<double>(sized.replicas - best.cells) * slow);  // one less a cell is too full
     REQUIRE(sized.middle);
     CHECK(sized.middle->replicas <= sized.replicas);
     CHECK((sized.replicas < 4 || sized.middle->replicas < sized.replicas));

@@ -54,16 +54,35 @@ Architecture network_of(const ImportedLaunch& launch) {
   return std::get<TrainScenario>(launch.scenario.question).architecture;
 }
 
+/// The launch without its lines that begin so.
+std::string without(std::string text, const std::string& start) {
+  for (const std::string& line : {"\n  " + start, "\n" + start}) {
+    const std::size_t at = text.find(line);
+    if (at != std::string::npos) {
+      return text.erase(at, text.find('\n', at + 1) - at);
+    }
+  }
+  FAIL("no line " << start << " in\n" << text);
+  return text;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  REQUIRE_MESSAGE(at != std::string::npos, from, " not in\n", text);
+  return text.replace(at, from.size(), to);
+}
+
 bool remarked(const ImportedLaunch& launch, const std::string& part) {
   return std::any_of(launch.remarks.begin(), launch.remarks.end(),
                      [&](const std::string& remark) { return remark.find(part) != std::string::npos; });
 }
 
 /// Every preset that Megatron-LM's arguments can hold but for what they list.
-const std::vector<std::string> presets{"llama2-70b",    "llama3-70b",      "llama3.1-405b",     "llama3.2-1b",
-                                       "mistral-7b",    "mixtral-8x7b",    "qwen2.5-72b",       "qwen3-32b",
-                                       "deepseek-v2",   "deepseek-v3",     "gpt3-175b",         "gpt-neox-20b",
-                                       "nemotron4-15b", "qwen3-235b-a22b", "moonlight-16b-a3b", "gemma3-27b"};
+const std::vector<std::string> presets{
+    "llama2-70b",   "llama3-70b",   "llama3.1-405b", "llama3.2-1b",     "mistral-7b",
+    "mixtral-8x7b", "qwen2.5-72b",  "qwen3-32b",     "deepseek-v2",     "deepseek-v3",
+    "gpt3-175b",    "gpt-neox-20b", "nemotron4-15b", "qwen3-235b-a22b", "moonlight-16b-a3b",
+    "gemma3-27b",   "kimi-k2",      "gpt2",          "llama-7b"};
 
 }  // namespace
 
@@ -160,6 +179,9 @@ TEST_CASE("the network that a launch says comes back whole") {
       const Architecture ours = sources().models.find(id);
       const Architecture theirs = network_of(back);
       CHECK(theirs.layers == ours.layers);
+      if (!notes(launch, "model.")) {
+        CHECK(theirs.id == ours.id);
+      }
       const auto expressed = [&](const std::string& key) { return !notes(launch, key); };
       if (expressed("model.norm_eps")) {
         CHECK(theirs.norm_eps == ours.norm_eps);
@@ -183,6 +205,98 @@ TEST_CASE("the network that a launch says comes back whole") {
   // Of presets of one size the details tell which it is.
   CHECK(network_of(read(exported({"model=llama3.1-70b"}, LaunchForm::megatron).text, {})).id == "llama3.1-70b");
   CHECK(network_of(read(exported({"model=llama3-70b"}, LaunchForm::megatron).text, {})).id == "llama3-70b");
+}
+
+TEST_CASE("how a checkpoint is stored is no matter of a training's launch") {
+  for (const LaunchForm form : {LaunchForm::megatron, LaunchForm::nemo}) {
+    const ExportedLaunch launch = exported({"model=deepseek-v3"}, form);
+    CHECK_FALSE(notes(launch, "model."));
+    CHECK(network_of(read(launch.text, {})).id == "deepseek-v3");
+    CHECK_FALSE(notes(exported({"model=gpt-oss-20b"}, form), "model.weights"));
+  }
+}
+
+TEST_CASE("a preset is known whatever the longest sequence of its run") {
+  const std::string text = exported({"model=llama3.1-70b"}, LaunchForm::megatron).text;
+  const std::string flag = "--max-position-embeddings ";
+  CHECK(network_of(read(replaced(text, flag + "131072", flag + "8192"), {})).id == "llama3.1-70b");
+  CHECK_THROWS_WITH_AS(read(replaced(text, flag + "131072", flag + "0"), {}),
+                       doctest::Contains("'--max-position-embeddings' is 0; it must be 1 to 1073741824"), ConfigError);
+}
+
+TEST_CASE("details that a launch leaves to Megatron-LM are its defaults, and are compared with the preset's") {
+  const std::string moonlight = exported({"model=moonlight-16b-a3b"}, LaunchForm::megatron).text;
+  const ImportedLaunch unscaled = read(without(moonlight, "--moe-router-topk-scaling-factor"), {});
+  CHECK(network_of(unscaled).id == "moonlight-16b-a3b");
+  CHECK(network_of(unscaled).moe->scale == 1.0);
+  CHECK(remarked(unscaled, "model.moe.scale = 1.0, for the file does not say it; moonlight-16b-a3b has 2.446"));
+  const std::string neox = exported({"model=gpt-neox-20b"}, LaunchForm::megatron).text;
+  const ImportedLaunch turned = read(without(neox, "--rotary-percent"), {});
+  CHECK(network_of(turned).id == "gpt-neox-20b");
+  CHECK(network_of(turned).rope_share == 1.0);
+  CHECK(remarked(turned, "model.rope_share = 1.0, for the file does not say it; gpt-neox-20b has 0.25"));
+  std::string deep = exported({"model=deepseek-v3"}, LaunchForm::megatron).text;
+  for (const char* flag : {"--moe-router-num-groups", "--moe-router-group-topk", "--mscale-all-dim"}) {
+    deep = without(deep, flag);
+  }
+  const ImportedLaunch ungrouped = read(deep, {});
+  CHECK(network_of(ungrouped).id == "deepseek-v3");
+  CHECK(network_of(ungrouped).moe->groups == 0);
+  CHECK(network_of(ungrouped).moe->top_groups == 0);
+  CHECK(network_of(ungrouped).moe->scale == 2.5);
+  CHECK(network_of(ungrouped).rope_scaling.mscale_all == 0.0);
+  CHECK(network_of(ungrouped).rope_scaling.factor == 40.0);
+  CHECK(remarked(ungrouped, "model.moe.groups = 0, for the file does not say it; deepseek-v3 has 8"));
+  CHECK(remarked(ungrouped, "model.moe.top_groups = 0, for the file does not say it; deepseek-v3 has 4"));
+  CHECK(remarked(ungrouped, "model.rope_scaling.mscale_all = 0.0, for the file does not say it; deepseek-v3 has 1"));
+  // All layers turn by one base, which no argument changes.
+  const ImportedLaunch one_base = read(exported({"model=gemma3-27b"}, LaunchForm::megatron).text, {"model=gemma3-27b"});
+  CHECK(network_of(one_base).rope_base_local == 0);
+  CHECK(remarked(one_base, "model.rope_base_local = 0, for the file does not say it; gemma3-27b has 10000"));
+  // What a recipe decides is not known, and the preset's.
+  const std::string recipe = exported({"model=moonlight-16b-a3b"}, LaunchForm::nemo).text;
+  const ImportedLaunch unsaid = read(without(recipe, "model.moe_router_topk_scaling_factor"), {});
+  CHECK(network_of(unsaid).id == "moonlight-16b-a3b");
+  CHECK(network_of(unsaid).moe->scale == 2.446);
+  CHECK_FALSE(remarked(unsaid, "model.moe.scale"));
+  // A network of its own is not told what all networks have.
+  const ImportedLaunch own = read(replaced(moonlight, "--vocab-size 163840", "--vocab-size 100000"), {});
+  CHECK(network_of(own).vocab == 100000);
+  CHECK(network_of(own).moe->scale == 2.446);
+  for (const char* key : {"top_groups", "rope_base_local", "rope_share"}) {
+    CHECK_MESSAGE(own.toml.find(key) == std::string::npos, own.toml);
+  }
+}
+
+TEST_CASE("NeMo's rotary base may be written as a float") {
+  const std::string text = exported({"model=llama3-70b"}, LaunchForm::nemo).text;
+  const std::string key = "model.rotary_base=";
+  for (const char* base : {"500000.0", "5e5", "500000"}) {
+    const ImportedLaunch back = read(replaced(text, key + "500000", key + base), {});
+    CHECK(network_of(back).id == "llama3-70b");
+    CHECK(network_of(back).rope_base == 500000);
+    CHECK_FALSE(remarked(back, "model.rope_base"));
+  }
+  CHECK_THROWS_WITH_AS(read(replaced(text, key + "500000", key + "500000.5"), {}),
+                       doctest::Contains("error: 'model.rotary_base' is '500000.5'; it must be a whole number"),
+                       ConfigError);
+}
+
+TEST_CASE("NeMo is told the function of a gate by its name") {
+  const ExportedLaunch gemma = exported({"model=gemma2-9b"}, LaunchForm::nemo);
+  CHECK(says(gemma.text, "model.activation_func=fast_gelu"));
+  CHECK(says(gemma.text, "model.gated_linear_unit=true"));
+  CHECK_FALSE(notes(gemma, "model.activation"));
+  const ImportedLaunch back = read(gemma.text, {"model=gemma2-9b"});
+  CHECK(network_of(back).activation == Activation::gelu_tanh);
+  CHECK_FALSE(remarked(back, "model.activation"));
+  const ExportedLaunch exact = exported({"model.base=llama3-70b", "model.activation=gelu"}, LaunchForm::nemo);
+  CHECK(says(exact.text, "model.activation_func=gelu"));
+  CHECK(network_of(read(exact.text, {})).activation == Activation::gelu);
+  const ExportedLaunch unknown = exported({"model=gpt-oss-20b"}, LaunchForm::nemo);
+  CHECK(unknown.text.find("activation_func") == std::string::npos);
+  CHECK(notes(unknown, "model.activation: the model's file does not state it"));
+  CHECK(notes(exported({"model=gemma2-9b"}, LaunchForm::megatron), "model.activation = \"gelu-tanh\" (--swiglu"));
 }
 
 TEST_CASE("a launch with another base than its preset's keeps it, and is told") {

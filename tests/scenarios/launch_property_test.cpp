@@ -178,6 +178,11 @@ void check_form(const Scenario& scenario, LaunchForm form) {
   const ImportedLaunch back = import_launch({"x", launch.text}, request, sources());
   const auto& read = std::get<TrainScenario>(back.scenario.question);
   const LaunchPlan again = plan_of(back.scenario, read, read.strategy);
+  const bool whole = std::none_of(launch.notes.begin(), launch.notes.end(),
+                                  [](const std::string& note) { return note.starts_with("model."); });
+  if (whole) {  // by its sizes: no note restates them
+    RC_ASSERT(read.architecture.id == train.architecture.id);
+  }
   for (const ConfigEntry& entry : plan.entries()) {
     const bool own = entry.key == "name" || entry.key == "launch.model" || entry.key == "launch.own_network" ||
                      entry.key == "model.max_seq_len";

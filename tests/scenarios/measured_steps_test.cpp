@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Published steps that must come out whatever the fitted parameters are, by the way of a measured row.
-#include <headroom/scenarios/validation/training_row.hpp>
+#include <headroom/scenarios/measured/training_row.hpp>
 
 #include <doctest/doctest.h>
 

@@ -2,6 +2,7 @@
 // An exported server lets in every request that its plan counts with, and its benchmark sends the plan's load.
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
+#include <headroom/scenarios/traffic/admission.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <doctest/doctest.h>
@@ -93,6 +94,45 @@ TEST_CASE("servers let in the longest request of the traffic") {
   }
 }
 
+TEST_CASE("what a server refuses is told with its share: beyond a stated length, and beyond the model's positions") {
+  // Answers of 250 tokens each; of the prompts, by their law, the share that makes a request longer than so many.
+  const std::string law = "traffic.prompt={law=\"lognormal\", mean=1500, cv=1.0}";
+  const auto longer = [](double tokens) {
+    const double variance = std::log(2.0);  // of cv 1
+    const double prompt = tokens - 250.0 + 0.5;
+    return 50.0 * std::erfc((std::log(prompt / 1500.0) + 0.5 * variance) / std::sqrt(2.0 * variance));
+  };
+  const auto refused = [](const ExportedLaunch& launch) {
+    for (const std::string& note : launch.notes) {
+      if (note.find(" tokens that a server lets in (") != std::string::npos) {
+        CHECK(launch.text.find("# not expressed: " + note) != std::string::npos);
+        return note;
+      }
+    }
+    return std::string{};
+  };
+  for (std::size_t i = 0; i < engines.size(); ++i) {
+    const std::string engine{engines[i]};
+    CAPTURE(engine);
+    const Scenario positions = asked(fleet(engine), {"model=llama3-70b", law});
+    CHECK(number(exported(positions), std::string{limit_flags[i]}) == 8192.0);
+    CHECK(std::any_of(positions.assumptions.begin(), positions.assumptions.end(), [](const std::string& one) {
+      return one.starts_with("serving.max_seq_len = 8192 (the positions of llama3-70b; the longest request has ");
+    }));
+    const std::string beyond = refused(exported(positions));
+    REQUIRE(beyond.find("than the 8192 tokens that a server lets in (the positions of llama3-70b)") !=
+            std::string::npos);
+    CHECK(std::stod(beyond) == doctest::Approx(longer(8192.0)).epsilon(0.3));
+    const std::string stated = refused(exported(engine, {law, "serving.max_seq_len=3000"}));
+    REQUIRE(stated.find("than the 3000 tokens that a server lets in (serving.max_seq_len)") != std::string::npos);
+    CHECK(std::stod(stated) == doctest::Approx(longer(3000.0)).epsilon(0.08));
+    CHECK(stated.find("it refuses them, while the plan counts and simulates them") != std::string::npos);
+    CHECK(refused(exported(engine, {"serving.max_seq_len=9000"})).empty());  // no request is longer than 1750
+    const Scenario above = asked(fleet(engine), {"model=llama3-70b", "serving.max_seq_len=16384"});
+    CHECK(notes(exported(above), "serving.max_seq_len = 16384 is beyond the 8192 positions of llama3-70b"));
+  }
+}
+
 TEST_CASE("a benchmark sends the rate that its server gets, for five minutes, however many are under way") {
   for (const std::string_view name : engines) {
     const std::string engine{name};
@@ -159,9 +199,13 @@ TEST_CASE("gaps other than a Poisson process's, promises and the rest of the loa
   const ExportedLaunch rest =
       exported("vllm", {"traffic.prefix={groups=4, tokens=512}", "traffic.retries={failure=0.1}",
                         "traffic.over_time={shape=\"diurnal\", peak_over_mean=1.5}", "fleet.spare=1"});
-  for (const char* key : {"traffic.prefix", "traffic.retries", "traffic.over_time", "fleet.spare = 1"}) {
-    CHECK(notes(rest, key));
+  for (const char* said :
+       {"traffic.prefix = \"4 groups of 512 tokens\" (", "traffic.retries = \"10.0 % of the attempts fail, ",
+        "traffic.over_time = \"", "fleet.spare = 1"}) {
+    CHECK(notes(rest, said));
   }
+  CHECK(rest.text.find(" req/s over 24.0 h\" (") != std::string::npos);
+  CHECK(rest.text.find("\"stated\"") == std::string::npos);
   CHECK(number(rest, "--request-rate") > 1.5 * 4.0);  // the peak's, and the attempts that retries add
   const ExportedLaunch kinds = exported(
       asked({"kind=serve", "model=llama3.1-70b", "hardware.gpu=h100-sxm-80gb", "serving.weights=fp8", "strategy.tp=4",
@@ -174,6 +218,32 @@ TEST_CASE("gaps other than a Poisson process's, promises and the rest of the loa
   CHECK(number(kinds, "--request-rate") == 4.0);
 }
 
+TEST_CASE(
+    "of a fleet that prefills apart the file says what else there is, and not that its benchmark is the plan's load") {
+  for (const std::string_view name : engines) {
+    const std::string engine{name};
+    CAPTURE(engine);
+    const std::vector<std::string> apart{"fleet.replicas=1", "fleet.prefill={tp=2, replicas=3, link=\"50 GB/s\"}"};
+    const ExportedLaunch launch = exported(engine, apart);
+    CHECK(notes(launch, "fleet.prefill = \"3 replicas of tp 2, 6 GPUs\" ("));
+    CHECK(launch.text.find("loads it as the plan does") == std::string::npos);
+    CHECK(exported(engine).text.find("loads it as the plan does") != std::string::npos);
+    CHECK(launch.text.find("\"stated\"") == std::string::npos);
+  }
+}
+
+TEST_CASE("what no launch file has a place for is told with its numbers") {
+  CHECK(notes(exported("vllm", {"traffic.cached_share=0.5"}), "traffic.cached_share = \"50.0 % of a prompt\" ("));
+  CHECK(
+      notes(exported("vllm", {"fleet.autoscale={cold_start=\"5 min\", least=2, target=0.6}"}),
+            "fleet.autoscale = \"at 60.0 % of what replicas saturate at, 300 s to start one, 2 replicas at least\" ("));
+  const ExportedLaunch tiers =
+      exported("vllm", {"traffic.prefix={groups=1, tokens=512, share=0.25, zipf=1.5}",
+                        "serving.kv_offload.disk={capacity=\"64 GiB\", bandwidth=\"10 GB/s\", latency=\"2 ms\"}"});
+  CHECK(notes(tiers, "traffic.prefix = \"1 group of 512 tokens, 25.0 % of the requests, zipf 1.50\" ("));
+  CHECK(notes(tiers, "serving.kv_offload = \"disk 64.0 GiB at 10.0 GB/s after 2.00 ms\" ("));
+}
+
 TEST_CASE("a fixed load is sent as before: so many in flight, eight requests for each") {
   const std::vector<std::string> fixed{
       "kind=serve",      "model=llama3-70b",       "hardware.gpu=h100-sxm-80gb", "hardware.gpus=8", "serving.isl=2048",
@@ -183,6 +253,42 @@ TEST_CASE("a fixed load is sent as before: so many in flight, eight requests for
   CHECK(number(launch, "--num-prompts") == 512.0);
   CHECK(launch.text.find("--request-rate") == std::string::npos);
   CHECK(number(launch, "--max-model-len") == 2304.0);
+}
+
+TEST_CASE("a benchmark of a fixed load whose lengths are drawn is read by their means, and says so") {
+  const std::string sglang =
+      "python -m sglang.launch_server --model-path Qwen/Qwen3-32B --quantization fp8\n"
+      "python -m sglang.bench_serving --random-input-len 2000 --random-output-len 500 --max-concurrency 16";
+  const std::string vllm =
+      "vllm serve Qwen/Qwen3-32B -q fp8\n"
+      "vllm bench serve --random-input-len 2000 --random-output-len 500 --max-concurrency 16";
+  struct Case {
+    std::string text, drawn;
+    std::int64_t isl, osl;
+  };
+  const std::vector<Case> cases{
+      {sglang + " --random-range-ratio 0.2\n", "0.2;", 1200, 300},
+      {sglang + "\n", "0.0, for the file does not say it;", 1000, 250},
+      {vllm + " --random-range-ratio 0.5\n", "0.5;", 2000, 500},
+      {sglang + " --random-range-ratio 1.0\n", "", 2000, 500},
+      {vllm + " --random-range-ratio 0.0\n", "", 2000, 500},
+      {vllm + "\n", "", 2000, 500},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.text);
+    const ImportedLaunch back =
+        import_launch({"serve.sh", c.text}, {std::nullopt, {"hardware.gpu=h100-sxm-80gb"}, false}, sources());
+    const std::string told = "serve.sh:2: ignored: lengths are drawn with --random-range-ratio " + c.drawn +
+                             " a load without a rate takes their means, isl " + std::to_string(c.isl) + " and osl " +
+                             std::to_string(c.osl);
+    const auto drawn = std::count_if(back.remarks.begin(), back.remarks.end(), [](const std::string& r) {
+      return r.find("--random-range-ratio") != std::string::npos;
+    });
+    CHECK(drawn == (c.drawn.empty() ? 0 : 1));
+    CHECK(std::count(back.remarks.begin(), back.remarks.end(), told) == drawn);
+    CHECK(back.toml.find("isl = " + std::to_string(c.isl) + "\n") != std::string::npos);
+    CHECK(back.toml.find("osl = " + std::to_string(c.osl) + "\n") != std::string::npos);
+  }
 }
 
 TEST_CASE("a load that a benchmark sends at a rate comes back as traffic") {

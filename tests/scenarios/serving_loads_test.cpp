@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a measured row of a queue to the requests of its run, and what the run says.
-#include <headroom/scenarios/validation/serving_loads.hpp>
-#include <headroom/scenarios/validation/serving_row.hpp>
+#include <headroom/scenarios/measured/serving_loads.hpp>
+#include <headroom/scenarios/measured/serving_row.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times of serving plans and of measured rows: what they stay above, what they add up to, which rows are refused.
+#include <headroom/scenarios/measured/serving_row.hpp>
+#include <headroom/scenarios/measured/serving_times.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
-#include <headroom/scenarios/validation/serving_row.hpp>
-#include <headroom/scenarios/validation/serving_times.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measured serving rows: what is predicted, what is refused, and what the model may not see.
-#include <headroom/scenarios/validation/serving_row.hpp>
+#include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blank keys of scenarios and blank cells of measured rows mean what the software does, by one rule.
+#include <headroom/scenarios/measured/training_row.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
-#include <headroom/scenarios/validation/training_row.hpp>
 
 #include <doctest/doctest.h>
 

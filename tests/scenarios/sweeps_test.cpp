@@ -128,6 +128,51 @@ TEST_CASE("of strategies predicted alike the slowest is the one picked") {
   CHECK(sweeps.sweeps.front().regret == doctest::Approx(0.3));
 }
 
+TEST_CASE("of strategies alike in all the first by its words is told, by the id of its first run that has one") {
+  std::vector<ScoredRow> rows{run(8, 10, 9), run(4, 10, 9), run(2, 10, 9), run(1, 10, 9), run(1, 10, 9), run(1, 10, 9)};
+  rows[3].id.clear();
+  rows[4].id = "first";
+  rows[5].id = "second";
+  const Sweep sweep = find_sweeps(rows).sweeps.at(0);
+  CHECK(sweep.strategies == 4);
+  CHECK(sweep.picked == "first");
+  CHECK(sweep.best == "first");
+}
+
+TEST_CASE("rows of many questions in turn are put to their own, and sweeps stand in the order of their words") {
+  const auto of_layers = [](std::int64_t layers, std::int64_t tp) {
+    ScoredRow row = with(run(tp, static_cast<double>(layers + tp), 1.0 / static_cast<double>(layers + tp)),
+                         [&](RunConfiguration& c) { c.layers = layers; });
+    row.source = "S" + std::to_string(1'000 + layers);
+    row.id = std::to_string(layers) + "/" + std::to_string(tp);
+    return row;
+  };
+  constexpr std::int64_t questions = 500;
+  std::vector<ScoredRow> rows;
+  for (const std::int64_t tp : {1, 2, 4, 8}) {
+    for (std::int64_t layers = questions; layers > 0; --layers) {
+      if (tp < 8 || layers % 2 == 0) {  // every other question has three strategies, so it is no sweep
+        rows.push_back(of_layers(layers, tp));
+      }
+    }
+  }
+  const Sweeps sweeps = find_sweeps(rows);
+  REQUIRE(sweeps.sweeps.size() == questions / 2);
+  for (std::size_t i = 0; i < sweeps.sweeps.size(); ++i) {
+    const auto layers = 2 * static_cast<std::int64_t>(i + 1);
+    const Sweep& sweep = sweeps.sweeps[i];
+    CHECK(sweep.source == "S" + std::to_string(1'000 + layers));
+    CHECK(sweep.best == std::to_string(layers) + "/1");
+    CHECK(sweep.picked == std::to_string(layers) + "/8");
+    CHECK(sweep.model == "m");
+    CHECK(sweep.gpu == "G");
+    CHECK(sweep.precision == "bf16");
+    CHECK(sweep.gpus == 64);
+    CHECK(sweep.seq_len == 4096);
+    CHECK(sweep.global_batch == 256);
+  }
+}
+
 TEST_CASE("groups of sweeps: quantiles of regret, tau over all pairs and the median of sweeps") {
   std::vector<ScoredRow> rows{run(1, 10, 1), run(2, 20, 2), run(4, 30, 3), run(8, 40, 4)};     // regret 0, tau 1
   for (const ScoredRow& row : {run(1, 10, 4), run(2, 20, 3), run(4, 30, 2), run(8, 40, 1)}) {  // regret 3, tau -1

@@ -160,6 +160,11 @@ TEST_CASE("rows that agree in the weight columns count as one") {
   const auto error = [&](std::size_t i) { return std::abs(plain.rows[i].error()); };
   CHECK(group(plain, "all").model.mape == doctest::Approx((2 * error(0) + error(2)) / 3));
   CHECK(group(weighted, "all").model.mape == doctest::Approx((error(0) + error(2)) / 2));
+  // Each row states its weight, so that some of them scored apart weigh as they do among all.
+  CHECK(weighted.rows[0].weight == 0.5);
+  CHECK(weighted.rows[1].weight == 0.5);
+  CHECK(weighted.rows[2].weight == 1.0);
+  CHECK(group(score_rows(weighted.rows), "all").model.mape == group(weighted, "all").model.mape);
 }
 
 TEST_CASE("groups are named by what their rows share, each also by metric") {

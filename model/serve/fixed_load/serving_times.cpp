@@ -71,11 +71,6 @@ void record(const ServingTimes& times,
          times.output_tokens_per_s, Shown::count, {{"c", load.concurrency, Shown::count, "requests of a replica"}});
 }
 
-/// Fewer requests than replicas leave some of those idle.
-double serving_replicas(const ServingWorkload& w, const ServingEstimate& memory) noexcept {
-  return std::min(real(memory.replicas), std::max(1.0, real(w.concurrency)));
-}
-
 SteadyLoad load_of_replica(const ServingWorkload& w, const ServingEstimate& memory) noexcept {
   SteadyLoad load;
   load.isl = real(w.isl);
@@ -100,28 +95,6 @@ SteadyLoad one_request(SteadyLoad load) noexcept {
 }
 
 }  // namespace
-
-ServingBound serving_bound(const Architecture& arch,
-                           const Device& device,
-                           const ServingWorkload& w,
-                           const ServingEstimate& memory) {
-  const LeastIteration least{arch, device, w.layout, {w.weights, activation_precision(device, w.weights), w.kv}};
-  const IterationCost step = [&](const IterationMix& mix) { return least.time(mix, ExpertsRead::expected); };
-  constexpr SteadyHabits none{Seconds{}, 0.0, 0.0, 0.0, 0.0};
-  const SteadyLoad load = load_of_replica(w, memory);
-  const SteadyState state = closed_loop(step, load, none);
-  ServingBound bound;
-  bound.prompt_alone = closed_loop(step, one_request(load), none).ttft;
-  bound.tpot = state.tpot;
-  bound.requests_per_s = serving_replicas(w, memory) * state.requests_per_s;
-  bound.output_tokens_per_s = bound.requests_per_s * load.osl;
-  IterationMix decode;
-  decode.decodes = load.batch / load.stages;
-  decode.keys = load.isl + 0.5 * load.osl;
-  decode.queries = load.queries;
-  bound.reads = least.reads(decode);
-  return bound;
-}
 
 std::string largest_terms(const IterationTerms& terms) {
   std::array<std::size_t, iteration_term_count> order{};
@@ -192,7 +165,8 @@ ServingTimes serving_times(const Architecture& arch,
     times.decode_drafting = Seconds{drafting->seconds(decode)};
     times.prompt_drafting = Seconds{drafting->seconds(prompt)};
   }
-  times.least_decode = Seconds{least.time(decode, ExpertsRead::expected)};
+  times.least_decode = Seconds{least.time(decode, ExpertsRead::least)};
+  times.least_reads = least.reads(decode, ExpertsRead::least);
   times.reads = least.reads(decode);
   times.requests_per_s = serving * times.state.requests_per_s;
   times.output_tokens_per_s = times.requests_per_s * load.osl;

@@ -54,11 +54,6 @@ struct ServingEstimate {
   Bytes kv_per_token{};    ///< of the whole model, and of its draft's
   ServingMemory memory;
   Bytes kv_in_use{};  ///< of the binding GPU's pool, by the batch
-  Seconds ttft{};     ///< one prompt alone; this and what follows is filled where times are answered
-  Seconds tpot{};     ///< under the load
-  bool decode_memory_bound = true;
-  double output_tokens_per_s = 0.0;  ///< whole system, at the concurrency
-  double requests_per_s = 0.0;
 };
 
 /// Layout and memory alone: needs no peak and no bandwidth. Without heap after compile_serving_memory().
@@ -68,9 +63,16 @@ struct ServingEstimate {
                                            const ServingWorkload& work,
                                            ExplainRecorder* recorder = nullptr);
 
+/// Replicas that have a request: fewer requests than replicas leave some of those idle.
+[[nodiscard]] double serving_replicas(const ServingWorkload& work, const ServingEstimate& memory) noexcept;
+
 /// The format that GEMMs with such weights multiply in: their own where the device has its rate, else 16 bit, for
 /// kernels unpack narrow weights on the way (weight-only quantisation; Frantar et al. 2024, MARLIN).
 [[nodiscard]] Precision compute_precision(const Device& device, Precision weights) noexcept;
+
+/// What products multiply in: the weights' own format where the device has its rate and the format carries activations
+/// too, else 16 bit.
+[[nodiscard]] Precision activation_precision(const Device& device, Precision weights) noexcept;
 
 /// Bytes of the weights as served.
 [[nodiscard]] Bytes weight_bytes(double parameters, Precision precision) noexcept;

@@ -4,16 +4,15 @@
 #include <headroom/model/serve/replica/engine_terms.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace headroom {
-namespace {
 
-/// Of sequences dealt to groups, those of the group with the most.
-double of_busiest(double sequences, double groups) noexcept {
-  return sequences >= groups ? sequences / groups : std::min(sequences, 1.0);
+double of_busiest_group(double sequences, double groups) noexcept {
+  const double whole = std::floor(sequences);
+  const double least = std::ceil(whole / groups);
+  return least + (sequences - whole) * (std::ceil((whole + 1.0) / groups) - least);
 }
-
-}  // namespace
 
 IterationTerms engine_terms(const Replica& replica,
                             const IterationMix& mix,
@@ -44,7 +43,8 @@ IterationTerms engine_terms(const Replica& replica,
   }
   t[T::gaps] = gaps;
   const double groups = real(replica.layout().attention_groups());
-  t[T::host] = (stack.step + (of_busiest(mix.decodes, groups) + of_busiest(mix.chunks, groups)) * stack.sequence).raw();
+  const double scheduled = of_busiest_group(mix.decodes, groups) + of_busiest_group(mix.chunks, groups);
+  t[T::host] = (stack.step + scheduled * stack.sequence).raw();
   return t;
 }
 

@@ -7,14 +7,18 @@
 
 namespace headroom {
 
+/// Of sequences dealt to groups, those of the group with the most: ceil(sequences / groups), and of numbers that are
+/// means the line between the whole ones around them.
+[[nodiscard]] double of_busiest_group(double sequences, double groups) noexcept;
+
 /// Kernel seconds with an engine's factors, gaps and host in:
 ///   kernels = sum over kinds of factor x seconds; decode attention no faster than its products on the vector units
 ///   where
 ///             the engine's kernels have no tensor cores for them (norm3 of both)
 ///   gaps    = layers x layer + expert layers x expert_layer; in a step with prompts the launches
 ///             layers x max(layer, prompt_layer), less what runs beside kernels: overlap x min(kernels, launches)
-///   host    = step + sequence x (decodes + chunks) of one attention group: under attention-DP each rank schedules its
-///             own, beside the others
+///   host    = step + sequence x (decodes + chunks) of the busiest attention group: under attention-DP each rank
+///             schedules its own, beside the others
 [[nodiscard]] IterationTerms engine_terms(const Replica& replica,
                                           const IterationMix& mix,
                                           IterationTerms kernels,

@@ -39,21 +39,27 @@ ExpertExchange::ExpertExchange(const Device& device,
                                const GroupView& view,
                                std::span<const AllToAllRule> rules,
                                const Layer& layer)
-    : collectives_{collectives_of(choose_collectives(device, view), view)}, view_{view}, layer_{layer} {
+    : ExpertExchange{device, view, rules, layer, choose_collectives(device, view)} {}
+
+ExpertExchange::ExpertExchange(const Device& device,
+                               const GroupView& view,
+                               std::span<const AllToAllRule> rules,
+                               const Layer& layer,
+                               const ChosenCollectives& chosen)
+    : collectives_{collectives_of(chosen, view)}, view_{view}, layer_{layer} {
   const auto found = std::find_if(rules.begin(), rules.end(), [&](const AllToAllRule& rule) {
     return holds(rule, view, device.scale_up.domain, layer.top_k);
   });
-  const std::string library = choose_collectives(device, view).why;
   if (found == rules.end()) {
-    source_ = "exchange of experts: all-gather of all tokens, reduce-scatter of results; " + library;
+    source_ = "exchange of experts: all-gather of all tokens, reduce-scatter of results; " + chosen.why;
     return;
   }
   rule_ = *found;
   source_ = "exchange of experts: tokens to the ranks of their experts alone";
   decodes_ = kernels(device, rule_->decodes, "decodes");
   prompts_ = kernels(device, rule_->prompts, "prompts");
-  if (decodes_.empty() || prompts_.empty()) {
-    source_ += "; " + library;
+  if (decodes_.models.empty() || prompts_.models.empty()) {
+    source_ += "; " + chosen.why;
   }
 }
 
@@ -62,6 +68,7 @@ ExpertExchange::Kernels ExpertExchange::kernels(const Device& device,
                                                 std::span<const std::string> names,
                                                 std::string_view of) {
   Kernels found;
+  found.measured = true;
   std::string why;
   for (const std::string& name : names) {
     auto chosen = choose_exchange(device, view_, filled(name, layer_.activations));
@@ -71,14 +78,15 @@ ExpertExchange::Kernels ExpertExchange::kernels(const Device& device,
       return {};
     }
     why += (why.empty() ? "; of " + std::string{of} + " by " : ", then ") + chosen->why;
-    found.push_back(std::move(chosen->model));
+    found.models.push_back(std::move(chosen->model));
+    found.measured = found.measured && chosen->measured;
   }
   source_ += why;
   return found;
 }
 
 bool ExpertExchange::measured(bool prompts) const noexcept {
-  return rule_ && !(prompts ? prompts_ : decodes_).empty();
+  return (prompts ? prompts_ : decodes_).measured;
 }
 
 double ExpertExchange::seconds(const ExchangedTokens& tokens) const noexcept {
@@ -91,13 +99,13 @@ double ExpertExchange::seconds(const ExchangedTokens& tokens) const noexcept {
            time(Collective::reduce_scatter, 2.0 * tokens.all * row);
   }
   const Kernels& kernels = tokens.prompts ? prompts_ : decodes_;
-  if (kernels.empty()) {
+  if (kernels.models.empty()) {
     const double rows = tokens.own * ranks_reached(real(view_.ranks), layer_.top_k) * row;
     return time(Collective::all_to_all, layer_.sent * rows) + time(Collective::all_to_all, 2.0 * rows);
   }
   const MoeExchange exchange{layer_.hidden, tokens.own, layer_.top_k, layer_.experts, rule_->sms};
   double sum = 0.0;
-  for (const MoeExchangeModel& kernel : kernels) {
+  for (const MoeExchangeModel& kernel : kernels.models) {
     sum += kernel.time(exchange, view_).raw();
   }
   return sum;

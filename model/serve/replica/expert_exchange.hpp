@@ -4,6 +4,7 @@
 
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/hardware/fabric/fabric.hpp>
+#include <headroom/model/collectives/collective_library.hpp>
 #include <headroom/model/collectives/collective_time.hpp>
 #include <headroom/model/collectives/moe_all_to_all.hpp>
 #include <headroom/model/estimate/precision.hpp>
@@ -40,13 +41,22 @@ class ExpertExchange {
   ///   all-to-all   the measured kernels (moe_all_to_all.hpp); where nobody measured them on the SKU, own tokens to
   ///                r (1 - (1 - 1/r)^k) of r ranks and back, as sends over the same links (collective_time.hpp)
   [[nodiscard]] double seconds(const ExchangedTokens& tokens) const noexcept;
-  /// Whether the time is that of measured kernels of such an exchange, rather than of its bytes over links.
+  /// Whether the time is that of kernels which were measured over such ranks: neither bytes over links, nor, between
+  /// hosts, kernels that were measured within one with the network at its prior.
   [[nodiscard]] bool measured(bool prompts) const noexcept;
-  [[nodiscard]] bool all_to_all() const noexcept { return rule_.has_value(); }
   [[nodiscard]] const std::string& source() const noexcept { return source_; }
 
  private:
-  using Kernels = std::vector<MoeExchangeModel>;
+  /// Those of one exchange, in the order in which they run; none where the exchange is bytes over links.
+  struct Kernels {
+    std::vector<MoeExchangeModel> models;
+    bool measured = false;  ///< all of them, over as many hosts as the ranks lie in
+  };
+  ExpertExchange(const Device& device,
+                 const GroupView& view,
+                 std::span<const AllToAllRule> rules,
+                 const Layer& layer,
+                 const ChosenCollectives& chosen);
   [[nodiscard]] Kernels kernels(const Device& device, std::span<const std::string> names, std::string_view of);
 
   GroupCollectives collectives_;

@@ -30,12 +30,16 @@ LeastIteration::LeastIteration(const Architecture& arch,
   selected_ = arch.mla && arch.mla->index_heads > 0 ? 2048.0 : HUGE_VAL;
   const double head = real(arch.vocab) * real(arch.hidden);
   const KernelFormats kernels = kernel_formats(arch, device, formats);
-  FlopsPerSecond peak = device.peak_of(kernels.product->rate);
+  rate_ = kernels.product->rate;
+  peak_ = device.peak_of(rate_);
   for (const GemmFormat* format : kernels.experts) {
-    peak = std::max(peak, device.peak_of(format->rate));
+    if (device.peak_of(format->rate) > peak_) {
+      rate_ = format->rate;
+      peak_ = device.peak_of(rate_);
+    }
   }
-  flop_time_ = 2.0 * std::max(0.0, parameters.active_matrices - head) / tp / peak.raw();
-  head_time_ = 2.0 * head / tp / peak.raw();
+  flop_time_ = 2.0 * std::max(0.0, parameters.active_matrices - head) / tp / peak_.raw();
+  head_time_ = 2.0 * head / tp / peak_.raw();
   byte_time_ = 1.0 / device.bandwidth().raw();
 }
 
@@ -52,18 +56,18 @@ Bytes LeastIteration::cache_read(const IterationMix& mix) const noexcept {
   return mix.decodes / groups_ * rank_.sequence(std::min(mix.keys, selected_), 1.0);
 }
 
-double LeastIteration::multiply_time(const IterationMix& mix) const noexcept {
-  return (mix.tokens() * flop_time_ + (mix.decodes * mix.queries + mix.ending) * head_time_) / groups_;
+Seconds LeastIteration::multiply_time(const IterationMix& mix) const noexcept {
+  return Seconds{(mix.tokens() * flop_time_ + (mix.decodes * mix.queries + mix.ending) * head_time_) / groups_};
 }
 
-bool LeastIteration::reads(const IterationMix& mix) const noexcept {
-  const Bytes moved = weights_read(mix.tokens(), ExpertsRead::expected) + cache_read(mix);
-  return moved.raw() * byte_time_ >= multiply_time(mix);
+bool LeastIteration::reads(const IterationMix& mix, ExpertsRead experts) const noexcept {
+  const Bytes moved = weights_read(mix.tokens(), experts) + cache_read(mix);
+  return moved.raw() * byte_time_ >= multiply_time(mix).raw();
 }
 
 double LeastIteration::time(const IterationMix& mix, ExpertsRead experts) const noexcept {
   const Bytes moved = weights_read(mix.tokens(), experts) + cache_read(mix);
-  return std::max(moved.raw() * byte_time_, multiply_time(mix));
+  return std::max(moved.raw() * byte_time_, multiply_time(mix).raw());
 }
 
 }  // namespace headroom

@@ -32,15 +32,19 @@ class LeastIteration {
   /// Bytes of weights that an iteration of so many tokens reads on a rank, and of cache.
   [[nodiscard]] Bytes weights_read(double tokens, ExpertsRead experts) const noexcept;
   [[nodiscard]] Bytes cache_read(const IterationMix& mix) const noexcept;
-  [[nodiscard]] bool reads(const IterationMix& mix) const noexcept;  ///< rather than multiplies
+  [[nodiscard]] Seconds multiply_time(const IterationMix& mix) const noexcept;
+  /// Whether it reads for longer than it multiplies.
+  [[nodiscard]] bool reads(const IterationMix& mix, ExpertsRead experts = ExpertsRead::expected) const noexcept;
+  [[nodiscard]] Rate rate() const noexcept { return rate_; }  ///< that products multiply at
+  [[nodiscard]] FlopsPerSecond peak() const noexcept { return peak_; }
 
  private:
-  [[nodiscard]] double multiply_time(const IterationMix& mix) const noexcept;
-
   ServingStage rank_;
   double top_k_ = 0.0, experts_ = 0.0;
   double groups_ = 1.0;
-  double selected_ = 0.0;   ///< keys that a sequence attends at most
+  double selected_ = 0.0;  ///< keys that a sequence attends at most
+  Rate rate_ = Rate::bf16;
+  FlopsPerSecond peak_{};
   double flop_time_ = 0.0;  ///< of one token
   double head_time_ = 0.0;  ///< of one sampled token
   double byte_time_ = 0.0;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -100,9 +101,11 @@ class Period {
         out.missed += came * share;
         out.overloaded += before + backlog > 0.0 ? came : 0.0;
         out.longest_wait = std::max(out.longest_wait, Seconds{backlog / most});
-        out.gpu_hours += real(paid[i] * gpus) * steps_.seconds / 3600.0;
       }
     }
+    // Summed up as whole units: ways that pay for as many take as many hours, to the last digit.
+    out.gpu_hours =
+        real(std::accumulate(paid.begin(), paid.end(), std::int64_t{0})) * real(gpus) * steps_.seconds / 3600.0;
     out.missed = requests > 0.0 ? out.missed / requests : 0.0;
     out.overloaded = requests > 0.0 ? out.overloaded / requests : 0.0;
     out.least = *std::min_element(units.begin(), units.end());
@@ -164,6 +167,17 @@ Followed follow(const Steps& steps, double unit_rate, const ScalingPolicy& polic
   return out;
 }
 
+/// GPU-hours of a way while it pays for more units than the other, of those units alone.
+double hours_beyond(const ScaledFleet& way, const ScaledFleet& other) noexcept {
+  std::int64_t paid = 0;
+  std::int64_t beyond = 0;
+  for (std::size_t i = 0; i < way.paid.size(); ++i) {
+    paid += way.paid[i];
+    beyond += std::max<std::int64_t>(0, way.paid[i] - other.paid[i]);
+  }
+  return paid > 0 ? real(beyond) / real(paid) * way.gpu_hours : 0.0;
+}
+
 }  // namespace
 
 Hertz LoadCurve::at(Seconds time) const noexcept {
@@ -188,14 +202,11 @@ Hertz LoadCurve::peak() const noexcept {
 }
 
 double Autoscaling::freed_gpu_hours() const noexcept {
-  if (!saves() || fixed.paid.empty()) {
-    return 0.0;
-  }
-  double freed = 0.0;
-  for (std::size_t i = 0; i < fixed.paid.size(); ++i) {
-    freed += real(std::max<std::int64_t>(0, fixed.paid[i] - scaled.paid[i])) / real(fixed.paid[i]);
-  }
-  return freed * fixed.gpu_hours / real(static_cast<std::int64_t>(fixed.paid.size()));
+  return hours_beyond(fixed, scaled);
+}
+
+double Autoscaling::above_gpu_hours() const noexcept {
+  return hours_beyond(scaled, fixed);
 }
 
 std::vector<std::string> problems(const LoadCurve& curve, const ScalingPolicy& policy) {

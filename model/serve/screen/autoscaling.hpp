@@ -60,8 +60,10 @@ struct Autoscaling {
   Hertz unit_saturation{};  ///< as the screen says
   /// The fleet that follows takes fewer GPU-hours than the fixed one.
   [[nodiscard]] bool saves() const noexcept { return scaled.gpu_hours < fixed.gpu_hours; }
-  /// Of the fixed fleet those that the one that follows does not pay for; 0 where it saves none.
+  /// Step by step: hours of the fixed fleet that the one that follows does not pay for, and hours that it pays for
+  /// beyond the fixed fleet. What it saves is the first less the second, below 0 where it takes more.
   [[nodiscard]] double freed_gpu_hours() const noexcept;
+  [[nodiscard]] double above_gpu_hours() const noexcept;
 };
 
 /// One of many equal periods, so that the fleet starts as the one before left it. Step by step each rate is taken as

@@ -67,11 +67,18 @@ std::size_t IterationTables::Axis::below(std::int64_t value) const noexcept {
 
 IterationTables::IterationTables(Parts parts) : parts_{std::move(parts)} {}
 
+/// As of_busiest_group() of engine_terms.hpp counts whole sequences.
+Picoseconds IterationTables::host(std::int64_t decodes, std::int64_t chunks) const noexcept {
+  const std::int64_t groups = parts_.groups;
+  const std::int64_t busiest =
+      groups == 1 ? decodes + chunks : (decodes + groups - 1) / groups + (chunks + groups - 1) / groups;
+  return parts_.step + busiest * parts_.per_sequence;
+}
+
 DecodeLine IterationTables::decode_line(std::int64_t decodes, std::int64_t context) const noexcept {
   const Parts& p = parts_;
   const std::int64_t tokens = decodes * p.queries;
-  const Picoseconds fixed =
-      p.step + decodes * p.per_sequence + along(p.tokens, p.dense, tokens) + along(p.rows, p.head, tokens);
+  const Picoseconds fixed = host(decodes, 0) + along(p.tokens, p.dense, tokens) + along(p.rows, p.head, tokens);
   const std::size_t knots = p.context_each.at.size();
   const std::size_t j = p.context_each.below(context / decodes);
   const std::size_t next = std::min(j + 1, knots - 1);
@@ -99,7 +106,7 @@ Picoseconds IterationTables::time(const IterationBatch& batch) const noexcept {
     return batch.decodes == 0 ? Picoseconds{} : decode_line(batch.decodes, batch.context).at(batch.context);
   }
   const Parts& p = parts_;
-  Picoseconds total = p.step + (batch.decodes + batch.chunks) * p.per_sequence;
+  Picoseconds total = host(batch.decodes, batch.chunks);
   const std::int64_t decoded = batch.decodes * p.queries;
   total += along(p.tokens, p.dense_eager, decoded + batch.prompt_tokens);
   if (!p.draft_prompt.empty()) {

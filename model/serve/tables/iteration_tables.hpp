@@ -77,7 +77,9 @@ class IterationTables {
     /// step of decodes is part of `decode`.
     std::vector<Picoseconds> draft_prompt;
     Picoseconds step{};          ///< of the host, a step
-    Picoseconds per_sequence{};  ///< of the host, a sequence in the batch
+    Picoseconds per_sequence{};  ///< of the host, a sequence of its group
+    /// Attention groups that sequences are dealt to, each with a host of its own: the busiest one's time counts.
+    std::int64_t groups = 1;
   };
   explicit IterationTables(Parts parts);
 
@@ -90,6 +92,8 @@ class IterationTables {
   [[nodiscard]] Picoseconds time(const IterationBatch& batch) const noexcept;
 
  private:
+  [[nodiscard]] Picoseconds host(std::int64_t decodes, std::int64_t chunks) const noexcept;
+
   Parts parts_;
 };
 

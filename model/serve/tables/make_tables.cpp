@@ -71,7 +71,8 @@ class TableWriter {
       }
     }
     p.step = picoseconds(stack_.step.raw());
-    p.per_sequence = picoseconds(stack_.sequence.raw() / groups);  // each group's host has its own
+    p.per_sequence = picoseconds(stack_.sequence.raw());
+    p.groups = replica_.layout().attention_groups();
     return p;
   }
 

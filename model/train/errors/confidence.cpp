@@ -118,8 +118,17 @@ RunClass class_of(const Device& device,
   return architecture.moe ? RunClass::experts : RunClass::dense;
 }
 
-RunClass wide_class(const Confidence& confidence, RunClass own) noexcept {
-  return confidence[RunClass::wide_experts].width_80 > confidence[own].width_80 ? RunClass::wide_experts : own;
+ClassErrors wide_errors(const Confidence& confidence, RunClass own) {
+  const ClassErrors& wide = confidence[RunClass::wide_experts];
+  ClassErrors errors = confidence[own];
+  errors.source += "; " + wide.source;
+  const auto widen = [&](double ClassErrors::*number) { errors.*number = std::max(errors.*number, wide.*number); };
+  widen(&ClassErrors::width_50);
+  widen(&ClassErrors::width_80);
+  widen(&ClassErrors::width_90);
+  widen(&ClassErrors::level);
+  widen(&ClassErrors::shape);
+  return errors;
 }
 
 RunClass widest_class(const Confidence& confidence) noexcept {

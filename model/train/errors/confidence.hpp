@@ -77,14 +77,15 @@ struct Confidence {
 [[nodiscard]] const Confidence& step_confidence();
 
 /// The first that applies: kernels nobody measured, adapters, experts, dense. Where the ranks of experts lie is no part
-/// of it (wide_class()).
+/// of it (wide_errors()).
 [[nodiscard]] RunClass class_of(const Device& device,
                                 const Architecture& architecture,
                                 bool adapters,
                                 const MeasuredGround& measured) noexcept;
 
-/// The class of a question whose experts' ranks lie in several NVLink domains: `own`, unless wide experts erred more.
-[[nodiscard]] RunClass wide_class(const Confidence& confidence, RunClass own) noexcept;
+/// Errors of a question of class `own` whose experts' ranks lie in several NVLink domains: of both classes the larger
+/// at each quantile and of each deviation, so that none hides what the other says. Rows and sources are `own`'s.
+[[nodiscard]] ClassErrors wide_errors(const Confidence& confidence, RunClass own);
 
 /// The class with the widest errors, for what nobody measured; wide experts apart, which exchange what others do not.
 [[nodiscard]] RunClass widest_class(const Confidence& confidence) noexcept;

@@ -63,7 +63,6 @@ RoughStack read_rough_stack(const ConfigValue& root, const std::string& file, Di
       }
     }
   }
-  stack.bandwidth_share = read_fraction(table, "bandwidth_share");
   stack.fragmentation = read_fraction(table, "fragmentation");
   if (auto framework = table.maybe_table("framework")) {
     stack.framework = framework->quantity<Bytes>("value");

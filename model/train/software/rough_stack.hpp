@@ -25,9 +25,8 @@ struct RoughStack {
   std::string file;
   /// Keyed "generation/family", e.g. "hopper/16-bit"; "any/16-bit" serves generations that nobody measured.
   std::map<std::string, FittedFraction, std::less<>> sustained;
-  FittedFraction bandwidth_share;  ///< of the datasheet's memory bandwidth that streaming reaches
-  FittedFraction fragmentation;    ///< reserved / allocated - 1
-  Bytes framework{};               ///< context, communicators and workspace outside the allocator
+  FittedFraction fragmentation;  ///< reserved / allocated - 1
+  Bytes framework{};             ///< context, communicators and workspace outside the allocator
   std::string framework_source;
   double interval = 0.0;  ///< 80 % of answers lie within -interval/(1+interval) .. +interval of the time
   std::string interval_source;

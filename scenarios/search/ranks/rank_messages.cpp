@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
+#include <headroom/core/fingerprint.hpp>
 #include <headroom/scenarios/search/checkpoint.hpp>
 #include <headroom/scenarios/search/ranks/rank_messages.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/input_file.hpp>
-#include <headroom/scenarios/validation/run_row.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
 
 #include <algorithm>
 #include <charconv>

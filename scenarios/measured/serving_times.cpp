@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/replica/engine_terms.hpp>
-#include <headroom/scenarios/validation/serving_times.hpp>
+#include <headroom/scenarios/measured/serving_times.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>

@@ -6,10 +6,10 @@
 #include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/model/serve/fixed_load/steady_state.hpp>
 #include <headroom/model/serve/replica/least_iteration.hpp>
+#include <headroom/scenarios/measured/row_cells.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
+#include <headroom/scenarios/measured/serving_place.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
-#include <headroom/scenarios/validation/row_cells.hpp>
-#include <headroom/scenarios/validation/run_row.hpp>
-#include <headroom/scenarios/validation/serving_place.hpp>
 
 #include <cstdint>
 #include <functional>

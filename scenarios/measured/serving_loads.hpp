@@ -6,7 +6,7 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/model/serve/load/lengths.hpp>
 #include <headroom/model/serve/load/request.hpp>
-#include <headroom/scenarios/validation/run_row.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
 
 #include <array>
 #include <cstdint>

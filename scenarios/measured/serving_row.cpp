@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
-#include <headroom/scenarios/validation/serving_row.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include <headroom/model/serve/simulation/front_end.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
 #include <headroom/model/serve/time/random_stream.hpp>
-#include <headroom/scenarios/validation/serving_simulated.hpp>
+#include <headroom/scenarios/measured/serving_simulated.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>

@@ -7,9 +7,9 @@
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 #include <headroom/model/serve/simulation/simulated_replica.hpp>
 #include <headroom/model/serve/tables/make_tables.hpp>
-#include <headroom/scenarios/validation/serving_loads.hpp>
-#include <headroom/scenarios/validation/serving_place.hpp>
-#include <headroom/scenarios/validation/serving_times.hpp>
+#include <headroom/scenarios/measured/serving_loads.hpp>
+#include <headroom/scenarios/measured/serving_place.hpp>
+#include <headroom/scenarios/measured/serving_times.hpp>
 
 #include <array>
 #include <cstdint>

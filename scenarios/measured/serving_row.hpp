@@ -3,11 +3,11 @@
 // that closed forms answer (serving_times.hpp) or that have to be run (serving_simulated.hpp).
 #pragma once
 
+#include <headroom/scenarios/measured/row_cells.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
+#include <headroom/scenarios/measured/serving_simulated.hpp>
+#include <headroom/scenarios/measured/serving_times.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
-#include <headroom/scenarios/validation/row_cells.hpp>
-#include <headroom/scenarios/validation/run_row.hpp>
-#include <headroom/scenarios/validation/serving_simulated.hpp>
-#include <headroom/scenarios/validation/serving_times.hpp>
 
 #include <array>
 #include <optional>

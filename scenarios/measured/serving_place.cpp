@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
+#include <headroom/scenarios/measured/serving_place.hpp>
+#include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
-#include <headroom/scenarios/validation/serving_place.hpp>
-#include <headroom/scenarios/validation/serving_row.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>

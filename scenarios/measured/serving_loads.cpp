@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
 #include <headroom/model/serve/load/request_load.hpp>
-#include <headroom/scenarios/validation/serving_loads.hpp>
-#include <headroom/scenarios/validation/serving_place.hpp>
+#include <headroom/scenarios/measured/serving_loads.hpp>
+#include <headroom/scenarios/measured/serving_place.hpp>
 
 #include <algorithm>
 #include <cmath>

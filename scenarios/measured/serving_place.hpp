@@ -7,9 +7,9 @@
 #include <headroom/model/serve/memory/memory.hpp>
 #include <headroom/model/serve/replica/least_iteration.hpp>
 #include <headroom/model/serve/replica/replica.hpp>
+#include <headroom/scenarios/measured/row_cells.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
-#include <headroom/scenarios/validation/row_cells.hpp>
-#include <headroom/scenarios/validation/run_row.hpp>
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 // Conditions on the columns of measured rows.
 #pragma once
 
-#include <headroom/scenarios/validation/run_row.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
 
 #include <cstdint>
 #include <span>

@@ -5,9 +5,9 @@
 #include <headroom/model/train/errors/confidence.hpp>
 #include <headroom/model/train/evaluate/training.hpp>
 #include <headroom/model/train/software/rough_stack.hpp>
+#include <headroom/scenarios/measured/row_cells.hpp>
+#include <headroom/scenarios/measured/run_row.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
-#include <headroom/scenarios/validation/row_cells.hpp>
-#include <headroom/scenarios/validation/run_row.hpp>
 
 #include <map>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/scenarios/validation/row_filter.hpp>
+#include <headroom/scenarios/measured/row_filter.hpp>
 
 #include <algorithm>
 #include <charconv>

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// One number that stands for many bytes: FNV-1a (Fowler, Noll and Vo 1991; RFC 9923, section 2).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace headroom {
+
+inline constexpr std::uint64_t empty_fingerprint = 14695981039346656037ULL;
+
+/// Of what `so_far` stands for with the bytes behind it.
+[[nodiscard]] inline std::uint64_t fingerprint(std::uint64_t so_far, const void* bytes, std::size_t size) noexcept {
+  constexpr std::uint64_t prime = 1099511628211ULL;
+  const auto* at = static_cast<const unsigned char*>(bytes);
+  for (std::size_t i = 0; i < size; ++i) {
+    so_far = (so_far ^ at[i]) * prime;
+  }
+  return so_far;
+}
+
+}  // namespace headroom
