@@ -414,7 +414,7 @@ std::vector<std::string> fleet_following(const FleetPlan& plan) {
   const std::optional<std::int64_t>& stated = plan.options.front().question().fleet->replicas;
   const std::int64_t beyond = a.scaled.most - stated.value_or(a.fixed.most);
   if (beyond > 0) {
-    sentences.push_back("it takes up to " + count_text(a.scaled.most, "replica") + ", " + std::to_string(beyond) +
+    sentences.push_back("it takes up to " + counted(a.scaled.most, "replica") + ", " + std::to_string(beyond) +
                         " more than " + (stated ? "are stated" : "the fixed fleet has"));
   }
   return sentences;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/replica/drafting.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>

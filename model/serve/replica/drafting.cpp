@@ -27,7 +27,7 @@ Drafting::Drafting(const DraftPlan& plan,
   stack_.step = stack_.sequence = Seconds{};
   if (plan.model) {
     const ReplicaFormats formats{plan.weights, activation_precision(device, plan.weights), kv};
-    const EngineKernels kernels{stack.curves, {Routing::power_law, physics.routing}};
+    const EngineKernels kernels{stack.curves, {Routing::power_law, physics.routing}, {}, {}};
     model_.emplace(*plan.model, device, node, kernels, draft_layout(plan, layout), formats);
   }
 }

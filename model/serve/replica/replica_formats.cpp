@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/serve/memory/serving.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
 
 #include <string_view>
