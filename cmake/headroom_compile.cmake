@@ -30,7 +30,7 @@ endif()
 # half as much to compile as with -O3. What is priced or simulated many times is hot, and so is all of model/ but its
 # COLD sources, which read files and write words.
 #
-# PLAIN: a Release build takes -O0: tests, whose own text is run once a build. Their precompiled headers must be PLAIN too.
+# PLAIN: a Release build and those of the presets dev, asan and tsan take -O0: tests, whose own text is run once a build. Their precompiled headers must be PLAIN too.
 function(headroom_compile target)
   cmake_parse_arguments(arg "BRIEF;PLAIN" "HEADERS_OF" "HOT;COLD" ${ARGN})
   if(HEADROOM_PCH)
@@ -54,7 +54,7 @@ function(headroom_compile target)
     # A source's options come after its target's, and the last -O counts.
     set_property(SOURCE ${arg_HOT} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
   elseif(arg_PLAIN)
-    target_compile_options(${target} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O0>)
+    target_compile_options(${target} PRIVATE $<$<AND:$<OR:$<CONFIG:Release>,$<CONFIG:None>>,$<COMPILE_LANGUAGE:CXX>>:-O0>)
   endif()
   if(arg_COLD)
     set_property(SOURCE ${arg_COLD} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
