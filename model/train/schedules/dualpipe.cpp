@@ -16,12 +16,12 @@ namespace {
 /// A GPU's near direction is the one that enters at its own half of the pipeline.
 class TwoWayOrder {
  public:
-  TwoWayOrder(const PipelineShape& shape, std::int32_t stage, std::vector<Pass>& out)
-      : p_{shape.stages}, stage_{stage}, out_{out} {
+  TwoWayOrder(const PipelineShape& shape, std::int32_t stage, std::vector<Pass>& out) : out_{out} {
     const std::int32_t half = shape.micro_batches / 2;
-    const bool second = 2 * stage >= p_;
+    const std::int32_t other = shape.stages - 1 - stage;
+    const bool second = stage > other;
     first_ = {second ? half : 0, second ? 0 : half};
-    position_ = {second ? p_ - 1 - stage : stage, second ? stage : p_ - 1 - stage};
+    position_ = {second ? other : stage, second ? stage : other};
   }
 
   void forward(std::size_t way) { out_.push_back({PassKind::forward, position_[way], next(forwards_, way)}); }
@@ -44,7 +44,6 @@ class TwoWayOrder {
   [[nodiscard]] std::int32_t next(std::array<std::int32_t, 2>& counts, std::size_t way) const {
     return first_[way] + counts[way]++;
   }
-  std::int32_t p_, stage_;
   std::vector<Pass>& out_;
   std::array<std::int32_t, 2> first_{}, position_{}, forwards_{}, backwards_{};
   std::deque<Pass> delayed_;
