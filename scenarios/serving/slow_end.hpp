@@ -20,8 +20,8 @@ namespace headroom {
 /// to saturation every small error of the load is a queue that hardly empties. The number was chosen: no measurement
 /// says where to stop. It costs up to 1 / 0.9 of the replicas that the load alone takes at that end, 11 % more, and
 /// nothing where a promise asks for more of them anyway. What it buys, by the wait of the screen, which grows as
-/// 1 / (1 - load) (Allen and Cunneen): a load 5 % above the asked one nearly doubles the wait from 0.9 on (1 / (1 - 0.945)
-/// over 1 / (1 - 0.9) is 1.8), and from 0.96 on it ends in a queue that only grows.
+/// 1 / (1 - load) (Allen and Cunneen): a load 5 % above the asked one nearly doubles the wait from 0.9 on (1 / (1 -
+/// 0.945) over 1 / (1 - 0.9) is 1.8), and from 0.96 on it ends in a queue that only grows.
 inline constexpr double most_load = 0.9;
 
 /// The same question to a fleet whose every iteration takes `slower` times as long, in a time that runs as much slower:
