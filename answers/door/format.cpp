@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/evidence/evidence.hpp>
 #include <headroom/answers/page/page.hpp>
@@ -7,6 +8,9 @@
 #include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/answers/views/render_scaling.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
+
+#include <array>
+#include <variant>
 
 namespace headroom {
 namespace {
@@ -29,35 +33,37 @@ struct Text {
   std::string operator()(const given::Speedup& s) const { return speedup_text(s.scenario, s.answer); }
 };
 
-struct Json {
-  std::string operator()(const Plan& plan) const { return plan_json(plan); }
-  std::string operator()(const NetworkPlan& plan) const { return network_plan_json(plan); }
-  std::string operator()(const FleetPlan& plan) const { return fleet_json(plan); }
-  std::string operator()(const SearchPlan& plan) const { return search_json(plan); }
-  std::string operator()(const given::Simulated& s) const { return simulation_json(s.scenario, s.simulation); }
-  std::string operator()(const Comparison& c) const { return comparison_json(c); }
-  std::string operator()(const given::Series& s) const { return scaling_json(s.scenario, s.curve); }
-  std::string operator()(const given::Speedup& s) const { return speedup_json(s.scenario, s.answer); }
+struct DocumentOf {
+  Value operator()(const Plan& plan) const { return plan_document(plan); }
+  Value operator()(const NetworkPlan& plan) const { return network_document(plan); }
+  Value operator()(const FleetPlan& plan) const { return fleet_document(plan); }
+  Value operator()(const SearchPlan& plan) const { return search_document(plan); }
+  Value operator()(const given::Simulated& s) const { return simulation_document(s.scenario, s.simulation); }
+  Value operator()(const Comparison& c) const { return comparison_document(c); }
+  Value operator()(const given::Series& s) const { return scaling_document(s.scenario, s.curve); }
+  Value operator()(const given::Speedup& s) const { return speedup_document(s.scenario, s.answer); }
 };
 
-struct Pages {
+/// The page's names of the answers, in their order.
+constexpr std::array<const char*, std::variant_size_v<GivenAnswer>> page_names{
+    "plan", "plan", "fleet", "search", "simulation", "comparison", "scaling", "speedup"};
+
+/// What a page shows beside its answer.
+struct Beside {
+  report::Documents& documents;
   unsigned threads;
 
-  report::Documents operator()(const Plan& plan) const { return report::plan_documents(plan); }
-  report::Documents operator()(const NetworkPlan& plan) const { return report::network_documents(plan); }
-  report::Documents operator()(const FleetPlan& plan) const { return report::fleet_documents(plan, threads); }
-  report::Documents operator()(const SearchPlan& plan) const { return report::search_documents(plan); }
-  report::Documents operator()(const given::Simulated& s) const {
-    return report::simulation_documents(s.scenario, s.simulation);
+  void operator()(const FleetPlan& plan) const { report::add_evidence(documents, plan, threads); }
+  void operator()(const SearchPlan& plan) const {
+    if (plan.plan) {
+      report::add_evidence(documents, *plan.plan);
+    }
   }
-  report::Documents operator()(const Comparison& c) const {
-    return report::one_document("comparison", comparison_json(c));
-  }
-  report::Documents operator()(const given::Series& s) const {
-    return report::one_document("scaling", scaling_json(s.scenario, s.curve));
-  }
-  report::Documents operator()(const given::Speedup& s) const {
-    return report::one_document("speedup", speedup_json(s.scenario, s.answer));
+  template <class Other>
+  void operator()(const Other& answer) const {
+    if constexpr (requires { report::add_evidence(documents, answer); }) {
+      report::add_evidence(documents, answer);
+    }
   }
 };
 
@@ -67,20 +73,27 @@ std::string to_text(const GivenAnswer& answer, bool explained, const std::string
   return std::visit(Text{explained, file}, answer);
 }
 
+Value document_of(const GivenAnswer& answer) {
+  return std::visit(DocumentOf{}, answer);
+}
+
 std::string to_json(const GivenAnswer& answer) {
-  return std::visit(Json{}, answer);
+  return json_text(document_of(answer));
 }
 
 std::string to_csv(const GivenAnswer& answer) {
   if (const auto* const series = std::get_if<given::Series>(&answer)) {
-    return scaling_csv(series->curve);
+    return scaling_csv(series->scenario, series->curve);
   }
   throw ConfigError{"csv holds the rows of a series of GPU counts; this answer has none: take json"};
 }
 
 std::string to_html(const GivenAnswer& answer, unsigned threads) {
   report::require_charts();
-  return report::page(std::visit(Pages{threads}, answer));
+  report::Documents documents;
+  documents.all.push_back({page_names[answer.index()], document_of(answer)});
+  std::visit(Beside{documents, threads}, answer);
+  return report::page(documents);
 }
 
 }  // namespace headroom

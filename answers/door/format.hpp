@@ -2,6 +2,7 @@
 // An answer's faces. Every number comes from the same structure.
 #pragma once
 
+#include <headroom/answers/document/value.hpp>
 #include <headroom/answers/door/answer.hpp>
 
 #include <string>
@@ -11,7 +12,9 @@ namespace headroom {
 /// For people. `explained`: plans term by term, in the words of `headroom explain`. `file`: how a search's next command
 /// names its scenario.
 [[nodiscard]] std::string to_text(const GivenAnswer& answer, bool explained = false, const std::string& file = "");
-/// For programs: raw SI, the unit in the key, the schema first (docs/scenario-format.md).
+/// What programs read and every page is drawn from: raw SI, the unit in the key, the schema first
+/// (docs/scenario-format.md).
+[[nodiscard]] Value document_of(const GivenAnswer& answer);
 [[nodiscard]] std::string to_json(const GivenAnswer& answer);
 /// A row a number of GPUs of a series. ConfigError for answers that have no rows.
 [[nodiscard]] std::string to_csv(const GivenAnswer& answer);

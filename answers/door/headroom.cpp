@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library's public face over the sums of questions and answers.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/markup/place.hpp>
 #include <headroom/core/config_value.hpp>
@@ -29,8 +30,7 @@ struct Question::Read {
 struct Answer::Given {
   std::shared_ptr<const Library::Data> library;
   GivenAnswer answer;
-  std::string json;
-  report::Document document;
+  Value document;
 };
 
 namespace {
@@ -105,7 +105,7 @@ class Watch {
 };
 
 /// The member at a path of names and positions.
-report::Place place_of(const report::Document& document, std::string_view member) {
+report::Place place_of(const Value& document, std::string_view member) {
   report::Place place{document};
   while (!member.empty() && place.there()) {
     const std::size_t end = std::min(member.find('/'), member.size());
@@ -205,15 +205,14 @@ Answer answer(const Question& question, const Options& options) {
     Watch watch{options};
     watch.set(how);
     const Question::Read& read = question.read();
-    auto given = std::make_shared<Answer::Given>(Answer::Given{read.library, answer_of(read.question, how), {}, {}});
-    given->json = headroom::to_json(given->answer);
-    given->document = report::document_of("answer", given->json);
+    auto given = std::make_shared<Answer::Given>(Answer::Given{read.library, answer_of(read.question, how), {}});
+    given->document = document_of(given->answer);
     return Answer{std::move(given)};
   });
 }
 
 std::string to_json(const Answer& answer) {
-  return answer.given().json;
+  return json_text(answer.given().document);
 }
 
 std::string to_text(const Answer& answer) {

@@ -14,7 +14,7 @@ namespace {
 template <class Make>
 void add(Documents& documents, std::string_view id, std::string_view what, Make make) {
   try {
-    documents.all.push_back(document_of(std::string{id}, make()));
+    documents.all.push_back({std::string{id}, make()});
   } catch (const ConfigError& error) {
     const auto diagnostics = error.diagnostics();
     documents.left_out.push_back(std::string{what} + ": " +
@@ -82,84 +82,53 @@ void require_plain(const Plan& plan) {
   }
 }
 
-void add_beside(Documents& documents, const Plan& plan) {
-  if (plan.part != PlanPart::all) {
-    return;
+void add_beside(Documents& documents, const Plan& plan, const ServeScenario& serve) {
+  const ServingEstimate& estimate = std::get<ServePlan>(plan.answer).estimate;
+  if (estimate.verdict == Verdict::feasible) {
+    add(documents, "roofline", "ops of a layer", [&] { return roofline_document(roofline_of(serve, estimate)); });
   }
-  if (const auto* serve = std::get_if<ServeScenario>(&plan.scenario.question)) {
-    const ServingEstimate& estimate = std::get<ServePlan>(plan.answer).estimate;
-    if (estimate.verdict == Verdict::feasible) {
-      add(documents, "roofline", "ops of a layer", [&] { return roofline_json(roofline_of(*serve, estimate)); });
-    }
-    return;
-  }
-  const auto& train = std::get<TrainScenario>(plan.scenario.question);
+}
+
+void add_beside(Documents& documents, const Plan& plan, const TrainScenario& train) {
   const auto& answer = std::get<TrainPlan>(plan.answer);
   if (!answer.problems.empty() || answer.step.mid.raw() <= 0.0) {
     return;
   }
-  add(documents, "roofline", "ops of a layer", [&] { return roofline_json(roofline_of(train, answer.strategy)); });
+  add(documents, "roofline", "ops of a layer", [&] { return roofline_document(roofline_of(train, answer.strategy)); });
   add(documents, "scaling", "other numbers of GPUs", [&] {
     require_plain(plan);
-    return scaling_json(plan.scenario, scaling::scaling_curve(plan.scenario, {}));
+    return scaling_document(plan.scenario, scaling::scaling_curve(plan.scenario, {}));
   });
   if (plan.confidence) {
-    add(documents, "accuracy", "past errors", [&] { return accuracy_json(plan.confidence->run_class); });
+    add(documents, "accuracy", "past errors", [&] { return accuracy_document(plan.confidence->run_class); });
   }
 }
 
 }  // namespace
 
-Documents plan_documents(const Plan& plan) {
-  Documents documents;
-  documents.all.push_back(document_of("plan", plan_json(plan)));
-  add_beside(documents, plan);
-  return documents;
+void add_evidence(Documents& documents, const Plan& plan) {
+  if (plan.part == PlanPart::all) {
+    std::visit([&](const auto& question) { add_beside(documents, plan, question); }, plan.scenario.question);
+  }
 }
 
-Documents network_documents(const NetworkPlan& plan) {
-  Documents documents;
-  documents.all.push_back(document_of("plan", network_plan_json(plan)));
+void add_evidence(Documents& documents, const NetworkPlan& plan) {
   if (plan.times) {
-    add(documents, "accuracy", "past errors", [&] { return accuracy_json(plan.times->run_class); });
+    add(documents, "accuracy", "past errors", [&] { return accuracy_document(plan.times->run_class); });
   }
-  return documents;
 }
 
-Documents search_documents(const SearchPlan& answer) {
-  Documents documents;
-  documents.all.push_back(document_of("search", search_json(answer)));
-  if (answer.plan) {
-    add_beside(documents, *answer.plan);
-  }
-  return documents;
-}
-
-std::string accuracy_json(RunClass asked) {
+Value accuracy_document(RunClass asked) {
   const Confidence& table = step_confidence();
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.accuracy/1");
-  json.member("class", run_class_names[static_cast<std::size_t>(asked)]);
-  json.member("source", std::string_view{table.source});
-  json.key("classes");
-  json.begin_array();
+  Value classes = Value::empty_list();
   for (std::size_t i = 0; i < run_class_count; ++i) {
-    const ClassErrors& errors = table.classes[i];
-    json.begin_object();
-    json.member("class", run_class_names[i]);
-    json.member("text", run_class_texts[i]);
-    json.member("rows", errors.rows);
-    json.member("sources", errors.sources);
-    json.member("width_50", errors.width_50);
-    json.member("width_80", errors.width_80);
-    json.member("width_90", errors.width_90);
-    json.member("source", std::string_view{errors.source});
-    json.end_object();
+    const ClassErrors& e = table.classes[i];
+    classes.push(object("class"_m = run_class_names[i], "text"_m = run_class_texts[i], "rows"_m = e.rows,
+                        "sources"_m = e.sources, "width_50"_m = share(e.width_50), "width_80"_m = share(e.width_80),
+                        "width_90"_m = share(e.width_90), "source"_m = e.source));
   }
-  json.end_array();
-  json.end_object();
-  return json.take();
+  return object("schema"_m = "headroom.accuracy/1", "class"_m = run_class_names[static_cast<std::size_t>(asked)],
+                "source"_m = table.source, "classes"_m = std::move(classes));
 }
 
 }  // namespace headroom::report

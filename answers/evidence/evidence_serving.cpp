@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The documents of a fleet and of a simulation.
+// A fleet at other rates.
 #include <headroom/answers/evidence/evidence.hpp>
-#include <headroom/answers/views/render_fleet.hpp>
-#include <headroom/answers/views/render_simulation.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/core/on_threads.hpp>
 #include <headroom/core/real.hpp>
 
@@ -54,39 +51,22 @@ std::vector<Point> points_of(double asked, double saturation) {
   return points;
 }
 
-std::string load_json(const FleetOption& option, const std::vector<Point>& points) {
+Value load_document(const FleetOption& option, const std::vector<Point>& points) {
   const double saturation = option.sized->saturation.raw();
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.load/1");
-  json.member("asked_req_per_s", option.question().traffic->rate().raw());
-  json.member("knee_req_per_s", option.sized->knee.raw());
-  json.member("saturation_req_per_s", saturation);
-  json.key("points");
-  json.begin_array();
-  for (const Point& p : points) {
-    const RequestMetrics& all = p.metrics.all;
-    json.compact_next();
-    json.begin_object();
-    json.member("rate_req_per_s", p.rate);
-    json.member("load_share", p.rate / saturation);
-    json.member("asked", p.asked);
-    json.member("ttft_p50_s", all.ttft.p50.raw());
-    json.member("ttft_p95_s", all.ttft.p95.raw());
-    json.member("tpot_p50_s", all.tpot.p50.raw());
-    json.member("tpot_p95_s", all.tpot.p95.raw());
-    json.member("good_share", all.good_share);
-    json.member("busy_share", p.metrics.pool.busy);
-    json.member("kv_mean_share", p.metrics.pool.kv_mean);
-    json.member("batch_mean", p.metrics.pool.batch_mean);
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
-  return json.take();
+  return object("schema"_m = "headroom.load/1", "asked_req_per_s"_m = option.question().traffic->rate(),
+                "knee_req_per_s"_m = option.sized->knee, "saturation_req_per_s"_m = saturation,
+                "points"_m = list(points, [&](const Point& p) {
+                  const RequestMetrics& all = p.metrics.all;
+                  return row("rate_req_per_s"_m = p.rate, "load_share"_m = share(p.rate / saturation),
+                             "asked"_m = p.asked, "ttft_p50_s"_m = all.ttft.p50, "ttft_p95_s"_m = all.ttft.p95,
+                             "tpot_p50_s"_m = all.tpot.p50, "tpot_p95_s"_m = all.tpot.p95,
+                             "good_share"_m = share(all.good_share), "busy_share"_m = share(p.metrics.pool.busy),
+                             "kv_mean_share"_m = share(p.metrics.pool.kv_mean),
+                             "batch_mean"_m = p.metrics.pool.batch_mean);
+                }));
 }
 
-std::string simulated_load(const FleetOption& option, unsigned threads) {
+Value simulated_load(const FleetOption& option, unsigned threads) {
   const Cell cell = cell_of(option);
   const double asked = option.question().traffic->rate().raw();
   std::vector<Point> points = points_of(asked, option.sized->saturation.raw());
@@ -94,28 +74,20 @@ std::string simulated_load(const FleetOption& option, unsigned threads) {
     points[i].metrics =
         simulate_fleet(cell.question, *option.served, cell.replicas, cell.prefill_replicas, points[i].rate / asked);
   });
-  return load_json(option, points);
+  return load_document(option, points);
 }
 
 }  // namespace
 
-Documents fleet_documents(const FleetPlan& plan, unsigned threads) {
-  Documents documents;
-  documents.all.push_back(document_of("fleet", fleet_json(plan)));
-  if (!plan.options.empty() && plan.options.front().sized && plan.options.front().sized->saturation.raw() > 0.0) {
-    try {
-      documents.all.push_back(document_of("load", simulated_load(plan.options.front(), threads)));
-    } catch (const ConfigError& error) {
-      documents.left_out.push_back(std::string{"other rates: "} + error.what());
-    }
+void add_evidence(Documents& documents, const FleetPlan& plan, unsigned threads) {
+  if (plan.options.empty() || !plan.options.front().sized || plan.options.front().sized->saturation.raw() <= 0.0) {
+    return;
   }
-  return documents;
-}
-
-Documents simulation_documents(const Scenario& scenario, const ServingSimulation& simulation) {
-  Documents documents;
-  documents.all.push_back(document_of("simulation", simulation_json(scenario, simulation)));
-  return documents;
+  try {
+    documents.all.push_back({"load", simulated_load(plan.options.front(), threads)});
+  } catch (const ConfigError& error) {
+    documents.left_out.push_back(std::string{"other rates: "} + error.what());
+  }
 }
 
 }  // namespace headroom::report

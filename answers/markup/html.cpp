@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/markup/html.hpp>
-#include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace headroom::report {
@@ -15,69 +16,6 @@ std::string data_element(double value, const std::string& of, const std::string&
 }
 
 }  // namespace
-
-std::string figure_text(double value, Unit unit) {
-  switch (unit) {
-    case Unit::number: return format_number(value);
-    case Unit::count: return format_count(value);
-    case Unit::percent: return format_number(100.0 * value) + " %";
-    case Unit::change: return (value > 0.0 ? "+" : "") + format_number(100.0 * value) + " %";
-    case Unit::seconds: return format(Seconds{value});
-    case Unit::bytes: return format(Bytes{value});
-    case Unit::bytes_per_second: return format(BytesPerSecond{value});
-    case Unit::flop: return format(Flops{value});
-    case Unit::flop_per_second: return format(FlopsPerSecond{value});
-    case Unit::flop_per_byte: return format_number(value) + " FLOP/B";
-    case Unit::usd: return format(Dollars{value});
-    case Unit::usd_per_hour: return format(DollarsPerSecond{value});
-    case Unit::joules: return format(Joules{value});
-    case Unit::watts: return format(Watts{value});
-  }
-  return format_number(value);
-}
-
-Unit unit_of(std::string_view name) {
-  using Ending = std::pair<std::string_view, Unit>;
-  // The first that fits: longer endings before the shorter ones that they end in.
-  constexpr std::array endings{Ending{"_usd_per_gpu_s", Unit::usd_per_hour},
-                               Ending{"_flop_per_byte", Unit::flop_per_byte},
-                               Ending{"_flop_per_s", Unit::flop_per_second},
-                               Ending{"_flop_per_s_per_gpu", Unit::flop_per_second},
-                               Ending{"_bytes_per_s", Unit::bytes_per_second},
-                               Ending{"tokens_per_s", Unit::number},
-                               Ending{"samples_per_s", Unit::number},
-                               Ending{"_flop_per_sample", Unit::flop},
-                               Ending{"bytes_per_sample", Unit::bytes},
-                               Ending{"_bytes_per_gpu_and_step", Unit::bytes},
-                               Ending{"_bytes_per_step", Unit::bytes},
-                               Ending{"_bytes_per_micro_batch", Unit::bytes},
-                               Ending{"_per_s", Unit::number},
-                               Ending{"_time_s_per_step", Unit::seconds},
-                               Ending{"_time_s_per_micro_batch", Unit::seconds},
-                               Ending{"_flop", Unit::flop},
-                               Ending{"bytes", Unit::bytes},
-                               Ending{"_usd", Unit::usd},
-                               Ending{"dollars", Unit::usd},
-                               Ending{"_s", Unit::seconds},
-                               Ending{"_j", Unit::joules},
-                               Ending{"j_per_million_tokens", Unit::joules},
-                               Ending{"j_per_million_output_tokens", Unit::joules},
-                               Ending{"j_per_million_samples", Unit::joules},
-                               Ending{"_w", Unit::watts},
-                               Ending{"_w_per_gpu", Unit::watts},
-                               Ending{"share", Unit::percent},
-                               Ending{"kept", Unit::percent},
-                               Ending{"ratio", Unit::percent},
-                               Ending{"efficiency", Unit::percent},
-                               Ending{"utilisation", Unit::percent},
-                               Ending{"mfu", Unit::percent}};
-  for (const auto& [ending, unit] : endings) {
-    if (name.ends_with(ending)) {
-      return unit;
-    }
-  }
-  return Unit::number;
-}
 
 std::string escaped(std::string_view text) {
   std::string safe;
@@ -120,12 +58,14 @@ std::string label_of(std::string_view member) {
   return label;
 }
 
-std::string figure(const Place& place, Unit unit) {
-  if (!place.is_number()) {
-    return escaped(place.text());
-  }
-  const Unit written = unit == Unit::number && place.is_integer() ? Unit::count : unit;
-  return data_element(place.number(), place.pointer(), "", figure_text(place.number(), written));
+std::string figure_text(const Place& place) {
+  const bool whole = place.hint() == Hint::number && place.number() == std::floor(place.number());
+  return figure_text(place.number(), whole ? Hint::count : place.hint());
+}
+
+std::string figure(const Place& place) {
+  return place.is_number() ? data_element(place.number(), place.pointer(), "", figure_text(place))
+                           : escaped(place.text());
 }
 
 std::string share(const Place& part, const Place& whole) {
@@ -133,15 +73,15 @@ std::string share(const Place& part, const Place& whole) {
     return {};
   }
   const double value = part.number() / whole.number();
-  return data_element(value, part.pointer(), whole.pointer(), figure_text(value, Unit::percent));
+  return data_element(value, part.pointer(), whole.pointer(), figure_text(value, Hint::percent));
 }
 
-std::string range(const Place& interval, Unit unit) {
+std::string range(const Place& interval) {
   const Place low = interval["low"];
   const Place high = interval["high"];
   const bool certain = low.is_number() && high.is_number() && low.number() == high.number();
   return low.there() && high.there() && middle(low).there() && !certain
-             ? "<span class=\"ends\">" + figure(low, unit) + " to " + figure(high, unit) + "</span>"
+             ? "<span class=\"ends\">" + figure(low) + " to " + figure(high) + "</span>"
              : std::string{};
 }
 
@@ -149,9 +89,9 @@ Place middle(const Place& place) {
   return place.is_number() || place.is_text() ? place : place["mid"];
 }
 
-std::string with_range(const Place& place, Unit unit) {
-  const std::string ends = range(place, unit);
-  return figure(middle(place), unit) + (ends.empty() ? "" : " <span class=\"range\">(" + ends + ")</span>");
+std::string with_range(const Place& place) {
+  const std::string ends = range(place);
+  return figure(middle(place)) + (ends.empty() ? "" : " <span class=\"range\">(" + ends + ")</span>");
 }
 
 HtmlTable::HtmlTable(std::string label, std::initializer_list<std::string_view> titles) : label_{std::move(label)} {

@@ -12,28 +12,8 @@
 
 namespace headroom::report {
 
-/// How a number of a document is written; documents are in raw SI.
-enum class Unit : std::uint8_t {
-  number,   ///< three digits; integers in full
-  count,    ///< in full
-  percent,  ///< of a fraction
-  change,   ///< the same with its sign
-  seconds,
-  bytes,
-  bytes_per_second,
-  flop,
-  flop_per_second,
-  flop_per_byte,
-  usd,
-  usd_per_hour,  ///< of dollars a second
-  joules,
-  watts
-};
-/// As the text answers write it: "17.7 s", "40.7 GiB", "45.1 %".
-[[nodiscard]] std::string figure_text(double value, Unit unit);
-
-/// What the name of a member says of its unit: "step_time_s" is in seconds.
-[[nodiscard]] Unit unit_of(std::string_view name);
+/// A number as its document hints, one without a fraction in full. Precondition: is_number().
+[[nodiscard]] std::string figure_text(const Place& place);
 
 /// Text between tags and inside attributes.
 [[nodiscard]] std::string escaped(std::string_view text);
@@ -45,15 +25,15 @@ enum class Unit : std::uint8_t {
 
 /// `<data value="17.703" data-of="plan#/step_time_s/mid">17.7 s</data>`: the value as the document has it, and which
 /// member it is. Text members as they are; nothing for what is not there.
-[[nodiscard]] std::string figure(const Place& place, Unit unit);
+[[nodiscard]] std::string figure(const Place& place);
 /// The same of part / whole, whose members it names both; in percent.
 [[nodiscard]] std::string share(const Place& part, const Place& whole);
 /// "13.5 s to 23.1 s" of a member with low and high; nothing for one without, or whose ends are one.
-[[nodiscard]] std::string range(const Place& interval, Unit unit);
+[[nodiscard]] std::string range(const Place& interval);
 /// `mid` of an interval, or the member itself where it is a plain number.
 [[nodiscard]] Place middle(const Place& place);
 /// "17.7 s (13.5 s to 23.1 s)" of either.
-[[nodiscard]] std::string with_range(const Place& place, Unit unit);
+[[nodiscard]] std::string with_range(const Place& place);
 
 /// A table that scrolls in a frame of its own where it is wider than the page. Cells are HTML; columns without any are
 /// left out.

@@ -10,6 +10,15 @@ std::size_t shown_width(std::string_view text) noexcept {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
 }
 
+Table::Table(std::vector<std::string> header) : header_{std::move(header)} {
+  for (std::size_t i = 0; i < header_.size(); ++i) {
+    if (header_[i].starts_with('<')) {
+      header_[i].erase(0, 1);
+      left_.push_back(i);
+    }
+  }
+}
+
 std::string Table::text(std::size_t indent) const {
   std::vector<std::size_t> widths;
   widths.reserve(header_.size());

@@ -10,9 +10,8 @@ namespace headroom {
 
 class Table {
  public:
-  explicit Table(std::vector<std::string> header) : header_{std::move(header)} {}
-  /// Columns, 0-based, that are text and stand left; the first always does.
-  void left(std::size_t column) { left_.push_back(column); }
+  /// A title that starts with '<' makes a column of text, which stands left; the first always does.
+  explicit Table(std::vector<std::string> header);
   void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   [[nodiscard]] std::string text(std::size_t indent = 2) const;
 

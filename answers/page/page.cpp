@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/answers/page/sections.hpp>
 #include <headroom/core/embedded.hpp>
@@ -75,8 +76,8 @@ std::string in_script(std::string_view json) {
 std::string data_scripts(const Documents& documents) {
   std::string html;
   for (const Document& document : documents.all) {
-    html += "<script type=\"application/json\" data-document=\"" + document.id + "\">" + in_script(document.text) +
-            "</script>\n";
+    html += "<script type=\"application/json\" data-document=\"" + document.id + "\">" +
+            in_script(json_text(document.root)) + "</script>\n";
   }
   return html;
 }
@@ -111,12 +112,6 @@ void require_charts() {
         "--format html draws with Chart.js, which was not there when headroom was built: install libjs-chart.js, "
         "configure and build again"};
   }
-}
-
-Documents one_document(std::string id, std::string json) {
-  Documents documents;
-  documents.all.push_back(document_of(std::move(id), std::move(json)));
-  return documents;
 }
 
 std::string page(const Documents& documents) {

@@ -13,9 +13,6 @@ namespace headroom::report {
 /// there when headroom was built.
 [[nodiscard]] std::string page(const Documents& documents);
 
-/// A page's documents where the answer stands alone.
-[[nodiscard]] Documents one_document(std::string id, std::string json);
-
 /// ConfigError when no page can be made: before work is done for one.
 void require_charts();
 

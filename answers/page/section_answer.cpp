@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The head of the page: what was asked, whether it can be, and the headline numbers.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/page/sections.hpp>
 #include <headroom/answers/page/serving_parts.hpp>
+#include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,37 +18,36 @@ struct Headline {
   std::string_view object;  ///< empty: the plan itself
   std::string_view member;
   std::string_view label;
-  Unit unit;
 };
 
 /// The first of them that a plan has become cards, the others rows.
 constexpr std::array headlines{
-    Headline{"", "calendar_s", "calendar time, failures included", Unit::seconds},
-    Headline{"", "duration_s", "time to train", Unit::seconds},
-    Headline{"", "cost_usd", "cost", Unit::usd},
-    Headline{"", "step_time_s", "step", Unit::seconds},
-    Headline{"", "ttft_s", "time to first token, mean under this load", Unit::seconds},
-    Headline{"", "tpot_s", "time per output token", Unit::seconds},
-    Headline{"", "output_tokens_per_s", "output tokens/s", Unit::number},
-    Headline{"", "tpot_at_least_s", "time per output token, at least", Unit::seconds},
-    Headline{"", "prompt_alone_at_least_s", "first token of one prompt alone, at least", Unit::seconds},
-    Headline{"", "output_tokens_per_s_at_most", "output tokens/s, at most", Unit::number},
-    Headline{"", "cost_per_million_output_tokens_usd", "cost per million output tokens", Unit::usd},
-    Headline{"", "memory_bytes", "memory per GPU", Unit::bytes},
-    Headline{"", "tokens_per_s", "tokens/s", Unit::number},
-    Headline{"", "samples_per_s", "samples/s", Unit::number},
-    Headline{"", "mfu", "model FLOP utilisation", Unit::percent},
-    Headline{"", "utilisation", "utilisation by the model's own FLOP", Unit::percent},
-    Headline{"", "tokens_per_s_per_gpu", "tokens/s per GPU", Unit::number},
-    Headline{"", "samples_per_s_per_gpu", "samples/s per GPU", Unit::number},
-    Headline{"", "gpu_hours", "GPU-hours", Unit::number},
-    Headline{"", "cost_per_million_tokens_usd", "cost per million tokens", Unit::usd},
-    Headline{"", "cost_per_million_samples_usd", "cost per million samples", Unit::usd},
-    Headline{"money", "total_usd", "the whole bill", Unit::usd},
-    Headline{"energy", "run_j", "energy of the run", Unit::joules},
-    Headline{"goodput", "ratio", "goodput", Unit::percent},
-    Headline{"", "running_sequences", "sequences at once", Unit::number},
-    Headline{"", "kv_capacity_sequences", "sequences the KV cache holds", Unit::number},
+    Headline{"", "calendar_s", "calendar time, failures included"},
+    Headline{"", "duration_s", "time to train"},
+    Headline{"", "cost_usd", "cost"},
+    Headline{"", "step_time_s", "step"},
+    Headline{"", "ttft_s", "time to first token, mean under this load"},
+    Headline{"", "tpot_s", "time per output token"},
+    Headline{"", "output_tokens_per_s", "output tokens/s"},
+    Headline{"", "tpot_at_least_s", "time per output token, at least"},
+    Headline{"", "prompt_alone_at_least_s", "first token of one prompt alone, at least"},
+    Headline{"", "output_tokens_per_s_at_most", "output tokens/s, at most"},
+    Headline{"", "cost_per_million_output_tokens_usd", "cost per million output tokens"},
+    Headline{"", "memory_bytes", "memory per GPU"},
+    Headline{"", "tokens_per_s", "tokens/s"},
+    Headline{"", "samples_per_s", "samples/s"},
+    Headline{"", "mfu", "model FLOP utilisation"},
+    Headline{"", "utilisation", "utilisation by the model's own FLOP"},
+    Headline{"", "tokens_per_s_per_gpu", "tokens/s per GPU"},
+    Headline{"", "samples_per_s_per_gpu", "samples/s per GPU"},
+    Headline{"", "gpu_hours", "GPU-hours"},
+    Headline{"", "cost_per_million_tokens_usd", "cost per million tokens"},
+    Headline{"", "cost_per_million_samples_usd", "cost per million samples"},
+    Headline{"money", "total_usd", "the whole bill"},
+    Headline{"energy", "run_j", "energy of the run"},
+    Headline{"goodput", "ratio", "goodput"},
+    Headline{"", "running_sequences", "sequences at once"},
+    Headline{"", "kv_capacity_sequences", "sequences the KV cache holds"},
 };
 constexpr std::size_t most_cards = 4;
 
@@ -55,8 +56,8 @@ std::vector<NamedFigure> headlines_of(const Place& plan) {
   for (const Headline& headline : headlines) {
     const Place place = headline.object.empty() ? plan[headline.member] : plan[headline.object][headline.member];
     const bool of_capacity = headline.member == "memory_bytes" && plan["capacity_bytes"].there();
-    found.push_back({std::string{headline.label}, place, headline.unit,
-                     of_capacity ? "of " + figure(plan["capacity_bytes"], Unit::bytes) : std::string{}});
+    found.push_back(
+        {std::string{headline.label}, place, of_capacity ? "of " + figure(plan["capacity_bytes"]) : std::string{}});
   }
   return found;
 }
@@ -110,8 +111,7 @@ std::string joined(const Place& array) {
 std::string ways_out(const Place& plan) {
   HtmlTable table{"smallest changes that fit", {"<smallest changes that fit", "memory per GPU", "step"}};
   for (const Place& remedy : plan["remedies"].items()) {
-    table.row({joined(remedy["changes"]), figure(remedy["memory_bytes"], Unit::bytes),
-               figure(remedy["step_time_s"], Unit::seconds)});
+    table.row({joined(remedy["changes"]), figure(remedy["memory_bytes"]), figure(remedy["step_time_s"])});
   }
   std::string text = table.html();
   for (const auto& [member, what] : {std::pair{"changes", "Smallest change that fits: "},
@@ -135,8 +135,7 @@ std::string verdict(const Place& plan) {
   }
   std::string html = escaped(text);
   if (text == "Fits" && plan["memory_bytes"]["high"].there()) {
-    html += ": up to " + figure(plan["memory_bytes"]["high"], Unit::bytes) + " of " +
-            figure(plan["capacity_bytes"], Unit::bytes) + " per GPU";
+    html += ": up to " + figure(plan["memory_bytes"]["high"]) + " of " + figure(plan["capacity_bytes"]) + " per GPU";
   }
   return paragraph("verdict " + std::string{kind}, html) + problems(plan) + ways_out(plan);
 }
@@ -149,18 +148,17 @@ std::string chips(const std::vector<std::string>& texts) {
   return html.empty() ? html : "<ul class=\"chips\">" + html + "</ul>\n";
 }
 
-std::string named(std::string_view name, const Place& place, Unit unit) {
-  return place.is_number() ? std::string{name} + " " + figure_text(place.number(), unit) : std::string{};
+std::string named(std::string_view name, const Place& place) {
+  return place.is_number() ? std::string{name} + " " + figure_text(place) : std::string{};
 }
 
 /// What the question fixes beside the strategy.
 std::vector<std::string> question_words(const Place& plan) {
-  std::vector<std::string> words{plan["precision"].text(), named("sequence", plan["seq_len"], Unit::count),
-                                 named("global batch", plan["global_batch"], Unit::count)};
+  std::vector<std::string> words{plan["precision"].text(), named("sequence", plan["seq_len"]),
+                                 named("global batch", plan["global_batch"])};
   if (plan["tokens"].is_number()) {
     const bool large = plan["tokens"].number() >= 1e12;
-    words.push_back(figure_text(plan["tokens"].number() / (large ? 1e12 : 1e9), Unit::number) +
-                    (large ? " T tokens" : " G tokens"));
+    words.push_back(format_number(plan["tokens"].number() / (large ? 1e12 : 1e9)) + (large ? " T tokens" : " G tokens"));
   }
   words.push_back(plan["software"].text());
   if (plan["method"].text() != "full") {
@@ -171,11 +169,11 @@ std::vector<std::string> question_words(const Place& plan) {
     words.push_back(plan["engine"].text());
     for (const std::string_view ranks : {"tp", "pp", "ep", "replicas"}) {
       const bool several = plan[ranks].is_number() && plan[ranks].number() > 1.0;
-      words.push_back(several ? named(ranks, plan[ranks], Unit::count) : std::string{});
+      words.push_back(several ? named(ranks, plan[ranks]) : std::string{});
     }
-    words.push_back(named("requests in flight", plan["asked_sequences"], Unit::count));
-    words.push_back(named("tokens in", plan["isl"], Unit::count));
-    words.push_back(named("tokens out", plan["osl"], Unit::count));
+    words.push_back(named("requests in flight", plan["asked_sequences"]));
+    words.push_back(named("tokens in", plan["isl"]));
+    words.push_back(named("tokens out", plan["osl"]));
     words.push_back(plan["weights"].is_text() ? "weights " + plan["weights"].text() : std::string{});
   }
   return words;
@@ -198,8 +196,8 @@ std::string headline_numbers(std::vector<NamedFigure> figures, std::string_view 
   rows.kind("facts");
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const NamedFigure& one = figures[i];
-    const std::string value = figure(middle(one.place), one.unit);
-    const std::string ends = range(one.place, one.unit);
+    const std::string value = figure(middle(one.place));
+    const std::string ends = range(one.place);
     const std::string more = one.more.empty() ? std::string{} : " <small>" + one.more + "</small>";
     if (i >= most_cards) {
       rows.row({escaped(one.label), value + more, ends, bar(one.place, reach)});
@@ -210,9 +208,8 @@ std::string headline_numbers(std::vector<NamedFigure> figures, std::string_view 
   }
   return "<div class=\"cards\">\n" + cards + "</div>\n" + rows.html() +
          paragraph("key", "Bars: the interval that holds 80 % of past errors, from " +
-                              escaped(figure_text(std::exp(-reach), Unit::number)) + " to " +
-                              escaped(figure_text(std::exp(reach), Unit::number)) + " times the value." +
-                              std::string{note});
+                              escaped(format_number(std::exp(-reach))) + " to " + escaped(format_number(std::exp(reach))) +
+                              " times the value." + std::string{note});
 }
 
 std::string verdict_line(std::string_view kind, std::string text) {
@@ -276,7 +273,7 @@ std::string heading(const Documents& documents) {
   const Place& asked = plan["model"].there() ? plan : root;
   std::string of = escaped(asked["model"].text());
   if (asked["gpus"].is_number()) {
-    of += " on " + figure(asked["gpus"], Unit::count) + " &times; " + escaped(asked["gpu"].text());
+    of += " on " + figure(asked["gpus"]) + " &times; " + escaped(asked["gpu"].text());
   } else if (asked["gpu"].is_text()) {
     of += " on " + escaped(asked["gpu"].text());
   }

@@ -9,15 +9,14 @@ namespace {
 
 struct Column {
   std::string_view member, title;
-  Unit unit;
 };
 /// What searches minimise, as their documents name it.
-constexpr std::array goals{Column{"cost_dollars", "cost", Unit::usd},
-                           Column{"time_s", "whole run", Unit::seconds},
-                           Column{"step_time_s", "step", Unit::seconds},
-                           Column{"energy_j", "energy", Unit::joules},
-                           Column{"gpu_hours_per_million_samples", "GPU-hours per M samples", Unit::number},
-                           Column{"memory_bytes", "memory up to", Unit::bytes}};
+constexpr std::array goals{Column{"cost_dollars", "cost"},
+                           Column{"time_s", "whole run"},
+                           Column{"step_time_s", "step"},
+                           Column{"energy_j", "energy"},
+                           Column{"gpu_hours_per_million_samples", "GPU-hours per M samples"},
+                           Column{"memory_bytes", "memory up to"}};
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string line;
@@ -44,7 +43,7 @@ std::string plan_words(const Place& listed) {
   for (std::string& text : job_words(listed)) {
     texts.push_back(std::move(text));
   }
-  return figure(listed["gpus"], Unit::count) + " &times; " + escaped(listed["gpu"].text()) + ": " + joined(texts);
+  return figure(listed["gpus"]) + " &times; " + escaped(listed["gpu"].text()) + ": " + joined(texts);
 }
 
 std::string listed_table(const std::string& label, const std::vector<Place>& plans) {
@@ -61,11 +60,11 @@ std::string listed_table(const std::string& label, const std::vector<Place>& pla
   for (const Place& listed : plans) {
     std::vector<std::string> cells{plan_words(listed)};
     for (const Column& goal : goals) {
-      cells.push_back(figure(listed[goal.member], goal.unit));
+      cells.push_back(figure(listed[goal.member]));
     }
     cells.push_back(limit(listed["deadline"]));
     cells.push_back(limit(listed["budget"]));
-    cells.push_back(figure(listed["behind"], Unit::change));
+    cells.push_back(figure(listed["behind"]));
     cells.emplace_back(listed["indistinguishable"].is_true() ? "~" : "");
     cells.push_back(escaped(listed["because"].text()));
     table.row(std::move(cells));
@@ -76,8 +75,8 @@ std::string listed_table(const std::string& label, const std::vector<Place>& pla
 std::string neighbour_table(const Place& neighbours) {
   HtmlTable table{"one step away", {"<one step away", "step", "memory up to", "<<because"}};
   for (const Place& n : neighbours.items()) {
-    table.row({escaped(n["change"].text()), figure(n["slower"], Unit::change), figure(n["memory_bytes"], Unit::bytes),
-               escaped(n["because"].text())});
+    table.row(
+        {escaped(n["change"].text()), figure(n["slower"]), figure(n["memory_bytes"]), escaped(n["because"].text())});
   }
   return table.html();
 }
@@ -91,12 +90,11 @@ std::string points_table(const Place& points) {
                   {"GPUs", "step", "<80 % interval", "tokens/s", "per GPU", "efficiency", "exposed communication",
                    "marginal efficiency", "$ per M tokens", "goodput", "calendar", "<<"}};
   for (const Place& p : points.items()) {
-    table.row({figure(p["gpus"], Unit::count), figure(p["step_time_s"]["mid"], Unit::seconds),
-               range(p["step_time_s"], Unit::seconds), figure(p["tokens_per_s"]["mid"], Unit::number),
-               figure(p["tokens_per_s_per_gpu"]["mid"], Unit::number), figure(p["efficiency"], Unit::percent),
-               figure(p["exposed_communication_share"], Unit::percent), figure(p["marginal_efficiency"], Unit::percent),
-               figure(p["cost_per_million_tokens_usd"]["mid"], Unit::usd), figure(p["goodput"], Unit::percent),
-               figure(p["calendar_s"], Unit::seconds), point_row_verdict(p)});
+    table.row({figure(p["gpus"]), figure(p["step_time_s"]["mid"]), range(p["step_time_s"]),
+               figure(p["tokens_per_s"]["mid"]), figure(p["tokens_per_s_per_gpu"]["mid"]), figure(p["efficiency"]),
+               figure(p["exposed_communication_share"]), figure(p["marginal_efficiency"]),
+               figure(p["cost_per_million_tokens_usd"]["mid"]), figure(p["goodput"]), figure(p["calendar_s"]),
+               point_row_verdict(p)});
   }
   return table.html();
 }
@@ -105,33 +103,32 @@ std::string elastic_table(const Place& elastic) {
   HtmlTable table{"the same batch on other numbers of GPUs",
                   {"GPUs", "used", "dp", "micro-batch", "step", "throughput kept", "<<"}};
   for (const Place& e : elastic.items()) {
-    table.row({figure(e["gpus"], Unit::count), figure(e["usable_gpus"], Unit::count), figure(e["dp"], Unit::count),
-               figure(e["micro_batch"], Unit::count), with_range(e["step_time_s"], Unit::seconds),
-               figure(e["throughput_kept"], Unit::percent),
+    table.row({figure(e["gpus"]), figure(e["usable_gpus"]), figure(e["dp"]), figure(e["micro_batch"]),
+               with_range(e["step_time_s"]), figure(e["throughput_kept"]),
                escaped((e["why_not"].there() ? e["why_not"] : e["verdict_text"]).text())});
   }
   return table.html();
 }
 
 std::string compared_table(const Place& compared) {
-  constexpr std::array columns{Column{"memory_bytes", "memory per GPU", Unit::bytes},
-                               Column{"step_time_s", "step", Unit::seconds},
-                               Column{"tokens_per_s", "tokens/s", Unit::number},
-                               Column{"ttft_s", "TTFT under the load", Unit::seconds},
-                               Column{"prompt_alone_s", "TTFT, one prompt alone", Unit::seconds},
-                               Column{"tpot_s", "TPOT", Unit::seconds},
-                               Column{"duration_s", "whole run", Unit::seconds},
-                               Column{"cost_usd", "cost", Unit::usd}};
+  constexpr std::array columns{Column{"memory_bytes", "memory per GPU"},
+                               Column{"step_time_s", "step"},
+                               Column{"tokens_per_s", "tokens/s"},
+                               Column{"ttft_s", "TTFT under the load"},
+                               Column{"prompt_alone_s", "TTFT, one prompt alone"},
+                               Column{"tpot_s", "TPOT"},
+                               Column{"duration_s", "whole run"},
+                               Column{"cost_usd", "cost"}};
   HtmlTable table{"plans side by side",
                   {"<<scenario", "<verdict", "memory per GPU", "step", "tokens/s", "TTFT under the load",
                    "TTFT, one prompt alone", "TPOT", "whole run", "cost", "throughput / reference", "<"}};
   for (const Place& plan : compared["plans"].items()) {
     std::vector<std::string> cells{escaped(plan["file"].text()), escaped(plan["verdict"].text())};
     for (const Column& column : columns) {
-      cells.push_back(figure(plan[column.member], column.unit));
+      cells.push_back(figure(plan[column.member]));
     }
     const Place against = plan["against_reference"];
-    cells.push_back(with_range(against["throughput_ratio"], Unit::percent));
+    cells.push_back(with_range(against["throughput_ratio"]));
     cells.emplace_back(plan["untimed"].there()       ? "compared by memory alone: " + escaped(plan["untimed"].text())
                        : !plan["feasible"].is_true() ? "does not fit"
                        : !against.there()            ? "reference"
@@ -150,8 +147,8 @@ std::string search_section(const Documents& documents) {
     return {};
   }
   const Place space = search["space"];
-  std::string lead = figure(space["strategies"], Unit::count) + " strategies of " + figure(space["jobs"], Unit::count) +
-                     (space["jobs"].text() == "1" ? " job" : " jobs") + ", " + figure(space["evaluated"], Unit::count) +
+  std::string lead = figure(space["strategies"]) + " strategies of " + figure(space["jobs"]) +
+                     (space["jobs"].text() == "1" ? " job" : " jobs") + ", " + figure(space["evaluated"]) +
                      " evaluated; what is minimised is " + escaped(search["minimize"].text()) + ".";
   if (!search["complete"].is_true()) {
     lead += " Interrupted: the best of what was searched until then.";
@@ -185,8 +182,8 @@ std::string scaling_section(const Documents& documents) {
   std::string lead = scaling["scaling"].text() == "weak" ? "The global batch grows with the GPUs."
                                                          : "The global batch stays; data parallelism follows.";
   if (scaling["knee_gpus"].is_number()) {
-    lead += " Up to " + figure(scaling["knee_gpus"], Unit::count) + " GPUs, added ones bring at least " +
-            figure(scaling["threshold"], Unit::percent) + " of what each brought before.";
+    lead += " Up to " + figure(scaling["knee_gpus"]) + " GPUs, added ones bring at least " +
+            figure(scaling["threshold"]) + " of what each brought before.";
   }
   const std::string charts =
       "<div class=\"pair even\">" +

@@ -13,15 +13,11 @@ Place fit_of(const Documents& documents) {
   return documents.find("fit");
 }
 
-Unit unit_named(const std::string& name) {
-  return name == "s" ? Unit::seconds : name == "bytes" ? Unit::bytes : Unit::number;
-}
-
 std::string parameter_table(const Place& curve) {
   HtmlTable table{"parameters of " + curve["curve"].text(), {"<parameter", "value", "+-", "<from"}};
   for (const Place& p : curve["parameters"].items()) {
-    table.row({escaped(p["name"].text()), figure(p["value"], unit_named(p["unit"].text())),
-               figure(p["deviation"], Unit::percent), p["from_prior"].is_true() ? "its prior" : "the samples"});
+    table.row({escaped(p["name"].text()), figure(p["value"]), figure(p["deviation"]),
+               p["from_prior"].is_true() ? "its prior" : "the samples"});
   }
   return table.html();
 }
@@ -34,16 +30,14 @@ std::string fit_section(const Documents& documents) {
                   {"<curve", "samples", "held out: mean", "half within", "80 % within", "on what was fitted", "far off",
                    "slower than the base", "<which"}};
   for (const Place& curve : fit["curves"].items()) {
-    table.row({escaped(curve["curve"].text()), figure(curve["samples"], Unit::count),
-               figure(curve["mape"], Unit::percent), figure(curve["median_ape"], Unit::percent),
-               figure(curve["within_80"], Unit::percent), figure(curve["mape_fitted"], Unit::percent),
-               figure(curve["outliers"], Unit::count), figure(curve["slower_than_base"], Unit::change),
-               escaped(curve["beside"].text())});
+    table.row({escaped(curve["curve"].text()), figure(curve["samples"]), figure(curve["mape"]),
+               figure(curve["median_ape"]), figure(curve["within_80"]), figure(curve["mape_fitted"]),
+               figure(curve["outliers"]), figure(curve["slower_than_base"]), escaped(curve["beside"].text())});
   }
   HtmlTable facts{"measured numbers", {"<measured", "<here", "<" + fit["base"].text(), "difference"}};
   for (const Place& fact : fit["facts"].items()) {
     facts.row({escaped(fact["what"].text()), escaped(fact["measured"].text()), escaped(fact["base"].text()),
-               figure(fact["difference"], Unit::change)});
+               figure(fact["difference"])});
   }
   if (!fit.there()) {
     return {};

@@ -22,11 +22,11 @@ std::string bill_table(const Place& money) {
   HtmlTable table{"bill", {"<where the dollars go", "", "<80 % interval", "of the bill", "<source"}};
   const Place total = money["total_usd"]["mid"];
   for (const Place& item : money["bill"].items()) {
-    table.row({escaped(words(item["item"].text())), figure(middle(item["usd"]), Unit::usd),
-               range(item["usd"], Unit::usd), share(middle(item["usd"]), total), provenance(item)});
+    table.row({escaped(words(item["item"].text())), figure(middle(item["usd"])), range(item["usd"]),
+               share(middle(item["usd"]), total), provenance(item)});
   }
   if (!table.empty() && total.is_number()) {
-    table.row({"the whole bill", figure(total, Unit::usd), range(money["total_usd"], Unit::usd), "", ""}, "sum");
+    table.row({"the whole bill", figure(total), range(money["total_usd"]), "", ""}, "sum");
   }
   return table.html();
 }
@@ -34,8 +34,7 @@ std::string bill_table(const Place& money) {
 /// When another way to pay is worth it: "useful share 61 %: below it on-demand is cheaper".
 std::string break_even(const Place& alternative) {
   const Place at = alternative["break_even"];
-  return at["text"].there() ? escaped(at["text"].text())
-                            : figure(at["value"], Unit::number) + escaped(at["unit"].text());
+  return at["text"].there() ? escaped(at["text"].text()) : figure(at["value"]) + escaped(at["unit"].text());
 }
 
 std::string alternatives_table(const Place& money) {
@@ -43,10 +42,9 @@ std::string alternatives_table(const Place& money) {
                   {"<other ways to pay", "<market", "per GPU", "per M output tokens", "the run", "<80 % interval",
                    "<<breaks even", "<<source"}};
   for (const Place& a : money["alternatives"].items()) {
-    table.row({escaped(a["name"].text()), escaped(a["market"].text()),
-               figure(a["price_usd_per_gpu_s"], Unit::usd_per_hour),
-               figure(a["usd_per_million_output_tokens"], Unit::usd), figure(middle(a["usd"]), Unit::usd),
-               range(a["usd"], Unit::usd), break_even(a), provenance(a)});
+    table.row({escaped(a["name"].text()), escaped(a["market"].text()), figure(a["price_usd_per_gpu_s"]),
+               figure(a["usd_per_million_output_tokens"]), figure(middle(a["usd"])), range(a["usd"]), break_even(a),
+               provenance(a)});
   }
   return table.html();
 }
@@ -56,7 +54,7 @@ std::string price_parts(const Place& money) {
   HtmlTable table{"a GPU-hour", {"<a GPU-hour", ""}};
   const Place parts = money["price_parts_usd_per_gpu_s"];
   for (const std::string& name : parts.members()) {
-    table.row({escaped(words(name)), figure(parts[name], Unit::usd_per_hour)});
+    table.row({escaped(words(name)), figure(parts[name])});
   }
   return table.html();
 }
@@ -65,8 +63,8 @@ std::string what_if_table(const Place& variants) {
   HtmlTable table{"what if",
                   {"<what if", "FLOP, of the plan's", "time, of the plan's", "cost", "<<on what that rests"}};
   for (const Place& v : variants.items()) {
-    table.row({escaped(v["what"].text()), figure(v["flops"], Unit::percent), figure(v["time"], Unit::percent),
-               figure(v["usd"], Unit::usd), escaped(v["basis"].text())});
+    table.row({escaped(v["what"].text()), figure(v["flops"]), figure(v["time"]), figure(v["usd"]),
+               escaped(v["basis"].text())});
   }
   return table.html();
 }
@@ -77,8 +75,7 @@ std::string energy_part(const Place& energy) {
   }
   HtmlTable parts{"power by what runs", {"<while", "of the step", "power of a GPU"}};
   for (const Place& part : energy["parts"].items()) {
-    parts.row({escaped(words(part["kind"].text())), figure(part["share"], Unit::percent),
-               figure(part["power_w"], Unit::watts)});
+    parts.row({escaped(words(part["kind"].text())), figure(part["share"]), figure(part["power_w"])});
   }
   return "<h3>Energy</h3>\n" + member_table("energy", energy) + details("Power by what runs", parts.html());
 }
@@ -91,11 +88,10 @@ std::string money_section(const Documents& documents) {
   const Place& priced = money["price_usd_per_gpu_s"].there() ? money : plan;
   std::string lead;
   if (priced["price_usd_per_gpu_s"].there()) {
-    lead = "A GPU at " + figure(priced["price_usd_per_gpu_s"], Unit::usd_per_hour) + " (" +
-           escaped(priced["price_source"].text()) + ").";
+    lead = "A GPU at " + figure(priced["price_usd_per_gpu_s"]) + " (" + escaped(priced["price_source"].text()) + ").";
   }
   if (const Place hourly = plan["cost"]["price_usd_per_gpu_hour"]; hourly.there()) {
-    lead = "A GPU at " + figure(hourly, Unit::usd) + " an hour (" + escaped(plan["cost"]["price_source"].text()) + ").";
+    lead = "A GPU at " + figure(hourly) + " an hour (" + escaped(plan["cost"]["price_source"].text()) + ").";
   }
   std::string body = cost_part(documents);
   const std::size_t items = money["bill"].items().size();
@@ -107,10 +103,10 @@ std::string money_section(const Documents& documents) {
     body += bill_table(money);
   } else if (plan["cost_usd"].there()) {
     HtmlTable table{"cost", {"<cost", "", "<80 % interval"}};
-    table.row({"GPU-hours", figure(middle(plan["gpu_hours"]), Unit::number), range(plan["gpu_hours"], Unit::number)});
-    table.row({"the run", figure(middle(plan["cost_usd"]), Unit::usd), range(plan["cost_usd"], Unit::usd)});
-    table.row({"a million tokens", figure(middle(plan["cost_per_million_tokens_usd"]), Unit::usd),
-               range(plan["cost_per_million_tokens_usd"], Unit::usd)});
+    table.row({"GPU-hours", figure(middle(plan["gpu_hours"])), range(plan["gpu_hours"])});
+    table.row({"the run", figure(middle(plan["cost_usd"])), range(plan["cost_usd"])});
+    table.row({"a million tokens", figure(middle(plan["cost_per_million_tokens_usd"])),
+               range(plan["cost_per_million_tokens_usd"])});
     body += table.html();
   }
   body +=
@@ -125,7 +121,7 @@ std::string goodput_section(const Documents& documents) {
   if (goodput["shares"].there()) {
     HtmlTable table{"where the calendar goes", {"<where the calendar goes", "of the time"}};
     for (const std::string& name : goodput["shares"].members()) {
-      table.row({term("g", name), figure(goodput["shares"][name], Unit::percent)});
+      table.row({term("g", name), figure(goodput["shares"][name])});
     }
     body += chart("calendar", goodput, "Bar of the shares of the calendar: useful work and what is lost", 2) +
             "<div class=\"pair even\">" + table.html() + member_table("goodput", goodput) + "</div>\n";

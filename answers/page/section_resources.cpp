@@ -13,19 +13,18 @@ namespace {
 std::string cache_table(const Place& plan) {
   struct Row {
     std::string_view member, label;
-    Unit unit;
   };
-  constexpr std::array rows{Row{"kv_pool_bytes", "pool of a GPU", Unit::bytes},
-                            Row{"kv_bytes_per_token", "a token of the whole model", Unit::bytes},
-                            Row{"kv_bytes_per_sequence", "a sequence, per GPU", Unit::bytes},
-                            Row{"kv_capacity_sequences", "sequences held", Unit::number},
-                            Row{"max_sequences", "of them run at once", Unit::count},
-                            Row{"kv_in_use_bytes", "in use by the batch", Unit::bytes},
-                            Row{"longest_sequence_tokens", "longest sequence, tokens", Unit::count}};
+  constexpr std::array rows{Row{"kv_pool_bytes", "pool of a GPU"},
+                            Row{"kv_bytes_per_token", "a token of the whole model"},
+                            Row{"kv_bytes_per_sequence", "a sequence, per GPU"},
+                            Row{"kv_capacity_sequences", "sequences held"},
+                            Row{"max_sequences", "of them run at once"},
+                            Row{"kv_in_use_bytes", "in use by the batch"},
+                            Row{"longest_sequence_tokens", "longest sequence, tokens"}};
   HtmlTable table{"KV cache", {"<KV cache", ""}};
   for (const Row& row : rows) {
     if (plan[row.member].there()) {
-      table.row({escaped(row.label), with_range(plan[row.member], row.unit)});
+      table.row({escaped(row.label), with_range(plan[row.member])});
     }
   }
   return table.html();
@@ -37,7 +36,7 @@ std::string memory_table(const Place& plan) {
   HtmlTable table{"memory of the fullest GPU", {"<memory of the fullest GPU", "", "of capacity"}};
   const auto total = [&](std::string_view name, const Place& bytes) {
     if (bytes.is_number()) {
-      table.row({escaped(name), figure(bytes, Unit::bytes), share(bytes, capacity)}, "sum");
+      table.row({escaped(name), figure(bytes), share(bytes, capacity)}, "sum");
     }
   };
   for (const std::string& name : terms.members()) {
@@ -48,14 +47,14 @@ std::string memory_table(const Place& plan) {
       total("reserved", plan["memory_reserved_bytes"]);
     }
     if (terms[name].is_number() && terms[name].number() > 0.0) {
-      table.row({term("m", name), figure(terms[name], Unit::bytes), share(terms[name], capacity)});
+      table.row({term("m", name), figure(terms[name]), share(terms[name], capacity)});
     }
   }
   total("device", plan["memory_bytes"]["mid"]);
-  if (const std::string ends = range(plan["memory_bytes"], Unit::bytes); !ends.empty()) {
+  if (const std::string ends = range(plan["memory_bytes"]); !ends.empty()) {
     table.row({"80 % interval", ends, ""}, "sum");
   }
-  table.row({"capacity", figure(capacity, Unit::bytes), ""}, "sum");
+  table.row({"capacity", figure(capacity), ""}, "sum");
   return table.html();
 }
 
@@ -65,10 +64,10 @@ std::string served_memory(const Place& memory) {
   const Place capacity = memory["capacity_bytes"];
   HtmlTable table{"memory of the fullest GPU", {"<memory of the fullest GPU", "", "of capacity"}};
   for (const std::string& name : terms.members()) {
-    table.row({term("m", name), figure(terms[name], Unit::bytes), share(terms[name], capacity)});
+    table.row({term("m", name), figure(terms[name]), share(terms[name], capacity)});
   }
-  table.row({"total", figure(memory["total_bytes"], Unit::bytes), share(memory["total_bytes"], capacity)}, "sum");
-  table.row({"capacity", figure(capacity, Unit::bytes), ""}, "sum");
+  table.row({"total", figure(memory["total_bytes"]), share(memory["total_bytes"], capacity)}, "sum");
+  table.row({"capacity", figure(capacity), ""}, "sum");
   return section(
       "memory", "Memory of a replica", "",
       "<div class=\"pair\">" +
@@ -87,8 +86,8 @@ std::string peak_text(const Place& plan) {
     return {};
   }
   return "At the peak, " + escaped(plan["memory_peak_moment"].text()) + ", on stage " +
-         figure(plan["memory_peak_stage"], Unit::count) + " of " + figure(plan["strategy"]["pp"], Unit::count) +
-         " with " + figure(plan["memory_in_flight_micro_batches"], Unit::number) + " micro-batches in flight.";
+         figure(plan["memory_peak_stage"]) + " of " + figure(plan["strategy"]["pp"]) + " with " +
+         figure(plan["memory_in_flight_micro_batches"]) + " micro-batches in flight.";
 }
 
 std::string time_table(const Place& plan) {
@@ -98,11 +97,11 @@ std::string time_table(const Place& plan) {
   for (const std::string& name : terms.members()) {
     constexpr double visible = 1e-6;  // of the step
     if (terms[name].is_number() && std::abs(terms[name].number() / step.number()) > visible) {
-      table.row({term("t", name), figure(terms[name], Unit::seconds), share(terms[name], step)});
+      table.row({term("t", name), figure(terms[name]), share(terms[name], step)});
     }
   }
-  table.row({"step", figure(step, Unit::seconds), ""}, "sum");
-  table.row({"80 % interval", range(plan["step_time_s"], Unit::seconds), ""}, "sum");
+  table.row({"step", figure(step), ""}, "sum");
+  table.row({"80 % interval", range(plan["step_time_s"]), ""}, "sum");
   return table.html();
 }
 
@@ -117,11 +116,10 @@ std::string sensitivity_table(const Place& all) {
     }
     if (const Place today = s["today"]; today.there()) {
       with += (with.empty() ? "" : "; ") + ("recompute " + escaped(today["recompute"].text())) + ", micro-batch " +
-              figure(today["micro_batch"], Unit::count) + " fits today and is " +
-              figure(today["faster"], Unit::percent) + " faster";
+              figure(today["micro_batch"]) + " fits today and is " + figure(today["faster"]) + " faster";
     }
-    table.row({escaped(words(s["resource"].text())), figure(s["more"], Unit::percent),
-               figure(s["faster"], Unit::percent), figure(s["step_time_s"], Unit::seconds), with});
+    table.row(
+        {escaped(words(s["resource"].text())), figure(s["more"]), figure(s["faster"]), figure(s["step_time_s"]), with});
   }
   return table.html();
 }
@@ -165,18 +163,16 @@ std::string roofline_section(const Documents& documents) {
   HtmlTable table{"ops of a layer",
                   {"<op", "<phase", "layers", "time", "work", "moved", "FLOP/byte", "rate", "of roof", "<bound by"}};
   for (const Place& row : roofs["rows"].items()) {
-    table.row({escaped(row["op"].text()), escaped(row["phase"].text()), figure(row["layers"], Unit::count),
-               figure(row["time_s"], Unit::seconds), figure(row["flop"], Unit::flop),
-               figure(row["moved_bytes"], Unit::bytes), figure(row["flop_per_byte"], Unit::number),
-               figure(row["flop_per_s"], Unit::flop_per_second), figure(row["of_roof"], Unit::percent),
-               escaped(row["bound"].text())});
+    table.row({escaped(row["op"].text()), escaped(row["phase"].text()), figure(row["layers"]), figure(row["time_s"]),
+               figure(row["flop"]), figure(row["moved_bytes"]), figure(row["flop_per_byte"]), figure(row["flop_per_s"]),
+               figure(row["of_roof"]), escaped(row["bound"].text())});
   }
   if (table.empty()) {
     return {};
   }
-  const std::string lead = "Peak " + figure(roofs["peak_flop_per_s"], Unit::flop_per_second) + ", memory " +
-                           figure(roofs["bandwidth_bytes_per_s"], Unit::bytes_per_second) +
-                           ": ops left of the ridge at " + figure(roofs["ridge_flop_per_byte"], Unit::number) +
+  const std::string lead = "Peak " + figure(roofs["peak_flop_per_s"]) + ", memory " +
+                           figure(roofs["bandwidth_bytes_per_s"]) + ": ops left of the ridge at " +
+                           figure(roofs["ridge_flop_per_byte"]) +
                            " FLOP/byte are bound by memory, those right of it by arithmetic.";
   return section(
       "roofline", "Ops of a layer against the roofs", lead,

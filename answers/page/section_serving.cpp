@@ -14,7 +14,6 @@ namespace {
 
 struct Row {
   std::string_view member, label;
-  Unit unit = Unit::number;
 };
 
 /// Labels and members of an object, those that it has.
@@ -24,7 +23,7 @@ std::string rows_of(const std::string& title, const Place& object, const std::ar
   for (const Row& row : rows) {
     const Place value = object[row.member];
     if (middle(value).is_number()) {
-      table.row({escaped(row.label), figure(middle(value), row.unit), range(value, row.unit)});
+      table.row({escaped(row.label), figure(middle(value)), range(value)});
     }
   }
   return table.html();
@@ -43,7 +42,7 @@ std::string tightest(const Place& option) {
   const Place promise = option["tightest_promise"];
   const std::string of = promise["class"].text();
   return promise.there() ? escaped(promise["promise"].text()) + (of == "all" ? "" : " of " + escaped(of)) + " " +
-                               figure(promise["of_limit_share"], Unit::percent)
+                               figure(promise["of_limit_share"])
                          : std::string{};
 }
 
@@ -61,12 +60,12 @@ std::string options_table(const Place& fleet) {
     const Place screened = option["screened"];
     const bool simulated = sized.there();
     const Place saturation = (simulated ? sized : screened)["saturation_req_per_s"];
-    table.row({escaped(option["option_text"].text()), figure(option["gpus"], Unit::count),
-               figure((simulated ? sized : screened)["replicas"], Unit::count), figure(option["usd_per_h"], Unit::usd),
-               figure(option["usd_per_million_output_tokens"]["mid"], Unit::usd),
-               figure(simulated ? sized["ttft_s"]["p95"] : screened["ttft_p95_s"], Unit::seconds),
-               figure(simulated ? sized["tpot_s"]["p95"] : screened["tpot_p95_s"], Unit::seconds),
-               figure(sized["knee_req_per_s"], Unit::number), figure(saturation, Unit::number),
+    table.row({escaped(option["option_text"].text()), figure(option["gpus"]),
+               figure((simulated ? sized : screened)["replicas"]), figure(option["usd_per_h"]),
+               figure(option["usd_per_million_output_tokens"]["mid"]),
+               figure(simulated ? sized["ttft_s"]["p95"] : screened["ttft_p95_s"]),
+               figure(simulated ? sized["tpot_s"]["p95"] : screened["tpot_p95_s"]), figure(sized["knee_req_per_s"]),
+               figure(saturation),
                saturation.is_number() && saturation.number() > 0.0 ? share(fleet["peak_req_per_s"], saturation) : "",
                tightest(option), std::string{standing(option)}});
   }
@@ -109,7 +108,7 @@ std::string left_out_table(const Place& fleet) {
 std::string ways_lead(const Place& fleet) {
   const Place ways = fleet["combinations"];
   const std::size_t options = fleet["options"].items().size();
-  return figure(ways, Unit::count) + (ways.text() == "1" ? " way to serve it" : " ways to serve it") +
+  return figure(ways) + (ways.text() == "1" ? " way to serve it" : " ways to serve it") +
          (options > 1    ? ", the cheapest first among those that keep what is promised."
           : options == 1 ? "; the others were left out."
                          : "; none can be, or keeps what is promised.");
@@ -125,8 +124,8 @@ void add_tails(HtmlTable& table, const Place& times, const Place& intervals, con
     std::vector<std::string> row{escaped((of.empty() ? "" : of + ": ") + std::string{label})};
     std::vector<std::string> ends{"80 % interval"};
     for (const std::string_view number : numbers) {
-      row.push_back(figure(times[member][number], Unit::seconds));
-      ends.push_back(range(intervals[member][number], Unit::seconds));
+      row.push_back(figure(times[member][number]));
+      ends.push_back(range(intervals[member][number]));
     }
     table.row(std::move(row));
     if (intervals[member].there()) {
@@ -142,18 +141,17 @@ std::string tails_chart(const Place& times, const std::string& of) {
 }
 
 std::string pool_part(const std::string& title, const Place& pool) {
-  constexpr std::array rows{Row{"utilisation", "an iteration runs, of the time", Unit::percent},
-                            Row{"busy", "an iteration runs, of the time", Unit::percent},
+  constexpr std::array rows{Row{"utilisation", "an iteration runs, of the time"},
+                            Row{"busy", "an iteration runs, of the time"},
                             Row{"batch_mean", "sequences of an iteration, mean"},
-                            Row{"kv_occupancy_mean", "KV cache in use, mean", Unit::percent},
-                            Row{"kv_mean", "KV cache in use, mean", Unit::percent},
-                            Row{"kv_occupancy_peak", "KV cache in use, fullest", Unit::percent},
-                            Row{"kv_peak", "KV cache in use, fullest", Unit::percent},
-                            Row{"iterations", "iterations", Unit::count},
-                            Row{"preemptions", "preemptions", Unit::count},
+                            Row{"kv_occupancy_mean", "KV cache in use, mean"},
+                            Row{"kv_mean", "KV cache in use, mean"},
+                            Row{"kv_occupancy_peak", "KV cache in use, fullest"},
+                            Row{"kv_peak", "KV cache in use, fullest"},
+                            Row{"iterations", "iterations"},
+                            Row{"preemptions", "preemptions"},
                             Row{"queue_mean", "requests that wait, mean"}};
-  constexpr std::array gaps{Row{"p50", "p50", Unit::seconds}, Row{"p95", "p95", Unit::seconds},
-                            Row{"p99", "p99", Unit::seconds}};
+  constexpr std::array gaps{Row{"p50", "p50"}, Row{"p95", "p95"}, Row{"p99", "p99"}};
   if (!pool.there()) {
     return {};
   }
@@ -161,7 +159,7 @@ std::string pool_part(const std::string& title, const Place& pool) {
   for (const Place& bin : pool["batch_bins"].items()) {
     const std::string first = bin["first"].text();
     const std::string last = bin["last"].text();
-    bins.row({first == last ? first : first + " to " + last, figure(bin["iterations"], Unit::count),
+    bins.row({first == last ? first : first + " to " + last, figure(bin["iterations"]),
               share(bin["iterations"], pool["iterations"])});
   }
   const std::string facts = rows_of(title, pool, rows) + rows_of("gap between two tokens", pool["token_gap_s"], gaps);
@@ -214,7 +212,7 @@ std::string times_section(const Documents& documents) {
     by_class += "<div><h3>" + escaped(name) + "</h3>\n" + tails_chart(classes[i], name) + "</div>\n";
   }
   const Place requests = all["requests"].there() ? all["requests"] : all["simulated_requests"];
-  return section("times", "Times that requests see", "Of " + figure(requests, Unit::count) + " simulated requests.",
+  return section("times", "Times that requests see", "Of " + figure(requests) + " simulated requests.",
                  promises_part(answer) + tails_chart(all, "") + table.html() +
                      (by_class.empty() ? by_class : "<div class=\"pair even\">" + by_class + "</div>\n"));
 }
@@ -228,19 +226,16 @@ std::string load_section(const Documents& documents) {
                   {"requests/s", "of saturation", "TTFT p50", "TTFT p95", "TPOT p50", "TPOT p95", "within all limits",
                    "KV cache in use", "an iteration runs", "sequences"}};
   for (const Place& p : load["points"].items()) {
-    table.row({figure(p["rate_req_per_s"], Unit::number), figure(p["load_share"], Unit::percent),
-               figure(p["ttft_p50_s"], Unit::seconds), figure(p["ttft_p95_s"], Unit::seconds),
-               figure(p["tpot_p50_s"], Unit::seconds), figure(p["tpot_p95_s"], Unit::seconds),
-               figure(p["good_share"], Unit::percent), figure(p["kv_mean_share"], Unit::percent),
-               figure(p["busy_share"], Unit::percent), figure(p["batch_mean"], Unit::number)},
+    table.row({figure(p["rate_req_per_s"]), figure(p["load_share"]), figure(p["ttft_p50_s"]), figure(p["ttft_p95_s"]),
+               figure(p["tpot_p50_s"]), figure(p["tpot_p95_s"]), figure(p["good_share"]), figure(p["kv_mean_share"]),
+               figure(p["busy_share"]), figure(p["batch_mean"])},
               p["asked"].is_true() ? "ours" : "");
   }
   std::string lead = "The fleet taken, its spare replicas down, at other rates of the same traffic. It saturates at " +
-                     figure(load["saturation_req_per_s"], Unit::number) + " requests/s";
+                     figure(load["saturation_req_per_s"]) + " requests/s";
   const Place knee = load["knee_req_per_s"];
-  lead += knee.is_number() && knee.number() > 0.0
-              ? "; up to " + figure(knee, Unit::number) + " every promise is kept (the knee)."
-              : "; the promises are kept at no rate that was tried.";
+  lead += knee.is_number() && knee.number() > 0.0 ? "; up to " + figure(knee) + " every promise is kept (the knee)."
+                                                  : "; the promises are kept at no rate that was tried.";
   return section("load", "Other rates", lead,
                  "<div class=\"pair even\">" +
                      chart("load-times", load, "Times over the rate, with knee and saturation; the table has them") +
@@ -252,8 +247,8 @@ std::string replicas_section(const Documents& documents) {
   const Place answer = serving_answer(documents);
   const Place simulated = documents.find("simulation");
   const Place sized = taken_of(answer)["sized"];
-  constexpr std::array waiting{Row{"mean", "mean"}, Row{"p50", "p50", Unit::count}, Row{"p95", "p95", Unit::count},
-                               Row{"p99", "p99", Unit::count}, Row{"max", "most", Unit::count}};
+  constexpr std::array waiting{Row{"mean", "mean"}, Row{"p50", "p50"}, Row{"p95", "p95"}, Row{"p99", "p99"},
+                               Row{"max", "most"}};
   const std::string body =
       simulated.there()
           ? pool_part("replicas", simulated["pool"]) + pool_part("replicas for prompts", simulated["prefill_pool"]) +
@@ -274,13 +269,12 @@ std::string day_section(const Documents& documents) {
        {std::pair{"fixed", scaling["fixed_is_stated"].is_true() ? "fixed, as stated" : "fixed, for the peak"},
         std::pair{"following", "following the load"}}) {
     const Place fleet = scaling[member];
-    table.row({label, figure(fleet["gpu_hours"], Unit::number), figure(fleet["cost_usd"], Unit::usd),
-               figure(fleet["missed_share"], Unit::percent), figure(fleet["overloaded_share"], Unit::percent),
-               figure(fleet["longest_wait_s"], Unit::seconds), figure(fleet["least_replicas"], Unit::count),
-               figure(fleet["most_replicas"], Unit::count)});
+    table.row({label, figure(fleet["gpu_hours"]), figure(fleet["cost_usd"]), figure(fleet["missed_share"]),
+               figure(fleet["overloaded_share"]), figure(fleet["longest_wait_s"]), figure(fleet["least_replicas"]),
+               figure(fleet["most_replicas"])});
   }
-  const std::string lead = "One period of " + figure(scaling["period_s"], Unit::seconds) +
-                           ", replicas as slow as measured ones were, by closed forms.";
+  const std::string lead =
+      "One period of " + figure(scaling["period_s"]) + ", replicas as slow as measured ones were, by closed forms.";
   constexpr std::array hours{Row{"freed_gpu_hours", "of the fixed fleet that following does not take"},
                              Row{"above_gpu_hours", "that following takes beyond the fixed fleet"}};
   std::string body;

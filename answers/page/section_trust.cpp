@@ -12,9 +12,8 @@ std::string classes_table(const Place& accuracy) {
                   {"<past errors of", "half within", "80 % within", "90 % within", "rows", "sources", "<<how"}};
   for (const Place& c : accuracy["classes"].items()) {
     const bool ours = c["class"].text() == accuracy["class"].text();
-    table.row({escaped(c["text"].text()), figure(c["width_50"], Unit::percent), figure(c["width_80"], Unit::percent),
-               figure(c["width_90"], Unit::percent), figure(c["rows"], Unit::count), figure(c["sources"], Unit::count),
-               escaped(c["source"].text())},
+    table.row({escaped(c["text"].text()), figure(c["width_50"]), figure(c["width_80"]), figure(c["width_90"]),
+               figure(c["rows"]), figure(c["sources"]), escaped(c["source"].text())},
               ours ? "ours" : "");
   }
   return table.html();
@@ -25,12 +24,10 @@ std::string nearest_table(const Place& nearest) {
                   {"<measured runs like this one", "away", "GPUs", "<SKU", "<software", "theirs", "ours", "<",
                    "our step is off by", "<source"}};
   for (const Place& run : nearest["runs"].items()) {
-    table.row({escaped(run["model"].text()), figure(run["distance"], Unit::number) + "&times;",
-               figure(run["gpus"], Unit::count), escaped(run["gpu"].text()), escaped(run["framework"].text()),
-               figure(run["measured"], Unit::number), figure(run["predicted"], Unit::number),
-               escaped(run["metric"].text() == "mfu" ? "MFU" : run["unit"].text()),
-               figure(run["step_error"], Unit::change),
-               run["own"].is_true() ? "yours" : escaped(run["source"].text())});
+    table.row({escaped(run["model"].text()), figure(run["distance"]) + "&times;", figure(run["gpus"]),
+               escaped(run["gpu"].text()), escaped(run["framework"].text()), figure(run["measured"]),
+               figure(run["predicted"]), escaped(run["metric"].text() == "mfu" ? "MFU" : run["unit"].text()),
+               figure(run["step_error"]), run["own"].is_true() ? "yours" : escaped(run["source"].text())});
   }
   return table.html();
 }
@@ -39,8 +36,8 @@ std::string nearest_lead(const Place& nearest) {
   if (!nearest.there() || nearest["runs"].items().empty()) {
     return {};
   }
-  return paragraph("note", figure(nearest["within_radius"], Unit::count) + " measured runs lie within a factor of " +
-                               figure(nearest["radius"], Unit::number) +
+  return paragraph("note", figure(nearest["within_radius"]) + " measured runs lie within a factor of " +
+                               figure(nearest["radius"]) +
                                " of this question; the nearest are shown. Above zero our step was too slow.");
 }
 
@@ -50,12 +47,11 @@ std::string own_runs_note(const Place& own) {
   }
   HtmlTable unused{"rows of yours that were not used", {"<not used", "rows", "<why"}};
   for (const Place& u : own["not_used"].items()) {
-    unused.row({escaped(u["what"].text()), figure(u["rows"], Unit::count), escaped(u["why"].text())});
+    unused.row({escaped(u["what"].text()), figure(u["rows"]), escaped(u["why"].text())});
   }
-  return paragraph("note", figure(own["runs"], Unit::count) + " runs of yours on " + escaped(own["gpu"].text()) +
-                               " under " + escaped(own["software"].text()) + ": our step was off by " +
-                               figure(own["step_error"], Unit::change) + "; the level of this plan is moved to " +
-                               figure(own["level"], Unit::number) + " of what it was.") +
+  return paragraph("note", figure(own["runs"]) + " runs of yours on " + escaped(own["gpu"].text()) + " under " +
+                               escaped(own["software"].text()) + ": our step was off by " + figure(own["step_error"]) +
+                               "; the level of this plan is moved to " + figure(own["level"]) + " of what it was.") +
          unused.html();
 }
 
@@ -82,7 +78,7 @@ std::string member_table(const std::string& label, const Place& object) {
     if (value.is_text()) {
       notes += paragraph("note", escaped(label_of(name)) + ": " + escaped(value.text()));
     } else if (mid.is_number() || mid.is_text() || !mid.text().empty()) {
-      table.row({escaped(label_of(name)), figure(mid, unit_of(name)), range(value, unit_of(name))});
+      table.row({escaped(label_of(name)), figure(mid), range(value)});
     }
   }
   return table.html() + notes;
@@ -96,15 +92,15 @@ std::string accuracy_section(const Documents& documents) {
     return {};
   }
   const auto counted = [](const Place& errors) {
-    return figure(errors["rows"], Unit::count) + " rows of " + figure(errors["sources"], Unit::count) + " sources";
+    return figure(errors["rows"]) + " rows of " + figure(errors["sources"]) + " sources";
   };
   const Place wide = basis["wide-experts"];
   const std::string lead =
       wide.there()
           ? "Of the errors of this class, " + counted(basis) + ", and those of experts that tokens meet over NICs, " +
-                counted(wide) + ", the wider count: 80 % lay within " + figure(basis["width_80"], Unit::percent) +
+                counted(wide) + ", the wider count: 80 % lay within " + figure(basis["width_80"]) +
                 " of what was measured. The bands hold at least 50, 80 and 90 % of either."
-          : "80 % of this class of prediction lay within " + figure(basis["width_80"], Unit::percent) +
+          : "80 % of this class of prediction lay within " + figure(basis["width_80"]) +
                 " of what was measured: " + counted(basis) + ". The bands hold 50, 80 and 90 % of those errors.";
   const std::string outside = text_list(basis["outside_measured"]);
   return section(
@@ -121,15 +117,13 @@ std::string explain_section(const Documents& documents) {
   for (const Place& entry : plan_of(documents)["explain"].items()) {
     HtmlTable inputs{"inputs of " + entry["name"].text(), {"<symbol", "raw SI", "<<source"}};
     for (const Place& input : entry["inputs"].items()) {
-      inputs.row(
-          {escaped(input["symbol"].text()), figure(input["value"], Unit::number), escaped(input["source"].text())});
+      inputs.row({escaped(input["symbol"].text()), figure(input["value"]), escaped(input["source"].text())});
     }
     const std::string reference = entry["reference"].text();
-    body +=
-        details(words(entry["name"].text()),
-                paragraph("formula", figure(entry["value"], Unit::number) + " = " + escaped(entry["formula"].text()) +
-                                         (reference.empty() ? "" : " <cite>" + escaped(reference) + "</cite>")) +
-                    inputs.html());
+    body += details(words(entry["name"].text()),
+                    paragraph("formula", figure(entry["value"]) + " = " + escaped(entry["formula"].text()) +
+                                             (reference.empty() ? "" : " <cite>" + escaped(reference) + "</cite>")) +
+                        inputs.html());
   }
   return section("explain", "How each number came about", "Values here are in raw SI.", body);
 }

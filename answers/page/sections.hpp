@@ -28,7 +28,6 @@ namespace headroom::report {
 struct NamedFigure {
   std::string label;
   Place place;
-  Unit unit = Unit::number;
   std::string more;
 };
 /// The first of them as cards, the others as rows, with their intervals on one scale; `note` ends the key. Numbers that

@@ -7,12 +7,12 @@
 namespace headroom::report {
 namespace {
 
-std::string named(std::string_view name, const Place& place, Unit unit) {
-  return place.is_number() ? std::string{name} + " " + figure_text(place.number(), unit) : std::string{};
+std::string named(std::string_view name, const Place& place) {
+  return place.is_number() ? std::string{name} + " " + figure_text(place) : std::string{};
 }
 
 std::string rate_words(const Place& rate, std::string_view what) {
-  return rate.is_number() ? figure_text(rate.number(), Unit::number) + " req/s" + std::string{what} : std::string{};
+  return rate.is_number() ? figure_text(rate) + " req/s" + std::string{what} : std::string{};
 }
 
 /// "ttft_p95", of several classes "ttft_p95, chat".
@@ -23,45 +23,42 @@ std::string promise_name(const Place& promise) {
 
 void add_promises(std::vector<NamedFigure>& figures, const Place& answer) {
   for (const Place& promise : answer["promises"].items()) {
-    figures.push_back({promise_name(promise), promise["reached_s"], Unit::seconds,
-                       "of " + figure(promise["limit_s"], Unit::seconds) + " promised"});
+    figures.push_back({promise_name(promise), promise["reached_s"], "of " + figure(promise["limit_s"]) + " promised"});
   }
 }
 
 std::vector<NamedFigure> fleet_headlines(const Place& answer) {
   const Place best = taken_of(answer);
   const Place sized = best["sized"];
-  std::string more = "on " + figure(best["gpus"], Unit::count) + (best["gpus"].text() == "1" ? " GPU" : " GPUs");
+  std::string more = "on " + figure(best["gpus"]) + (best["gpus"].text() == "1" ? " GPU" : " GPUs");
   if (sized["spare"].is_number() && sized["spare"].number() > 0.0) {
-    more += " with " + figure(sized["spare"], Unit::count) + " spare";
+    more += " with " + figure(sized["spare"]) + " spare";
   }
   if (const Place middle = best["at_middle"]; middle.there()) {
-    more += "; " + figure(middle["replicas"], Unit::count) + " would do at the middle";
+    more += "; " + figure(middle["replicas"]) + " would do at the middle";
   }
-  std::vector<NamedFigure> figures{
-      {"replicas", sized["replicas"], Unit::count, more},
-      {"cost per million output tokens", best["usd_per_million_output_tokens"], Unit::usd, ""}};
+  std::vector<NamedFigure> figures{{"replicas", sized["replicas"], more},
+                                   {"cost per million output tokens", best["usd_per_million_output_tokens"], ""}};
   add_promises(figures, answer);
-  figures.push_back({"cost per hour", best["usd_per_h"], Unit::usd, ""});
-  figures.push_back({"saturates at, requests/s", sized["saturation_req_per_s"], Unit::number, ""});
-  figures.push_back({"knee: most requests/s with all promises kept", sized["knee_req_per_s"], Unit::number, ""});
-  figures.push_back({"requests within all their limits", sized["good_share"], Unit::percent, ""});
-  figures.push_back({"output tokens/s", sized["output_tokens_per_s"], Unit::number, ""});
-  figures.push_back(
-      {"energy per million output tokens", answer["energy"]["j_per_million_output_tokens"], Unit::joules, ""});
+  figures.push_back({"cost per hour", best["usd_per_h"], ""});
+  figures.push_back({"saturates at, requests/s", sized["saturation_req_per_s"], ""});
+  figures.push_back({"knee: most requests/s with all promises kept", sized["knee_req_per_s"], ""});
+  figures.push_back({"requests within all their limits", sized["good_share"], ""});
+  figures.push_back({"output tokens/s", sized["output_tokens_per_s"], ""});
+  figures.push_back({"energy per million output tokens", answer["energy"]["j_per_million_output_tokens"], ""});
   return figures;
 }
 
 std::vector<NamedFigure> simulation_headlines(const Place& answer) {
   std::vector<NamedFigure> figures;
   add_promises(figures, answer);
-  figures.push_back({"cost per million output tokens", answer["cost"]["usd_per_million_output_tokens"], Unit::usd, ""});
-  figures.push_back({"saturates at, requests/s", answer["saturation_requests_per_s"], Unit::number, ""});
-  figures.push_back({"answered requests/s", answer["requests_per_s"], Unit::number,
-                     "of " + figure(answer["offered_requests_per_s"], Unit::number) + " that come"});
-  figures.push_back({"requests within all their limits", answer["all"]["good_share"], Unit::percent, ""});
-  figures.push_back({"output tokens/s", answer["all"]["output_tokens_per_s"], Unit::number, ""});
-  figures.push_back({"input tokens/s", answer["all"]["input_tokens_per_s"], Unit::number, ""});
+  figures.push_back({"cost per million output tokens", answer["cost"]["usd_per_million_output_tokens"], ""});
+  figures.push_back({"saturates at, requests/s", answer["saturation_requests_per_s"], ""});
+  figures.push_back({"answered requests/s", answer["requests_per_s"],
+                     "of " + figure(answer["offered_requests_per_s"]) + " that come"});
+  figures.push_back({"requests within all their limits", answer["all"]["good_share"], ""});
+  figures.push_back({"output tokens/s", answer["all"]["output_tokens_per_s"], ""});
+  figures.push_back({"input tokens/s", answer["all"]["input_tokens_per_s"], ""});
   return figures;
 }
 
@@ -81,7 +78,7 @@ std::string serving_subject(const Documents& documents) {
   const Place taken = taken_of(answer);
   std::string of = escaped(answer["model"].text());
   if (taken["gpus"].is_number()) {
-    of += " on " + figure(taken["gpus"], Unit::count) + " &times; " + escaped(taken["gpu"].text());
+    of += " on " + figure(taken["gpus"]) + " &times; " + escaped(taken["gpu"].text());
   }
   return of;
 }
@@ -94,13 +91,13 @@ std::vector<std::string> serving_words(const Documents& documents) {
   const bool day = mean.is_number() && peak.is_number() && peak.number() > mean.number();
   std::vector<std::string> texts{
       rate_words(mean, day ? " on average" : ""), day ? rate_words(peak, " at the peak") : "",
-      rate_words(answer["offered_requests_per_s"], ""), named("tokens in", answer["prompt_tokens_mean"], Unit::number),
-      named("tokens out", answer["output_tokens_mean"], Unit::number)};
+      rate_words(answer["offered_requests_per_s"], ""), named("tokens in", answer["prompt_tokens_mean"]),
+      named("tokens out", answer["output_tokens_mean"])};
   for (const std::string_view ranks : {"tp", "pp", "ep"}) {
     const bool several = taken[ranks].is_number() && (ranks == "tp" || taken[ranks].number() > 1.0);
-    texts.push_back(several ? named(ranks, taken[ranks], Unit::count) : std::string{});
+    texts.push_back(several ? named(ranks, taken[ranks]) : std::string{});
   }
-  texts.push_back(named("replicas", answer["replicas"], Unit::count));
+  texts.push_back(named("replicas", answer["replicas"]));
   texts.push_back(taken["engine"].text());
   texts.push_back(taken["weights"].is_text() ? "weights " + taken["weights"].text() : std::string{});
   texts.push_back(taken["kv_cache"].is_text() ? "KV cache " + taken["kv_cache"].text() : std::string{});
@@ -131,8 +128,8 @@ std::string promises_part(const Place& answer) {
     const Place never = promise["unanswered_share"];
     const Place fast = reached["low"];
     const bool in_time_at_fast_end = fast.is_number() && fast.number() <= limit.number();
-    table.row({escaped(promise_name(promise)), figure(limit, Unit::seconds), figure(middle(reached), Unit::seconds),
-               range(reached, Unit::seconds), share(middle(reached), limit),
+    table.row({escaped(promise_name(promise)), figure(limit), figure(middle(reached)), range(reached),
+               share(middle(reached), limit),
                never.is_number() && never.number() > 0.0        ? "missed, requests are never answered"
                : kept && !promise["kept_at_slow_end"].is_true() ? "kept, may be missed"
                : kept                                           ? "kept"
@@ -164,7 +161,7 @@ std::string cost_part(const Documents& documents) {
   for (const Row& row : rows) {
     const Place dollars = cost[row.member];
     if (middle(dollars).is_number()) {
-      table.row({escaped(row.label), figure(middle(dollars), Unit::usd), range(dollars, Unit::usd)});
+      table.row({escaped(row.label), figure(middle(dollars)), range(dollars)});
     }
   }
   return table.html();

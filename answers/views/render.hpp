@@ -2,6 +2,7 @@
 // One answer, several faces: text for people, JSON and CSV for programs. Every number comes from the same structure.
 #pragma once
 
+#include <headroom/answers/document/value.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/estimate/estimate.hpp>
@@ -12,8 +13,10 @@
 #include <vector>
 
 namespace headroom {
+struct ClassErrors;
 struct ExplainEntry;
 struct FedStep;
+struct GpuPrice;
 struct NetworkPlan;
 struct NetworkTimes;
 struct Plan;
@@ -38,11 +41,16 @@ namespace headroom {
 [[nodiscard]] std::string notes_text(const Plan& plan);
 [[nodiscard]] std::string problems_text(const std::vector<Problem>& problems);
 /// Schema "headroom.plan/1": raw SI, the unit in the key.
-[[nodiscard]] std::string plan_json(const Plan& plan);
+[[nodiscard]] Value plan_document(const Plan& plan);
 [[nodiscard]] std::string explain_text(const Plan& plan);
-/// The same object, and the members of a strategy, inside a larger document.
-void write_plan(JsonWriter& json, const Plan& plan);
-void strategy_members(JsonWriter& json, const Strategy& strategy);
+/// Parts of it, for the documents that have them too: terms above nothing by name, past errors of a class, the price of
+/// a GPU, a strategy, and what a host would have to deliver so that its GPUs never wait.
+[[nodiscard]] Value memory_terms(const MemoryBreakdown& memory);
+[[nodiscard]] Value step_terms(std::span<const Seconds> terms);
+[[nodiscard]] Value error_widths(const ClassErrors& errors);
+[[nodiscard]] Value price(const GpuPrice& price);
+[[nodiscard]] Value strategy_value(const Strategy& strategy);
+[[nodiscard]] Value data(const FedStep& fed);
 
 [[nodiscard]] std::string search_text(const SearchPlan& plan, const std::string& scenario);
 /// "taken: 512 x h100-sxm-80gb: tp 8, ...; least cost of all": for a search that found a plan.
@@ -50,18 +58,16 @@ void strategy_members(JsonWriter& json, const Strategy& strategy);
 /// What emptied the space, for one that found none.
 [[nodiscard]] std::string no_plan_text(const SearchPlan& answer);
 /// Schema "headroom.search/1".
-[[nodiscard]] std::string search_json(const SearchPlan& plan);
+[[nodiscard]] Value search_document(const SearchPlan& plan);
 
 /// The same faces for a network of ops; `explain` adds how the step came about and the ops.
 [[nodiscard]] std::string network_plan_text(const NetworkPlan& plan);
 [[nodiscard]] std::string network_explain_text(const NetworkPlan& plan);
-[[nodiscard]] std::string network_plan_json(const NetworkPlan& plan);
+[[nodiscard]] Value network_document(const NetworkPlan& plan);
 /// Of them the times: the answer above the memory, the terms below it, the members of the JSON object.
 [[nodiscard]] std::string network_times_text(const NetworkPlan& plan);
 [[nodiscard]] std::string network_confidence_text(const NetworkTimes& times);
-void network_times_members(JsonWriter& json, const NetworkPlan& plan);
-/// What a host would have to deliver so that its GPUs never wait: member `data` of a plan's object.
-void data_members(JsonWriter& json, const FedStep& fed);
+[[nodiscard]] Value network_times(const NetworkPlan& plan);
 
 [[nodiscard]] std::string validation_text(const Validation& validation);
 /// Schema "headroom.validate/1".

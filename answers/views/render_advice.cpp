@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
-#include <headroom/answers/views/json_members.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_advice.hpp>
 #include <headroom/core/real.hpp>
@@ -65,8 +64,7 @@ std::string critical_text(const BatchAdvice& a) {
 }
 
 std::string batch_text(const BatchAdvice& a) {
-  Table table{{"", ""}};
-  table.left(1);
+  Table table{{"", "<"}};
   table.row({"learning rate", rate_text(a)});
   table.row({"warm-up", warm_up_text(a)});
   table.row({"critical batch", critical_text(a)});
@@ -98,8 +96,7 @@ std::string sweep_text(const SweepPlan& s, std::int64_t gpus) {
           (q.resume ? "; anew on each rung " + plain(s.anew_units)
                     : "; resumed from checkpoints " + plain(s.resumed_units)) +
           "\n";
-  Table answer{{"", ""}};
-  answer.left(1);
+  Table answer{{"", "<"}};
   answer.row({"GPU-hours", interval_text(s.gpu_hours)});
   answer.row(
       {"time", interval_text(s.duration) + ", " + count(q.parallel) + " at a time on " + count(gpus) + " GPUs each"});
@@ -126,9 +123,8 @@ std::string refusal_text(const ElasticCount& e) {
 std::string elastic_text(const TrainScenario& t, const TrainPlan& p) {
   const bool timed = p.step.mid > Seconds{};
   Table table{
-      timed ? std::vector<std::string>{"GPUs", "dp", "micro-batch", "accumulation", "step", "tokens/s", "kept", ""}
-            : std::vector<std::string>{"GPUs", "dp", "micro-batch", "accumulation", ""}};
-  table.left(timed ? 7 : 4);
+      timed ? std::vector<std::string>{"GPUs", "dp", "micro-batch", "accumulation", "step", "tokens/s", "kept", "<"}
+            : std::vector<std::string>{"GPUs", "dp", "micro-batch", "accumulation", "<"}};
   const auto row = [&](std::int64_t gpus, const Strategy& s, std::int64_t accumulation, Seconds step, double rate,
                        double kept, const std::string& verdict) {
     std::vector<std::string> cells{std::to_string(gpus), std::to_string(s.dp), std::to_string(s.micro_batch),
@@ -152,90 +148,40 @@ std::string elastic_text(const TrainScenario& t, const TrainPlan& p) {
          refused;
 }
 
-void batch_members(JsonWriter& json, const BatchAdvice& a) {
-  json.key("batch_change");
-  json.begin_object();
-  json.member("base_batch", a.base);
-  json.member("global_batch", a.batch);
-  json.member("factor", a.factor);
-  json.member("rule", rate_rule_names[static_cast<std::size_t>(a.rule)]);
-  json.member("learning_rate_factor", a.rate_factor);
-  if (a.rate) {
-    json.member("base_learning_rate", *a.base_rate);
-    json.member("learning_rate", *a.rate);
-  }
-  json.member("warm_up", a.warm_up);
-  if (a.warm_up_steps) {
-    json.member("warm_up_steps", *a.warm_up_steps);
-  }
-  if (a.critical) {
-    json.member("critical_batch", *a.critical);
-    json.member("critical_batch_from", a.from_loss ? "target_loss" : "scenario");
-    json.member("above_critical_batch", a.above);
-    json.member("steps_factor", a.change.steps);
-    json.member("samples_factor", a.change.samples);
-  }
-  json.end_object();
+Value batch_value(const BatchAdvice& a) {
+  return object("base_batch"_m = a.base, "global_batch"_m = a.batch, "factor"_m = a.factor,
+                "rule"_m = rate_rule_names[static_cast<std::size_t>(a.rule)], "learning_rate_factor"_m = a.rate_factor,
+                "base_learning_rate"_m = when(a.rate.has_value(), a.base_rate), "learning_rate"_m = a.rate,
+                "warm_up"_m = a.warm_up, "warm_up_steps"_m = a.warm_up_steps, "critical_batch"_m = a.critical,
+                a.critical ? object("critical_batch_from"_m = a.from_loss ? "target_loss" : "scenario",
+                                    "above_critical_batch"_m = a.above, "steps_factor"_m = a.change.steps,
+                                    "samples_factor"_m = a.change.samples)
+                           : Value{});
 }
 
-void sweep_members(JsonWriter& json, const SweepPlan& s) {
-  json.key("sweep");
-  json.begin_object();
-  json.member("configurations", s.question.configurations);
-  json.member("max_resource", s.question.most);
-  json.member("eta", s.question.eta);
-  json.member("parallel", s.question.parallel);
-  json.member("resume", s.question.resume);
-  json.member("units", s.units);
-  json.member("anew_units", s.anew_units);
-  json.member("resumed_units", s.resumed_units);
-  json.member("full_units", s.full_units);
-  interval(json, "gpu_hours", s.gpu_hours);
-  interval(json, "duration_s", s.duration);
-  if (s.cost) {
-    interval(json, "cost_usd", *s.cost);
-  }
-  json.key("rungs");
-  json.begin_array();
-  for (const Rung& r : s.rungs) {
-    json.compact_next();
-    json.begin_object();
-    json.member("configurations", r.configurations);
-    json.member("units_each", r.resource);
-    json.member("units", r.units);
-    json.member("gpu_hours", s.gpu_hours.mid * r.units / s.units);
-    json.member("duration_s", r.duration.raw());
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
+Value sweep_value(const SweepPlan& s) {
+  return object("configurations"_m = s.question.configurations, "max_resource"_m = s.question.most,
+                "eta"_m = s.question.eta, "parallel"_m = s.question.parallel, "resume"_m = s.question.resume,
+                "units"_m = s.units, "anew_units"_m = s.anew_units, "resumed_units"_m = s.resumed_units,
+                "full_units"_m = s.full_units, "gpu_hours"_m = s.gpu_hours, "duration_s"_m = s.duration,
+                "cost_usd"_m = s.cost,
+                "rungs"_m = list(s.rungs, [&](const Rung& r) {
+                  return row("configurations"_m = r.configurations, "units_each"_m = r.resource, "units"_m = r.units,
+                             "gpu_hours"_m = s.gpu_hours.mid * r.units / s.units, "duration_s"_m = r.duration);
+                }));
 }
 
-void count_members(JsonWriter& json, const ElasticCount& e) {
-  json.member("gpus", e.gpus);
-  json.member("usable_gpus", e.usable_gpus);
-  if (!e.why_not.empty()) {
-    json.member("why_not", std::string_view{e.why_not});
-    if (!e.nearest_batches.empty()) {
-      json.key("nearest_global_batches");
-      json.begin_array();
-      for (const std::int64_t batch : e.nearest_batches) {
-        json.integer(batch);
-      }
-      json.end_array();
-    }
-    return;
-  }
-  json.member("dp", std::int64_t{e.strategy.dp});
-  json.member("micro_batch", int{e.strategy.micro_batch});
-  json.member("accumulation", e.accumulation);
-  json.member("verdict", name_of(e.estimate.verdict));
-  json.member("verdict_text", std::string_view{e.verdict});
-  if (e.step.mid > Seconds{}) {
-    interval(json, "step_time_s", e.step);
-    interval(json, "tokens_per_s", e.tokens_per_s);
-    json.member("throughput_kept", e.kept);
-  }
+Value elastic_value(const ElasticCount& e) {
+  const bool runs = e.why_not.empty();
+  const bool timed = runs && e.step.mid > Seconds{};
+  return object(
+      "gpus"_m = e.gpus, "usable_gpus"_m = e.usable_gpus, "why_not"_m = when(!runs, e.why_not),
+      "nearest_global_batches"_m = when(!runs && !e.nearest_batches.empty(), e.nearest_batches),
+      runs ? object("dp"_m = e.strategy.dp, "micro_batch"_m = e.strategy.micro_batch, "accumulation"_m = e.accumulation,
+                    "verdict"_m = name_of(e.estimate.verdict), "verdict_text"_m = e.verdict)
+           : Value{},
+      "step_time_s"_m = when(timed, e.step), "tokens_per_s"_m = when(timed, e.tokens_per_s),
+      "throughput_kept"_m = when(timed, share(e.kept)));
 }
 
 }  // namespace
@@ -248,24 +194,10 @@ std::string advice_text(const TrainScenario& t, const TrainPlan& p) {
   return text + (a.elastic.empty() ? "" : elastic_text(t, p));
 }
 
-void advice_members(JsonWriter& json, const TrainAdvice& advice) {
-  if (advice.batch) {
-    batch_members(json, *advice.batch);
-  }
-  if (advice.sweep) {
-    sweep_members(json, *advice.sweep);
-  }
-  if (advice.elastic.empty()) {
-    return;
-  }
-  json.key("elastic");
-  json.begin_array();
-  for (const ElasticCount& e : advice.elastic) {
-    json.begin_object();
-    count_members(json, e);
-    json.end_object();
-  }
-  json.end_array();
+Value advice(const TrainAdvice& advice) {
+  return object("batch_change"_m = advice.batch ? batch_value(*advice.batch) : Value{},
+                "sweep"_m = advice.sweep ? sweep_value(*advice.sweep) : Value{},
+                "elastic"_m = when(!advice.elastic.empty(), list(advice.elastic, elastic_value)));
 }
 
 }  // namespace headroom

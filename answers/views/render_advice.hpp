@@ -2,7 +2,7 @@
 // What stands beside a training plan: advice on the batch, a sweep's price, other numbers of GPUs.
 #pragma once
 
-#include <headroom/core/json_writer.hpp>
+#include <headroom/answers/document/value.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 
 #include <string>
@@ -12,6 +12,6 @@ namespace headroom {
 /// Empty where the scenario asks for nothing beside the plan.
 [[nodiscard]] std::string advice_text(const TrainScenario& scenario, const TrainPlan& plan);
 /// Members `batch_change`, `sweep` and `elastic` of the plan's object, those that were asked for.
-void advice_members(JsonWriter& json, const TrainAdvice& advice);
+[[nodiscard]] Value advice(const TrainAdvice& advice);
 
 }  // namespace headroom

@@ -2,7 +2,6 @@
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_comparison.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>
 
 #include <algorithm>
@@ -291,8 +290,7 @@ std::string ranking_text(const Comparison& c) {
   const std::string objective = objective_text(c.objectives);
   std::string text = std::string{"\nby "} + (c.serving ? "output tokens" : "sequences") + " per dollar" +
                      (objective.empty() ? "" : ", within " + objective) + "\n";
-  Table table{{"", "", ""}};
-  table.left(2);
+  Table table{{"", "", "<"}};
   std::size_t place = 0;
   for (const RankedOffer& r : c.ranking) {
     const bool ranks = r.standing == Standing::meets;
@@ -312,73 +310,40 @@ std::string ranking_text(const Comparison& c) {
   return text + table.text();
 }
 
-void difference_members(JsonWriter& json, const Difference& d, bool serving) {
-  json.key("against_reference");
-  json.begin_object();
-  json.key("throughput_ratio");
-  json.compact_next();
-  json.begin_object();
-  json.member("low", d.ratio.low);
-  json.member("mid", d.ratio.mid);
-  json.member("high", d.ratio.high);
-  json.end_object();
-  json.member("distinguishable", d.distinguishable);
-  if (!serving) {
-    json.member("shared_level", d.shared_level);
-    json.member("step_s", d.step.raw());
-    json.key("terms_s");
-    json.begin_object();
-    for (std::size_t t = 0; t < term_count; ++t) {
-      if (d.terms[t].raw() != 0.0) {
-        json.member(term_names[t], d.terms[t].raw());
-      }
-    }
-    json.end_object();
-  }
-  json.end_object();
+Value difference_value(const Difference& d, bool serving) {
+  return object("throughput_ratio"_m = share(d.ratio), "distinguishable"_m = d.distinguishable,
+                "shared_level"_m = when(!serving, d.shared_level), "step_s"_m = when(!serving, d.step),
+                "terms_s"_m = serving ? Value{} : step_terms(d.terms));
 }
 
-void plan_members(JsonWriter& json, const ComparedPlan& p, bool serving) {
-  json.member("file", std::string_view{p.file});
-  json.member("feasible", p.plan.feasible());
-  json.member("verdict", std::string_view{verdict_of(p)});
-  if (const Money& money = p.plan.scenario.money; money.price) {
-    json.member("price_usd_per_gpu_s", money.price->raw());
-    json.member("price_source", std::string_view{money.source});
-  }
-  if (const auto* const t = std::get_if<TrainPlan>(&p.plan.answer)) {
-    json.member("memory_bytes", t->memory.mid.raw());
-    if (p.samples_per_second > 0.0) {
-      json.member("step_time_s", t->step.mid.raw());
-      json.member("tokens_per_s", t->tokens_per_s.mid);
-      json.member("sequences_per_s", p.samples_per_second);
-    }
-    if (t->duration.mid > Seconds{}) {
-      json.member("duration_s", t->duration.mid.raw());
-    }
-    if (t->outlook) {
-      json.member("goodput", t->outlook->ratio.mid);
-      json.member("calendar_s", t->calendar.mid.raw());
-    }
-    if (t->cost.mid > Dollars{}) {
-      json.member("cost_usd", t->cost.mid.raw());
-    }
-    if (t->energy && t->energy->run.mid > Joules{}) {
-      json.member("run_j", t->energy->run.mid.raw());
-    }
-  } else if (p.samples_per_second > 0.0) {
-    const auto& s = std::get<ServePlan>(p.plan.answer);
-    json.member("ttft_s", s.ttft.mid.raw());
-    json.member("prompt_alone_s", s.times->prompt_alone.raw());
-    json.member("tpot_s", s.tpot.mid.raw());
-    json.member("output_tokens_per_s", p.samples_per_second);
-  }
-  if (const std::string untimed = p.untimed(); !untimed.empty()) {
-    json.member("untimed", std::string_view{untimed});
-  }
-  if (p.difference) {
-    difference_members(json, *p.difference, serving);
-  }
+Value plan_value(const ComparedPlan& p, bool serving) {
+  const bool timed = p.samples_per_second > 0.0;
+  const std::string untimed = p.untimed();
+  const auto* const t = std::get_if<TrainPlan>(&p.plan.answer);
+  const auto* const s = std::get_if<ServePlan>(&p.plan.answer);
+  return object(
+      "file"_m = p.file, "feasible"_m = p.plan.feasible(), "verdict"_m = verdict_of(p), price(p.plan.scenario.money),
+      t != nullptr
+          ? object("memory_bytes"_m = t->memory.mid, "step_time_s"_m = when(timed, t->step.mid),
+                   "tokens_per_s"_m = when(timed, t->tokens_per_s.mid),
+                   "sequences_per_s"_m = when(timed, p.samples_per_second),
+                   "duration_s"_m = when(t->duration.mid > Seconds{}, t->duration.mid),
+                   "goodput"_m = t->outlook ? share(t->outlook->ratio.mid) : Value{},
+                   "calendar_s"_m = when(t->outlook.has_value(), t->calendar.mid),
+                   "cost_usd"_m = when(t->cost.mid > Dollars{}, t->cost.mid),
+                   "run_j"_m = t->energy && t->energy->run.mid > Joules{} ? Value{t->energy->run.mid} : Value{})
+      : timed ? object("ttft_s"_m = s->ttft.mid, "prompt_alone_s"_m = s->times->prompt_alone, "tpot_s"_m = s->tpot.mid,
+                       "output_tokens_per_s"_m = p.samples_per_second)
+              : Value{},
+      "untimed"_m = when(!untimed.empty(), untimed),
+      "against_reference"_m = p.difference ? difference_value(*p.difference, serving) : Value{});
+}
+
+Value ranked_value(const Comparison& c, const RankedOffer& r) {
+  const bool priced = r.samples_per_dollar > 0.0;
+  return row("plan"_m = r.offer, "standing"_m = standing_names[static_cast<std::size_t>(r.standing)],
+             "near_best"_m = c.plans[r.offer].near_best, "crosses_objective"_m = c.plans[r.offer].crosses,
+             Member{c.serving ? "output_tokens_per_usd" : "sequences_per_usd", when(priced, r.samples_per_dollar)});
 }
 
 }  // namespace
@@ -388,52 +353,13 @@ std::string comparison_text(const Comparison& c) {
          differences_text(c) + ranking_text(c);
 }
 
-std::string comparison_json(const Comparison& c) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.compare/1");
-  json.member("kind", c.serving ? "serve" : "train");
-  json.key("plans");
-  json.begin_array();
-  for (const ComparedPlan& p : c.plans) {
-    json.begin_object();
-    plan_members(json, p, c.serving);
-    json.end_object();
-  }
-  json.end_array();
-  json.member("reference", static_cast<std::int64_t>(c.reference));
-  json.key("differs");
-  json.begin_array();
-  for (const DifferingKey& key : c.keys) {
-    json.compact_next();
-    json.begin_object();
-    json.member("key", std::string_view{key.key});
-    json.key("values");
-    json.begin_array();
-    for (const std::string& value : key.values) {
-      json.text(value);
-    }
-    json.end_array();
-    json.end_object();
-  }
-  json.end_array();
-  json.key("ranking");
-  json.begin_array();
-  for (const RankedOffer& r : c.ranking) {
-    json.compact_next();
-    json.begin_object();
-    json.member("plan", static_cast<std::int64_t>(r.offer));
-    json.member("standing", standing_names[static_cast<std::size_t>(r.standing)]);
-    json.member("near_best", c.plans[r.offer].near_best);
-    json.member("crosses_objective", c.plans[r.offer].crosses);
-    if (r.samples_per_dollar > 0.0) {
-      json.member(c.serving ? "output_tokens_per_usd" : "sequences_per_usd", r.samples_per_dollar);
-    }
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
-  return json.take();
+Value comparison_document(const Comparison& c) {
+  return object("schema"_m = "headroom.compare/1", "kind"_m = c.serving ? "serve" : "train",
+                "plans"_m = list(c.plans, [&](const ComparedPlan& p) { return plan_value(p, c.serving); }),
+                "reference"_m = c.reference,
+                "differs"_m = list(
+                    c.keys, [](const DifferingKey& key) { return row("key"_m = key.key, "values"_m = key.values); }),
+                "ranking"_m = list(c.ranking, [&](const RankedOffer& r) { return ranked_value(c, r); }));
 }
 
 }  // namespace headroom

@@ -2,6 +2,7 @@
 // Faces of plans side by side.
 #pragma once
 
+#include <headroom/answers/document/value.hpp>
 #include <headroom/scenarios/compare/comparison.hpp>
 
 #include <string>
@@ -10,6 +11,6 @@ namespace headroom {
 
 [[nodiscard]] std::string comparison_text(const Comparison& comparison);
 /// Schema "headroom.compare/1": raw SI, the unit in the key.
-[[nodiscard]] std::string comparison_json(const Comparison& comparison);
+[[nodiscard]] Value comparison_document(const Comparison& comparison);
 
 }  // namespace headroom

@@ -2,6 +2,7 @@
 // A fleet's plan: what to take, what it keeps, what else there is.
 #pragma once
 
+#include <headroom/answers/document/value.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 
 #include <cstdint>
@@ -13,7 +14,7 @@ namespace headroom {
 
 [[nodiscard]] std::string fleet_text(const FleetPlan& plan);
 /// Schema "headroom.fleet/1": raw SI, the unit in the key.
-[[nodiscard]] std::string fleet_json(const FleetPlan& plan);
+[[nodiscard]] Value fleet_document(const FleetPlan& plan);
 
 /// "take 12 GPUs, 3 replicas of ...", or that nothing keeps what is promised.
 [[nodiscard]] std::string fleet_verdict(const FleetPlan& plan);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/answers/views/json_members.hpp>
 #include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
@@ -13,270 +11,156 @@
 namespace headroom {
 namespace {
 
-void size_members(JsonWriter& json, const FleetSize& size) {
-  json.member("replicas", size.replicas);
-  json.member("spare", size.spare);
-  json.member("prefill_replicas", size.prefill_replicas);
+Value size_value(const FleetSize& size) {
+  return object("replicas"_m = size.replicas, "spare"_m = size.spare, "prefill_replicas"_m = size.prefill_replicas);
 }
 
-void sized_members(JsonWriter& json, const SizedFleet& fleet) {
-  size_members(json, fleet);
-  json.member("keeps", fleet.keeps());
-  json.member("keeps_at_middle", fleet.keeps_at_middle());
+Value sized_value(const SizedFleet& fleet) {
   const ServingMetrics& m = fleet.metrics;
-  summary(json, "ttft_s", m.all.ttft);
-  summary(json, "tpot_s", m.all.tpot);
-  summary(json, "e2e_s", m.all.e2e);
-  summary(json, "queue_s", m.all.queue);
-  json.member("goodput_req_per_s", m.all.good_per_s);
-  json.member("good_share", m.all.good_share);
-  json.member("output_tokens_per_s", m.all.output_tokens_per_s);
-  json.member("input_tokens_per_s", m.all.input_tokens_per_s);
-  json.member("overloaded", fleet.overloaded());
-  json.member("saturation_req_per_s", fleet.saturation.raw());
-  json.member("load_share", fleet.load());
-  json.member("slow_end_load_share", fleet.load_at_slow_end());
-  json.member("knee_req_per_s", fleet.knee.raw());
-  json.member("busy", m.pool.busy);
-  json.member("kv_mean", m.pool.kv_mean);
-  json.member("kv_peak", m.pool.kv_peak);
-  json.member("batch_mean", m.pool.batch_mean);
-  json.member("preemptions", m.pool.preemptions);
-  json.member("queue_mean", m.queue_mean);
-  json.member("simulated_requests", m.all.requests);
+  return object(size_value(fleet), "keeps"_m = fleet.keeps(), "keeps_at_middle"_m = fleet.keeps_at_middle(),
+                "ttft_s"_m = tail(m.all.ttft), "tpot_s"_m = tail(m.all.tpot), "e2e_s"_m = tail(m.all.e2e),
+                "queue_s"_m = tail(m.all.queue), "goodput_req_per_s"_m = m.all.good_per_s,
+                "good_share"_m = share(m.all.good_share), "output_tokens_per_s"_m = m.all.output_tokens_per_s,
+                "input_tokens_per_s"_m = m.all.input_tokens_per_s, "overloaded"_m = fleet.overloaded(),
+                "saturation_req_per_s"_m = fleet.saturation, "load_share"_m = share(fleet.load()),
+                "slow_end_load_share"_m = share(fleet.load_at_slow_end()), "knee_req_per_s"_m = fleet.knee,
+                "busy"_m = share(m.pool.busy), "kv_mean"_m = share(m.pool.kv_mean), "kv_peak"_m = share(m.pool.kv_peak),
+                "batch_mean"_m = m.pool.batch_mean, "preemptions"_m = m.pool.preemptions, "queue_mean"_m = m.queue_mean,
+                "simulated_requests"_m = m.all.requests);
 }
 
 /// What would do if replicas were as fast as the model says.
-void middle_object(JsonWriter& json, const FleetOption& o) {
-  if (!o.sized || !o.sized->middle) {
-    return;
-  }
-  json.key("at_middle");
-  json.compact_next();
-  json.begin_object();
-  json.member("gpus", o.sized->middle->gpus);
-  size_members(json, *o.sized->middle);
-  if (o.per_hour_at_middle.raw() > 0.0) {
-    json.member("usd_per_h", o.per_hour_at_middle.raw());
-  }
-  json.end_object();
+Value middle_value(const FleetOption& o) {
+  return o.sized && o.sized->middle ? row("gpus"_m = o.sized->middle->gpus, size_value(*o.sized->middle),
+                                          "usd_per_h"_m = when(o.per_hour_at_middle.raw() > 0.0, o.per_hour_at_middle))
+                                    : Value{};
 }
 
-void option_object(JsonWriter& json, const FleetOption& o, bool front) {
+Value prices_value(const FleetOption& o) {
+  return o.per_hour.raw() > 0.0
+             ? object("usd_per_h"_m = o.per_hour, "usd_per_million_output_tokens"_m = o.per_million_output_of_all,
+                      "usd_per_million_input_tokens_apart"_m = o.per_million_input,
+                      "usd_per_million_output_tokens_apart"_m = o.per_million_output)
+             : Value{};
+}
+
+Value option_value(const FleetOption& o, bool front) {
   const ServeScenario& s = o.question();
-  json.begin_object();
-  json.member("option_text", option_text(o));
-  replica_members(json, s);
-  if (s.fleet->prefill) {
-    json.member("prefill_tp", s.fleet->prefill->tp);
-  }
-  json.key("changes");
-  json.compact_next();
-  json.begin_array();
-  for (const std::string& change : o.changes) {
-    json.text(change);
-  }
-  json.end_array();
-  json.member("gpus", o.gpus);
-  json.member("front", front);
-  middle_object(json, o);
-  interval(json, "replicas_needed", o.replicas);
-  if (o.per_hour.raw() > 0.0) {
-    json.member("usd_per_h", o.per_hour.raw());
-    interval(json, "usd_per_million_output_tokens", o.per_million_output_of_all);
-    interval(json, "usd_per_million_input_tokens_apart", o.per_million_input);
-    interval(json, "usd_per_million_output_tokens_apart", o.per_million_output);
-  }
-  if (const std::optional<TightestPromise> tightest = tightest_promise(o)) {
-    json.key("tightest_promise");
-    json.compact_next();
-    json.begin_object();
-    json.member("class", tightest->service_class);
-    json.member("promise", tightest->promise);
-    json.member("of_limit_share", tightest->of_limit);
-    json.end_object();
-  }
-  json.key("screened");
-  json.begin_object();
-  json.member("replicas", o.screened_replicas);
-  json.member("saturation_req_per_s", o.screened.saturation.raw());
-  json.member("ttft_p95_s", o.screened.ttft.quantile(0.95));
-  json.member("tpot_p95_s", o.screened.tpot.quantile(0.95));
-  json.end_object();
-  if (o.sized) {
-    json.key("sized");
-    json.begin_object();
-    sized_members(json, *o.sized);
-    json.end_object();
-  }
-  json.end_object();
+  const std::optional<TightestPromise> tightest = tightest_promise(o);
+  return object(
+      "option_text"_m = option_text(o), replica_value(s),
+      "prefill_tp"_m = s.fleet->prefill ? Value{s.fleet->prefill->tp} : Value{},
+      "changes"_m = Value{o.changes}.on_one_line(), "gpus"_m = o.gpus, "front"_m = front,
+      "at_middle"_m = middle_value(o), "replicas_needed"_m = o.replicas, prices_value(o),
+      "tightest_promise"_m = tightest ? row("class"_m = tightest->service_class, "promise"_m = tightest->promise,
+                                            "of_limit_share"_m = share(tightest->of_limit))
+                                      : Value{},
+      "screened"_m = object("replicas"_m = o.screened_replicas, "saturation_req_per_s"_m = o.screened.saturation,
+                            "ttft_p95_s"_m = Seconds{o.screened.ttft.quantile(0.95)},
+                            "tpot_p95_s"_m = Seconds{o.screened.tpot.quantile(0.95)}),
+      "sized"_m = o.sized ? sized_value(*o.sized) : Value{});
 }
 
-void scaled_object(JsonWriter& json, std::string_view name, const ScaledFleet& fleet, const Money& money) {
-  json.key(name);
-  json.compact_next();
-  json.begin_object();
-  json.member("gpu_hours", fleet.gpu_hours);
-  if (money.price) {
-    json.member("cost_usd", (fleet.gpu_hours * hour * *money.price).raw());
-  }
-  json.member("missed_share", fleet.missed);
-  json.member("overloaded_share", fleet.overloaded);
-  json.member("longest_wait_s", fleet.longest_wait.raw());
-  json.member("least_replicas", fleet.least);
-  json.member("most_replicas", fleet.most);
-  json.end_object();
+Value scaled_value(const ScaledFleet& fleet, const Money& money) {
+  return row("gpu_hours"_m = fleet.gpu_hours,
+             "cost_usd"_m = money.price ? Value{fleet.gpu_hours * hour * *money.price} : Value{},
+             "missed_share"_m = share(fleet.missed), "overloaded_share"_m = share(fleet.overloaded),
+             "longest_wait_s"_m = fleet.longest_wait, "least_replicas"_m = fleet.least, "most_replicas"_m = fleet.most);
 }
 
-/// Both ways over one period, and the curve that they follow: rate and replicas at as many times as a chart shows.
-void autoscaling_object(JsonWriter& json, const FleetPlan& plan) {
+/// The curve that both ways follow: rate and replicas at as many times as a chart shows.
+Value curve_value(const Autoscaling& a, const LoadCurve& day) {
+  constexpr std::size_t times = 96;  // a quarter of an hour of a day
+  Value curve = Value::empty_list();
+  for (std::size_t i = 0; i < times && !a.scaled.units.empty(); ++i) {
+    const double at = static_cast<double>(i) / static_cast<double>(times);
+    const auto step = static_cast<std::size_t>(at * static_cast<double>(a.scaled.units.size()));
+    curve.push(row("time_s"_m = at * day.period, "rate_req_per_s"_m = day.at(at * day.period),
+                   "fixed_replicas"_m = a.fixed.most, "following_replicas"_m = a.scaled.units[step],
+                   "following_paid_replicas"_m = a.scaled.paid[step]));
+  }
+  return curve;
+}
+
+Value autoscaling_value(const FleetPlan& plan) {
   const Autoscaling& a = *plan.autoscaling;
   const FleetOption& best = plan.options.front();
   const LoadCurve& day = *best.question().traffic->day;
-  json.key("autoscaling");
-  json.begin_object();
-  json.member("period_s", day.period.raw());
-  scaled_object(json, "fixed", a.fixed, best.scenario->money);
-  scaled_object(json, "following", a.scaled, best.scenario->money);
-  json.member("fixed_is_stated", fixed_is_stated(plan));
-  json.member("freed_gpu_hours", a.freed_gpu_hours());
-  json.member("above_gpu_hours", a.above_gpu_hours());
-  texts(json, "following_texts", fleet_following(plan));
-  json.key("curve");
-  json.begin_array();
-  constexpr std::size_t times = 96;  // a quarter of an hour of a day
-  for (std::size_t i = 0; i < times && !a.scaled.units.empty(); ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(times);
-    const auto step = static_cast<std::size_t>(share * static_cast<double>(a.scaled.units.size()));
-    json.compact_next();
-    json.begin_object();
-    json.member("time_s", share * day.period.raw());
-    json.member("rate_req_per_s", day.at(share * day.period).raw());
-    json.member("fixed_replicas", a.fixed.most);
-    json.member("following_replicas", a.scaled.units[step]);
-    json.member("following_paid_replicas", a.scaled.paid[step]);
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
+  return object("period_s"_m = day.period, "fixed"_m = scaled_value(a.fixed, best.scenario->money),
+                "following"_m = scaled_value(a.scaled, best.scenario->money),
+                "fixed_is_stated"_m = fixed_is_stated(plan), "freed_gpu_hours"_m = a.freed_gpu_hours(),
+                "above_gpu_hours"_m = a.above_gpu_hours(), "following_texts"_m = fleet_following(plan),
+                "curve"_m = curve_value(a, day));
 }
 
-void promise_array(JsonWriter& json, const ServingSimulation& simulated) {
-  json.key("promises");
-  json.begin_array();
-  for (const JudgedPromise& p : simulated.promises) {
-    json.compact_next();
-    json.begin_object();
-    json.member("class", simulated.classes.at(p.service_class));
-    json.member("promise", key_of(p.promise));
-    json.member("limit_s", p.promise.limit.raw());
-    interval(json, "reached_s", p.interval);
-    json.member("kept", p.kept);
-    json.member("kept_at_slow_end", p.kept_at_slow_end);
-    json.member("unanswered_share", p.unanswered);
-    json.end_object();
-  }
-  json.end_array();
+Value promises_value(const ServingSimulation& simulated) {
+  return list(simulated.promises, [&](const JudgedPromise& p) {
+    return row("class"_m = simulated.classes.at(p.service_class), "promise"_m = key_of(p.promise),
+               "limit_s"_m = p.promise.limit, "reached_s"_m = p.interval, "kept"_m = p.kept,
+               "kept_at_slow_end"_m = p.kept_at_slow_end, "unanswered_share"_m = share(p.unanswered));
+  });
 }
 
 /// Of several models on one pool: what each would take with GPUs of its own.
-void apart_array(JsonWriter& json, const FleetPlan& plan) {
-  if (plan.apart.empty()) {
-    return;
+Value apart_value(const ApartPool& pool) {
+  const bool feasible = pool.why.empty();
+  return object("model"_m = pool.model, "feasible"_m = feasible,
+                "option"_m = feasible ? option_value(pool.plan->options.front(), true) : Value{},
+                "why"_m = when(!feasible, pool.why));
+}
+
+Value models_value(const ServeScenario& asked) {
+  Value models = Value::empty_list();
+  for (std::size_t i = 0; i < model_count(asked); ++i) {
+    models.push(model_of(asked, i).id);
   }
-  json.key("pools_apart");
-  json.begin_array();
-  for (const ApartPool& pool : plan.apart) {
-    json.begin_object();
-    json.member("model", std::string_view{pool.model});
-    json.member("feasible", pool.why.empty());
-    if (pool.why.empty()) {
-      const FleetOption& best = pool.plan->options.front();
-      json.key("option");
-      option_object(json, best, true);
-    } else {
-      json.member("why", std::string_view{pool.why});
-    }
-    json.end_object();
+  return when(!asked.beside.empty(), std::move(models));
+}
+
+Value asked_value(const Scenario& question) {
+  const auto& asked = std::get<ServeScenario>(question.question);
+  return object("name"_m = question.name, "model"_m = asked.architecture.id, "models"_m = models_value(asked),
+                "prompt_tokens_mean"_m = asked.traffic->lengths().prompt,
+                "output_tokens_mean"_m = asked.traffic->lengths().output);
+}
+
+Value options_value(const FleetPlan& plan) {
+  Value options = Value::empty_list();
+  for (std::size_t i = 0; i < plan.options.size(); ++i) {
+    options.push(option_value(plan.options[i], std::find(plan.front.begin(), plan.front.end(), i) != plan.front.end()));
   }
-  json.end_array();
+  return options;
 }
 
 }  // namespace
 
-std::string fleet_json(const FleetPlan& plan) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.fleet/1");
-  json.member("feasible", plan.feasible());
-  json.member("combinations", static_cast<std::int64_t>(plan.combinations));
-  json.member("verdict_text", fleet_verdict(plan));
-  if (const std::string way_out = fleet_way_out(plan); !way_out.empty()) {
-    json.member("way_out", way_out);
-  }
-  if (plan.at_middle) {
-    json.member("middle_text", fleet_at_middle(plan));
-    json.member("middle_option", static_cast<std::int64_t>(*plan.at_middle));
-  }
-  if (plan.question) {
-    const auto& asked = std::get<ServeScenario>(plan.question->question);
-    json.member("name", plan.question->name);
-    json.member("model", asked.architecture.id);
-    if (!asked.beside.empty()) {
-      json.key("models");
-      json.begin_array();
-      for (std::size_t i = 0; i < model_count(asked); ++i) {
-        json.text(model_of(asked, i).id);
-      }
-      json.end_array();
-    }
-    json.member("prompt_tokens_mean", asked.traffic->lengths().prompt);
-    json.member("output_tokens_mean", asked.traffic->lengths().output);
-  }
-  if (!plan.options.empty()) {
-    const FleetOption& best = plan.options.front();
-    json.member("rate_req_per_s", best.mean_rate.raw());
-    json.member("peak_req_per_s", best.question().traffic->rate().raw());
-    json.member("interval_source", plan.interval_source);
-  }
-  if (plan.autoscaling) {
-    autoscaling_object(json, plan);
-  }
-  if (plan.simulated) {
-    json.member("times_source", plan.simulated->times_source);
-    promise_array(json, *plan.simulated);
-    memory_object(json, *plan.simulated, plan.options.front().question());
-  }
-  json.key("options");
-  json.begin_array();
-  for (std::size_t i = 0; i < plan.options.size(); ++i) {
-    option_object(json, plan.options[i], std::find(plan.front.begin(), plan.front.end(), i) != plan.front.end());
-  }
-  json.end_array();
-  apart_array(json, plan);
-  json.key("left_out");
-  json.begin_array();
-  for (const DroppedOption& dropped : plan.dropped) {
-    json.compact_next();
-    json.begin_object();
-    json.key("changes");
-    json.begin_array();
-    for (const std::string& change : dropped.changes) {
-      json.text(change);
-    }
-    json.end_array();
-    json.member("why", dropped.why);
-    json.member("misses_promises", dropped.misses);
-    json.end_object();
-  }
-  json.end_array();
-  if (!plan.options.empty()) {
-    money_members(json, plan.options.front().scenario->money, plan.bill);
-    energy_members(json, plan.energy, "j_per_million_output_tokens");
-  }
-  texts(json, "assumed", plan.notes);
-  json.end_object();
-  return json.take();
+Value fleet_document(const FleetPlan& plan) {
+  const FleetOption* const best = plan.options.empty() ? nullptr : &plan.options.front();
+  const std::string way_out = fleet_way_out(plan);
+  const bool middle = plan.at_middle.has_value();
+  return object(
+      "schema"_m = "headroom.fleet/1", "feasible"_m = plan.feasible(), "combinations"_m = plan.combinations,
+      "verdict_text"_m = fleet_verdict(plan), "way_out"_m = when(!way_out.empty(), way_out),
+      "middle_text"_m = middle ? Value{fleet_at_middle(plan)} : Value{}, "middle_option"_m = plan.at_middle,
+      plan.question ? asked_value(*plan.question) : Value{},
+      best != nullptr
+          ? object("rate_req_per_s"_m = best->mean_rate, "peak_req_per_s"_m = best->question().traffic->rate(),
+                   "interval_source"_m = plan.interval_source)
+          : Value{},
+      "autoscaling"_m = plan.autoscaling ? autoscaling_value(plan) : Value{},
+      plan.simulated
+          ? object("times_source"_m = plan.simulated->times_source, "promises"_m = promises_value(*plan.simulated),
+                   "memory"_m = replica_memory(*plan.simulated, best->question()))
+          : Value{},
+      "options"_m = options_value(plan), "pools_apart"_m = when(!plan.apart.empty(), list(plan.apart, apart_value)),
+      "left_out"_m = list(plan.dropped,
+                          [](const DroppedOption& dropped) {
+                            return row("changes"_m = dropped.changes, "why"_m = dropped.why,
+                                       "misses_promises"_m = dropped.misses);
+                          }),
+      "money"_m = best != nullptr ? money_value(best->scenario->money, plan.bill) : Value{},
+      "energy"_m = best != nullptr ? energy_value(plan.energy, "j_per_million_output_tokens") : Value{},
+      "assumed"_m = plan.notes);
 }
 
 }  // namespace headroom

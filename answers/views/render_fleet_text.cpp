@@ -134,8 +134,7 @@ std::string answer_table(const FleetPlan& plan) {
   const FleetOption& best = plan.options.front();
   const SizedFleet& fleet = *best.sized;
   const ServingMetrics& m = fleet.metrics;
-  Table table{{"", ""}};
-  table.left(1);
+  Table table{{"", "<"}};
   table.row({"replicas", replicas_text(best)});
   if (fleet.spare > 0) {
     table.row({"  and spare", std::to_string(fleet.spare) +
@@ -218,9 +217,8 @@ std::string options_table(const FleetPlan& plan) {
   if (promised) {
     header.emplace_back("tightest");
   }
-  header.emplace_back("");
+  header.emplace_back("<");
   Table table{header};
-  table.left(header.size() - 1);
   constexpr std::size_t most = 12;
   for (std::size_t i = 0; i < std::min(most, plan.options.size()); ++i) {
     const FleetOption& o = plan.options[i];
@@ -307,14 +305,6 @@ std::string apart_table(const FleetPlan& plan) {
              : shared.gpus < gpus ? counted(gpus - shared.gpus, "GPU") + " fewer"
                                   : counted(shared.gpus - gpus, "GPU") + " more") +
             (priced ? ", " + format(shared.per_hour) + " an hour" : "") + "\n";
-  }
-  return text;
-}
-
-std::string changes_text(const DroppedOption& dropped) {
-  std::string text;
-  for (const std::string& change : dropped.changes) {
-    text += (text.empty() ? "" : ", ") + change;
   }
   return text;
 }
@@ -439,7 +429,7 @@ std::string fleet_left_out(const FleetPlan& plan) {
   constexpr std::size_t most = 8;
   std::string text;
   for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
-    const std::string way = changes_text(*order[i].first);
+    const std::string way = joined(order[i].first->changes);
     text += "  left out: " + (order[i].ways > 1 ? std::to_string(order[i].ways) + " ways, such as " : std::string{}) +
             (way.empty() ? "" : way + ": ") + order[i].first->why + "\n";
   }

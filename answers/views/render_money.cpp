@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/answers/views/json_members.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/core/number_words.hpp>
@@ -22,8 +21,7 @@ std::string cost_cell(const Alternative& a) {
 }
 
 std::string items_text(const Bill& bill) {
-  Table table{{"bill", "", "source"}};
-  table.left(1), table.left(2);
+  Table table{{"bill", "<", "<source"}};
   for (const BillItem& item : bill.items) {
     table.row(
         {item.item, interval_text(item.cost),
@@ -34,8 +32,7 @@ std::string items_text(const Bill& bill) {
 }
 
 std::string alternatives_text(const Bill& bill) {
-  Table table{{"other ways to pay", "", "", "source"}};
-  table.left(2), table.left(3);
+  Table table{{"other ways to pay", "", "<", "<source"}};
   std::string sentences;
   for (const Alternative& a : bill.alternatives) {
     table.row({a.price.name, price_cell(a), cost_cell(a), a.price.source});
@@ -45,88 +42,46 @@ std::string alternatives_text(const Bill& bill) {
 }
 
 std::string variants_text(const std::vector<Variant>& variants) {
-  Table table{{"what if", "FLOP", "time", "cost", ""}};
-  table.left(4);
+  Table table{{"what if", "FLOP", "time", "cost", "<"}};
   for (const Variant& v : variants) {
     table.row({v.what, format_number(v.flops), format_number(v.time), v.cost ? format(*v.cost) : "-", v.basis});
   }
   return table.text();
 }
 
-void dated(JsonWriter& json, std::string_view source, std::string_view date) {
-  json.member("source", source);
-  json.key("date");
-  date.empty() ? json.null() : json.text(date);
+Value dated(const std::string& source, const std::string& date) {
+  return object("source"_m = source, "date"_m = or_null(date));
 }
 
-void word(JsonWriter& json, std::string_view name, const std::string& value) {
-  json.key(name);
-  value.empty() ? json.null() : json.text(value);
+Value bill_value(const Bill& bill) {
+  return object("bill"_m = list(bill.items,
+                                [](const BillItem& item) {
+                                  return object("item"_m = item.item, "usd"_m = item.cost,
+                                                dated(item.source, item.date));
+                                }),
+                "total_usd"_m = when(!bill.items.empty(), bill.total));
 }
 
-void bill_members(JsonWriter& json, const Bill& bill) {
-  json.key("bill");
-  json.begin_array();
-  for (const BillItem& item : bill.items) {
-    json.begin_object();
-    json.member("item", std::string_view{item.item});
-    interval(json, "usd", item.cost);
-    dated(json, item.source, item.date);
-    json.end_object();
-  }
-  json.end_array();
-  if (!bill.items.empty()) {
-    interval(json, "total_usd", bill.total);
-  }
+Value alternative(const Alternative& a) {
+  return object("name"_m = a.price.name, "market"_m = or_null(a.price.market), "region"_m = or_null(a.price.region),
+                "price_usd_per_gpu_s"_m = a.price.price, dated(a.price.source, a.price.date), "usd"_m = a.cost,
+                "usd_per_million_output_tokens"_m = a.per_million,
+                "break_even"_m = a.break_even ? object("value"_m = a.break_even->value, "unit"_m = a.break_even->unit,
+                                                       "text"_m = a.break_even->text)
+                                              : Value{});
 }
 
-void alternative_members(JsonWriter& json, const std::vector<Alternative>& alternatives) {
-  json.key("alternatives");
-  json.begin_array();
-  for (const Alternative& a : alternatives) {
-    json.begin_object();
-    json.member("name", std::string_view{a.price.name});
-    word(json, "market", a.price.market);
-    word(json, "region", a.price.region);
-    if (a.price.price) {
-      json.member("price_usd_per_gpu_s", a.price.price->raw());
-    }
-    dated(json, a.price.source, a.price.date);
-    if (a.cost) {
-      interval(json, "usd", *a.cost);
-    }
-    if (a.per_million) {
-      json.member("usd_per_million_output_tokens", a.per_million->raw());
-    }
-    if (a.break_even) {
-      json.key("break_even");
-      json.begin_object();
-      json.member("value", a.break_even->value);
-      json.member("unit", std::string_view{a.break_even->unit});
-      json.member("text", std::string_view{a.break_even->text});
-      json.end_object();
-    }
-    json.end_object();
-  }
-  json.end_array();
+Value variant(const Variant& v) {
+  return row("what"_m = v.what, "flops"_m = share(v.flops), "time"_m = share(v.time), "usd"_m = v.cost,
+             "basis"_m = v.basis);
 }
 
-void variant_members(JsonWriter& json, const std::vector<Variant>& variants) {
-  json.key("what_if");
-  json.begin_array();
-  for (const Variant& v : variants) {
-    json.compact_next();
-    json.begin_object();
-    json.member("what", std::string_view{v.what});
-    json.member("flops", v.flops);
-    json.member("time", v.time);
-    if (v.cost) {
-      json.member("usd", v.cost->raw());
-    }
-    json.member("basis", std::string_view{v.basis});
-    json.end_object();
+Value price_parts(const std::vector<PricePart>& parts) {
+  Value object = row();
+  for (const PricePart& part : parts) {
+    object.add({std::string{part.name}, part.per_gpu});
   }
-  json.end_array();
+  return when(!parts.empty(), std::move(object));
 }
 
 }  // namespace
@@ -177,76 +132,31 @@ std::string bill_text(const Bill& bill, const std::vector<Variant>& variants) {
   return text + (variants.empty() ? "" : "\n" + variants_text(variants));
 }
 
-void money_members(JsonWriter& json, const Money& money, const Bill& bill, const std::vector<Variant>& variants) {
-  if (!money.price) {
-    return;
-  }
-  json.key("money");
-  json.begin_object();
-  json.member("price_usd_per_gpu_s", money.price->raw());
-  json.member("price_source", std::string_view{money.source});
-  word(json, "price_date", money.date);
-  word(json, "market", money.market);
-  word(json, "region", money.region);
-  if (!money.parts.empty()) {
-    json.key("price_parts_usd_per_gpu_s");
-    json.compact_next();
-    json.begin_object();
-    for (const PricePart& part : money.parts) {
-      json.member(part.name, part.per_gpu.raw());
-    }
-    json.end_object();
-  }
-  bill_members(json, bill);
-  alternative_members(json, bill.alternatives);
-  if (!variants.empty()) {
-    variant_members(json, variants);
-  }
-  json.end_object();
+Value money_value(const Money& money, const Bill& bill, const std::vector<Variant>& variants) {
+  return money.price
+             ? object(price(money), "price_date"_m = or_null(money.date), "market"_m = or_null(money.market),
+                      "region"_m = or_null(money.region), "price_parts_usd_per_gpu_s"_m = price_parts(money.parts),
+                      bill_value(bill), "alternatives"_m = list(bill.alternatives, alternative),
+                      "what_if"_m = when(!variants.empty(), list(variants, variant)))
+             : Value{};
 }
 
-void energy_members(JsonWriter& json, const std::optional<PlanEnergy>& energy, std::string_view per_million) {
+Value energy_value(const std::optional<PlanEnergy>& energy, std::string_view per_million) {
   if (!energy) {
-    return;
+    return {};
   }
   const PlanEnergy& e = *energy;
-  json.key("energy");
-  json.begin_object();
-  json.member("gpu_power_w", e.gpu.raw());
-  json.member("host_power_w_per_gpu", e.host.raw());
-  json.member("node_power_w", e.node.raw());
-  if (e.model.cap) {
-    json.member("power_cap_w", e.model.cap->raw());
-    json.member("clock", e.clock);
-  }
-  if (e.step.mid > Joules{}) {
-    interval(json, "step_j", e.step);
-  }
-  if (e.run.mid > Joules{}) {
-    interval(json, "run_j", e.run);
-  }
-  interval(json, per_million, e.per_million);
-  json.key("pue");
-  e.pue ? json.number(*e.pue) : json.null();
-  if (e.dollars) {
-    interval(json, "electricity_usd", *e.dollars);
-  }
-  if (e.nodes_per_rack) {
-    json.member("nodes_per_rack", *e.nodes_per_rack);
-  }
-  json.key("parts");
-  json.begin_array();
-  for (const EnergyPart& part : e.parts) {
-    json.compact_next();
-    json.begin_object();
-    json.member("kind", draw_names[static_cast<std::size_t>(part.kind)]);
-    json.member("share", part.share);
-    json.member("power_w", part.power.raw());
-    json.end_object();
-  }
-  json.end_array();
-  json.member("source", std::string_view{e.source});
-  json.end_object();
+  return object("gpu_power_w"_m = e.gpu, "host_power_w_per_gpu"_m = e.host, "node_power_w"_m = e.node,
+                "power_cap_w"_m = e.model.cap, "clock"_m = when(e.model.cap.has_value(), e.clock),
+                "step_j"_m = when(e.step.mid > Joules{}, e.step), "run_j"_m = when(e.run.mid > Joules{}, e.run),
+                Member{std::string{per_million}, e.per_million}, "pue"_m = or_null(e.pue),
+                "electricity_usd"_m = e.dollars, "nodes_per_rack"_m = e.nodes_per_rack,
+                "parts"_m = list(e.parts,
+                                 [](const EnergyPart& part) {
+                                   return row("kind"_m = draw_names[static_cast<std::size_t>(part.kind)],
+                                              "share"_m = share(part.share), "power_w"_m = part.power);
+                                 }),
+                "source"_m = e.source);
 }
 
 }  // namespace headroom

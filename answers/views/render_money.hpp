@@ -2,8 +2,8 @@
 // Prices with their dates, the bill, other ways to pay, and what a plan draws: text and JSON of all kinds of plans.
 #pragma once
 
+#include <headroom/answers/document/value.hpp>
 #include <headroom/answers/markup/table.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/scenarios/money/bill.hpp>
 #include <headroom/scenarios/money/energy.hpp>
 #include <headroom/scenarios/money/what_if.hpp>
@@ -24,8 +24,9 @@ void energy_row(Table& table, const std::optional<PlanEnergy>& energy, std::stri
 /// The bill where there is more than GPUs to pay, other ways to pay, cheaper variants; empty without any.
 [[nodiscard]] std::string bill_text(const Bill& bill, const std::vector<Variant>& variants = {});
 
-/// Members `money` and `energy` of a plan's object. `per_million`: "j_per_million_tokens".
-void money_members(JsonWriter& json, const Money& money, const Bill& bill, const std::vector<Variant>& variants = {});
-void energy_members(JsonWriter& json, const std::optional<PlanEnergy>& energy, std::string_view per_million);
+/// Members `money` and `energy` of a plan's object, absent without a price or a power. `per_million`:
+/// "j_per_million_tokens".
+[[nodiscard]] Value money_value(const Money& money, const Bill& bill, const std::vector<Variant>& variants = {});
+[[nodiscard]] Value energy_value(const std::optional<PlanEnergy>& energy, std::string_view per_million);
 
 }  // namespace headroom

@@ -4,7 +4,6 @@
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_money.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/plan/network_plan.hpp>
 
@@ -81,10 +80,7 @@ std::string remedies_text(const NetworkPlan& p) {
   std::string text;
   for (const NetworkRemedy& remedy : p.remedies) {
     text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
-    for (const std::string& change : remedy.changes) {
-      text += (&change == &remedy.changes.front() ? "" : ", ") + change;
-    }
-    text += "  (" + format(remedy.memory) + ")\n";
+    text += joined(remedy.changes) + "  (" + format(remedy.memory) + ")\n";
   }
   return text.empty() ? "no change of micro-batch, recompute or ZeRO fits: a GPU with more memory\n" : text;
 }
@@ -110,93 +106,39 @@ std::string notes_text(const NetworkPlan& p) {
               : "");
 }
 
-void recompute_json(JsonWriter& json, const SegmentRecompute& recompute) {
-  json.member("recompute", recompute.every == 0 ? "none" : recompute.every == 1 ? "full" : "segments");
-  json.member("recompute_every", recompute.every);
-  json.key("recompute_parts");
-  json.begin_array();
-  for (const std::string& part : recompute.parts) {
-    json.text(part);
-  }
-  json.end_array();
-}
-
-void question_json(JsonWriter& json, const NetworkPlan& p) {
+Value question_value(const NetworkPlan& p) {
   const NetworkScenario& s = p.scenario;
-  json.member("schema", "headroom.plan/1");
-  json.member("kind", "train");
-  json.member("name", std::string_view{s.network.name});
-  json.member("model", std::string_view{s.network.id});
-  json.member("gpu", std::string_view{s.device.id});
-  json.member("gpus", s.gpus);
-  json.member("precision", name_of(s.precision));
-  json.member("global_batch", s.global_batch);
-  json.key("strategy");
-  json.compact_next();
-  json.begin_object();
-  json.member("dp", s.dp);
-  json.member("zero", s.training.zero);
-  json.member("micro_batch", s.training.micro_batch);
-  recompute_json(json, s.training.recompute);
-  json.end_object();
-  const std::string_view verdict = !p.problems.empty() ? "impossible" : p.fits() ? "feasible" : "out_of_memory";
-  json.member("verdict", verdict);
-  json.member("verdict_text", std::string_view{verdict_of(p)});
-  json.key("problems");
-  json.begin_array();
-  for (const std::string& problem : p.problems) {
-    json.text(problem);
-  }
-  json.end_array();
-  json.key("remedies");
-  json.begin_array();
-  for (const NetworkRemedy& remedy : p.remedies) {
-    json.compact_next();
-    json.begin_object();
-    json.key("changes");
-    json.begin_array();
-    for (const std::string& change : remedy.changes) {
-      json.text(change);
-    }
-    json.end_array();
-    json.member("memory_bytes", remedy.memory.raw());
-    json.end_object();
-  }
-  json.end_array();
+  const SegmentRecompute& recompute = s.training.recompute;
+  return object("schema"_m = "headroom.plan/1", "kind"_m = "train", "name"_m = s.network.name, "model"_m = s.network.id,
+                "gpu"_m = s.device.id, "gpus"_m = s.gpus, "precision"_m = name_of(s.precision),
+                "global_batch"_m = s.global_batch,
+                "strategy"_m = row("dp"_m = s.dp, "zero"_m = s.training.zero, "micro_batch"_m = s.training.micro_batch,
+                                   "recompute"_m = recompute.every == 0   ? "none"
+                                                   : recompute.every == 1 ? "full"
+                                                                          : "segments",
+                                   "recompute_every"_m = recompute.every, "recompute_parts"_m = recompute.parts),
+                "verdict"_m = !p.problems.empty() ? "impossible"
+                              : p.fits()          ? "feasible"
+                                                  : "out_of_memory",
+                "verdict_text"_m = verdict_of(p), "problems"_m = p.problems,
+                "remedies"_m = list(p.remedies, [](const NetworkRemedy& remedy) {
+                  return row("changes"_m = remedy.changes, "memory_bytes"_m = remedy.memory);
+                }));
 }
 
-void memory_json(JsonWriter& json, const NetworkPlan& p) {
-  json.key("memory_bytes");
-  json.compact_next();
-  json.begin_object();
-  json.member("low", p.interval.low.raw());
-  json.member("mid", p.interval.mid.raw());
-  json.member("high", p.interval.high.raw());
-  json.end_object();
-  json.member("memory_interval_source", std::string_view{p.interval_source});
-  json.member("capacity_bytes", p.capacity.raw());
-  json.member("states_bytes", p.memory.states.total().raw());
-  json.member("peak_moment", std::string_view{p.memory.moment});
-  json.key("memory_terms_bytes");
-  json.begin_object();
+Value memory_value(const NetworkPlan& p) {
+  Value terms = object();
   for (const MemoryItem& item : items_of(p)) {
-    json.member(item.name, item.bytes.raw());
+    terms.add({std::string{item.name}, item.bytes});
   }
-  json.end_object();
-  json.key("parts");
-  json.begin_array();
-  for (const PartMemory& part : p.memory.parts) {
-    json.compact_next();
-    json.begin_object();
-    json.member("part", std::string_view{part.name});
-    json.member("parameters", part.parameters);
-    json.member("forward_flop_per_sample", part.forward.raw());
-    json.member("input_bytes", part.inputs.raw());
-    json.member("activation_bytes", part.activations.raw());
-    json.member("activation_share", part.share);
-    json.end_object();
-  }
-  json.end_array();
+  return object("memory_bytes"_m = p.interval, "memory_interval_source"_m = p.interval_source,
+                "capacity_bytes"_m = p.capacity, "states_bytes"_m = p.memory.states.total(),
+                "peak_moment"_m = p.memory.moment, "memory_terms_bytes"_m = std::move(terms),
+                "parts"_m = list(p.memory.parts, [](const PartMemory& part) {
+                  return row("part"_m = part.name, "parameters"_m = part.parameters,
+                             "forward_flop_per_sample"_m = part.forward, "input_bytes"_m = part.inputs,
+                             "activation_bytes"_m = part.activations, "activation_share"_m = share(part.share));
+                }));
 }
 
 }  // namespace
@@ -211,8 +153,7 @@ std::string network_plan_text(const NetworkPlan& p) {
   }
   text += verdict_of(p) + "\n" + (p.fits() ? "" : remedies_text(p)) + network_times_text(p);
   const Network& n = p.scenario.network;
-  Table answer{{"", ""}};
-  answer.left(1);
+  Table answer{{"", "<"}};
   answer.row({"parameters", format_number(n.parameters / 1e9, 4) + " G"});
   answer.row({"states per GPU", format(p.memory.states.total()) + " of weights, gradients and optimizer"});
   answer.row({"forward per sample", format(n.forward)});
@@ -220,7 +161,8 @@ std::string network_plan_text(const NetworkPlan& p) {
   if (p.memory.recompute_flops.raw() > 0.0) {
     answer.row({"recomputed per sample", format(p.memory.recompute_flops)});
   }
-  answer.row({"step, all GPUs", format(p.step_flops) + " in " + std::to_string(p.accumulation) + " micro-batch(es)"});
+  answer.row(
+      {"step, all GPUs", format(p.step_flops) + " in " + counted(p.accumulation, "micro-batch", "micro-batches")});
   answer.row({"sent per GPU and step", format(p.traffic) + " for data parallelism"});
   text += answer.text() + "\n" + memory_text(p) + "\n" + parts_text(p);
   text += "\ninference, no graph: weights " + format(p.inference.weights) + " and " + format(p.inference.per_sample) +
@@ -232,8 +174,7 @@ std::string network_plan_text(const NetworkPlan& p) {
 std::string network_explain_text(const NetworkPlan& p) {
   std::string text =
       network_plan_text(p) + (p.explain.empty() ? "" : explain_lines(p.explain)) + "\nops, of one block and pass\n";
-  Table table{{"op", "kind", "blocks", "parameters", "forward", "backward", "reads", "writes"}};
-  table.left(1);
+  Table table{{"op", "<kind", "blocks", "parameters", "forward", "backward", "reads", "writes"}};
   const Network& n = p.scenario.network;
   for (const Stage& stage : n.stages) {
     for (std::size_t i = stage.first; i < stage.first + stage.count; ++i) {
@@ -246,34 +187,16 @@ std::string network_explain_text(const NetworkPlan& p) {
   return text + table.text();
 }
 
-std::string network_plan_json(const NetworkPlan& p) {
+Value network_document(const NetworkPlan& p) {
   const Network& n = p.scenario.network;
-  JsonWriter json;
-  json.begin_object();
-  question_json(json, p);
-  json.member("parameters", n.parameters);
-  json.member("forward_flop_per_sample", n.forward.raw());
-  json.member("backward_flop_per_sample", n.backward.raw());
-  json.member("recompute_flop_per_sample", p.memory.recompute_flops.raw());
-  json.member("step_flop", p.step_flops.raw());
-  json.member("micro_batches", p.accumulation);
-  json.member("sent_bytes_per_gpu_and_step", p.traffic.raw());
-  network_times_members(json, p);
-  memory_json(json, p);
-  json.key("inference");
-  json.begin_object();
-  json.member("weights_bytes", p.inference.weights.raw());
-  json.member("bytes_per_sample", p.inference.per_sample.raw());
-  json.member("largest_batch", p.inference_batch);
-  json.end_object();
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : p.notes) {
-    json.text(note);
-  }
-  json.end_array();
-  json.end_object();
-  return json.take();
+  return object(
+      question_value(p), "parameters"_m = n.parameters, "forward_flop_per_sample"_m = n.forward,
+      "backward_flop_per_sample"_m = n.backward, "recompute_flop_per_sample"_m = p.memory.recompute_flops,
+      "step_flop"_m = p.step_flops, "micro_batches"_m = p.accumulation, "sent_bytes_per_gpu_and_step"_m = p.traffic,
+      network_times(p), memory_value(p),
+      "inference"_m = object("weights_bytes"_m = p.inference.weights, "bytes_per_sample"_m = p.inference.per_sample,
+                             "largest_batch"_m = p.inference_batch),
+      "notes"_m = p.notes);
 }
 
 }  // namespace headroom

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The times of a network of ops: step, rates, utilisation against what was asked for, traffic hidden and exposed.
 #include <headroom/answers/markup/table.hpp>
-#include <headroom/answers/views/json_members.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/core/number_words.hpp>
@@ -21,34 +20,26 @@ std::string traffic_text(const NetworkStepTime& t) {
          " exposed: " + percent(t.hidden_share()) + " hidden beside compute";
 }
 
-void parts_members(JsonWriter& json, const NetworkStepTime& t) {
-  json.key("step_terms_s");
-  json.begin_object();
-  for (std::size_t i = 0; i < term_count; ++i) {
-    if (t.time.exposed[i].raw() != 0.0) {
-      json.member(term_names[i], t.time.exposed[i].raw());
-    }
-  }
-  json.end_object();
-  json.member("traffic_s", t.traffic.raw());
-  json.member("traffic_exposed_s", t.time[Term::dp_comm].raw());
-  json.member("traffic_hidden_share", t.hidden_share());
-  json.member("computing_share", t.computing_share());
+Value parts_value(const NetworkStepTime& t) {
+  return object("step_terms_s"_m = step_terms(t.time.exposed), "traffic_s"_m = t.traffic,
+                "traffic_exposed_s"_m = t.time[Term::dp_comm], "traffic_hidden_share"_m = share(t.hidden_share()),
+                "computing_share"_m = share(t.computing_share()));
 }
 
-void run_members(JsonWriter& json, const NetworkScenario& s, const NetworkTimes& t) {
-  if (s.samples > 0.0) {
-    interval(json, "duration_s", t.duration);
-    interval(json, "gpu_hours", t.gpu_hours);
-  }
-  if (s.money.price) {
-    json.member("price_usd_per_gpu_s", s.money.price->raw());
-    json.member("price_source", std::string_view{s.money.source});
-    interval(json, "cost_per_million_samples_usd", t.cost_per_million_samples);
-    if (s.samples > 0.0) {
-      interval(json, "cost_usd", t.cost);
-    }
-  }
+Value run_value(const NetworkScenario& s, const NetworkTimes& t) {
+  const bool run = s.samples > 0.0;
+  const bool priced = s.money.price.has_value();
+  return object("duration_s"_m = when(run, t.duration), "gpu_hours"_m = when(run, t.gpu_hours), price(s.money),
+                "cost_per_million_samples_usd"_m = when(priced, t.cost_per_million_samples),
+                "cost_usd"_m = when(priced && run, t.cost));
+}
+
+Value target_value(const NetworkTimes& t) {
+  return t.target ? object("utilisation_target"_m =
+                               row("asked"_m = share(t.target->asked),
+                                   "verdict"_m = target_verdict_names[static_cast<std::size_t>(t.target->verdict)]),
+                           "utilisation_text"_m = t.target->text)
+                  : Value{};
 }
 
 }  // namespace
@@ -59,8 +50,7 @@ std::string network_times_text(const NetworkPlan& p) {
   }
   const NetworkScenario& s = p.scenario;
   const NetworkTimes& t = *p.times;
-  Table answer{{"", ""}};
-  answer.left(1);
+  Table answer{{"", "<"}};
   answer.row({"step", interval_text(t.step)});
   answer.row({"samples/s", interval_text(t.samples_per_s)});
   answer.row({"samples/s per GPU", interval_text(t.samples_per_s_per_gpu)});
@@ -94,48 +84,21 @@ std::string network_confidence_text(const NetworkTimes& t) {
          format_count(static_cast<double>(t.errors.sources)) + " sources (" + t.errors.source + ")\n";
 }
 
-void network_times_members(JsonWriter& json, const NetworkPlan& p) {
+Value network_times(const NetworkPlan& p) {
   if (!p.times) {
-    json.key("step_time_s");
-    json.null();
     const std::string_view reason = p.problems.empty() ? p.untimed : p.problems.front();
-    json.member("step_time_why", p.part == PlanPart::memory ? memory_alone : reason);
-    return;
+    return object("step_time_s"_m = nullptr, "step_time_why"_m = p.part == PlanPart::memory ? memory_alone : reason);
   }
   const NetworkTimes& t = *p.times;
-  json.member("software", std::string_view{p.scenario.software.id});
-  interval(json, "step_time_s", t.step);
-  interval(json, "samples_per_s", t.samples_per_s);
-  interval(json, "samples_per_s_per_gpu", t.samples_per_s_per_gpu);
-  interval(json, "utilisation", t.utilisation);
-  json.member("utilisation_with_recomputation", t.executed);
-  if (t.target) {
-    json.key("utilisation_target");
-    json.compact_next();
-    json.begin_object();
-    json.member("asked", t.target->asked);
-    json.member("verdict", target_verdict_names[static_cast<std::size_t>(t.target->verdict)]);
-    json.end_object();
-    json.member("utilisation_text", std::string_view{t.target->text});
-  }
-  run_members(json, p.scenario, t);
-  json.member("gpu_hours_per_million_samples", t.gpu_hours_per_million_samples);
-  money_members(json, p.scenario.money, t.bill);
-  energy_members(json, t.energy, "j_per_million_samples");
-  json.member("binds", std::string_view{t.binds});
-  parts_members(json, t.parts);
-  if (p.scenario.feed) {
-    data_members(json, t.parts.fed);
-  }
-  json.member("confidence", run_class_names[static_cast<std::size_t>(t.run_class)]);
-  json.key("confidence_basis");
-  json.begin_object();
-  json.member("width_50", t.errors.width_50);
-  json.member("width_80", t.errors.width_80);
-  json.member("width_90", t.errors.width_90);
-  json.member("rows", t.errors.rows);
-  json.member("sources", t.errors.sources);
-  json.end_object();
+  return object("software"_m = p.scenario.software.id, "step_time_s"_m = t.step, "samples_per_s"_m = t.samples_per_s,
+                "samples_per_s_per_gpu"_m = t.samples_per_s_per_gpu, "utilisation"_m = share(t.utilisation),
+                "utilisation_with_recomputation"_m = share(t.executed), target_value(t), run_value(p.scenario, t),
+                "gpu_hours_per_million_samples"_m = t.gpu_hours_per_million_samples,
+                "money"_m = money_value(p.scenario.money, t.bill),
+                "energy"_m = energy_value(t.energy, "j_per_million_samples"), "binds"_m = t.binds, parts_value(t.parts),
+                "data"_m = p.scenario.feed ? data(t.parts.fed) : Value{},
+                "confidence"_m = run_class_names[static_cast<std::size_t>(t.run_class)],
+                "confidence_basis"_m = error_widths(t.errors));
 }
 
 }  // namespace headroom

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
-#include <headroom/answers/views/json_members.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_outlook.hpp>
 #include <headroom/core/date.hpp>
@@ -63,8 +62,7 @@ std::string chance_text(const RunOutlook& o) {
 }
 
 std::string run_text(const TrainScenario& t, const RunOutlook& o) {
-  Table table{{"", ""}};
-  table.left(1);
+  Table table{{"", "<"}};
   table.row({"goodput", ratio_text(o.ratio)});
   table.row({"failures", format_number(o.failures) + ", one every " + interval_text(o.mtbf)});
   table.row({"checkpoint", checkpoint_text(t, o)});
@@ -88,68 +86,35 @@ std::string target_text(const goodput::Target& target) {
          target.law_source + "; of its text and tokenizer, passed over once: on other data the loss is another\n";
 }
 
-void goodput_member(JsonWriter& json, const TrainScenario& t, const RunOutlook& o) {
-  json.key("goodput");
-  json.begin_object();
-  interval(json, "ratio", o.ratio);
-  interval(json, "mtbf_s", o.mtbf);
-  json.member("failures", o.failures);
-  json.key("checkpoint");
-  json.compact_next();
-  json.begin_object();
-  json.member("bytes", o.run.save.total.raw());
-  json.member("write_s", o.run.save.write.raw());
-  json.member("stall_s", o.stall.raw());
-  json.member("interval_s", o.run.interval.raw());
-  json.member("young_s", o.young.raw());
-  json.member("daly_s", o.daly.raw());
-  json.end_object();
-  json.key("shares");
-  json.compact_next();
-  json.begin_object();
-  json.member("useful", o.shares.useful);
-  json.member("saving", o.shares.saving);
-  json.member("rework", o.shares.rework);
-  json.member("recovery", o.shares.recovery);
-  json.member("slower", o.shares.slower);
-  json.member("waiting", o.shares.waiting);
-  if (o.evaluation > 0.0) {
-    json.member("evaluation", o.evaluation);
-  }
-  json.end_object();
-  interval(json, "completion_s", o.completion);
-  if (o.simulated) {
-    json.key("simulated");
-    json.begin_object();
-    interval(json, "completion_s", o.simulated->completion);
-    json.member("mean_s", o.simulated->mean.raw());
-    json.member("runs", o.runs);
-    json.member("failures", o.simulated->failures);
-    json.end_object();
-  }
-  if (o.end) {
-    json.key("end_date");
-    json.compact_next();
-    json.begin_object();
-    json.member("low", std::string_view{format_date(o.end->low)});
-    json.member("mid", std::string_view{format_date(o.end->mid)});
-    json.member("high", std::string_view{format_date(o.end->high)});
-    json.end_object();
-  }
-  json.member("rate_source", std::string_view{t.long_run->rate_source});
-  json.end_object();
+Value checkpoint(const RunOutlook& o) {
+  return row("bytes"_m = o.run.save.total, "write_s"_m = o.run.save.write, "stall_s"_m = o.stall,
+             "interval_s"_m = o.run.interval, "young_s"_m = o.young, "daly_s"_m = o.daly);
 }
 
-void target_member(JsonWriter& json, const goodput::Target& target) {
-  json.key("target");
-  json.begin_object();
-  json.member("loss", target.loss);
-  json.member("law", std::string_view{target.law});
-  json.member("tokens", target.way.tokens);
-  json.member("least_tokens", target.way.least_tokens);
-  json.member("critical_batch_tokens", target.way.critical);
-  json.member("steps", target.way.steps);
-  json.end_object();
+Value shares(const RunOutlook& o) {
+  return row("useful"_m = share(o.shares.useful), "saving"_m = share(o.shares.saving),
+             "rework"_m = share(o.shares.rework), "recovery"_m = share(o.shares.recovery),
+             "slower"_m = share(o.shares.slower), "waiting"_m = share(o.shares.waiting),
+             "evaluation"_m = when(o.evaluation > 0.0, share(o.evaluation)));
+}
+
+Value goodput_value(const TrainScenario& t, const RunOutlook& o) {
+  return object("ratio"_m = share(o.ratio), "mtbf_s"_m = o.mtbf, "failures"_m = o.failures,
+                "checkpoint"_m = checkpoint(o), "shares"_m = shares(o), "completion_s"_m = o.completion,
+                "simulated"_m = o.simulated
+                                    ? object("completion_s"_m = o.simulated->completion, "mean_s"_m = o.simulated->mean,
+                                             "runs"_m = o.runs, "failures"_m = o.simulated->failures)
+                                    : Value{},
+                "end_date"_m = o.end ? row("low"_m = format_date(o.end->low), "mid"_m = format_date(o.end->mid),
+                                           "high"_m = format_date(o.end->high))
+                                     : Value{},
+                "rate_source"_m = t.long_run->rate_source);
+}
+
+Value target_value(const goodput::Target& target) {
+  return object("loss"_m = target.loss, "law"_m = target.law, "tokens"_m = target.way.tokens,
+                "least_tokens"_m = target.way.least_tokens, "critical_batch_tokens"_m = target.way.critical,
+                "steps"_m = target.way.steps);
 }
 
 }  // namespace
@@ -158,14 +123,10 @@ std::string outlook_text(const TrainScenario& t, const TrainPlan& p) {
   return (p.outlook ? run_text(t, *p.outlook) : std::string{}) + (t.target ? target_text(*t.target) : std::string{});
 }
 
-void outlook_members(JsonWriter& json, const TrainScenario& t, const TrainPlan& p) {
-  if (p.outlook) {
-    interval(json, "calendar_s", p.calendar);
-    goodput_member(json, t, *p.outlook);
-  }
-  if (t.target) {
-    target_member(json, *t.target);
-  }
+Value outlook(const TrainScenario& t, const TrainPlan& p) {
+  return object("calendar_s"_m = when(p.outlook.has_value(), p.calendar),
+                "goodput"_m = p.outlook ? goodput_value(t, *p.outlook) : Value{},
+                "target"_m = t.target ? target_value(*t.target) : Value{});
 }
 
 std::string outlook_table(const scaling::Curve& curve) {

@@ -3,7 +3,7 @@
 // loss.
 #pragma once
 
-#include <headroom/core/json_writer.hpp>
+#include <headroom/answers/document/value.hpp>
 #include <headroom/scenarios/compare/scaling.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 
@@ -14,7 +14,7 @@ namespace headroom {
 /// Both in lines below the terms of the step; empty where neither is asked.
 [[nodiscard]] std::string outlook_text(const TrainScenario& train, const TrainPlan& plan);
 /// Members `calendar_s`, `goodput` and `target` of a plan's object.
-void outlook_members(JsonWriter& json, const TrainScenario& train, const TrainPlan& plan);
+[[nodiscard]] Value outlook(const TrainScenario& train, const TrainPlan& plan);
 
 /// A line for each count of a curve whose scenario says what fails; else empty.
 [[nodiscard]] std::string outlook_table(const scaling::Curve& curve);

@@ -103,10 +103,8 @@ std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed) {
   std::string text = p.verdict + "\n";
   for (const Remedy& remedy : p.remedies) {
     text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
-    for (const std::string& change : remedy.changes) {
-      text += (&change == &remedy.changes.front() ? "" : ", ") + change;
-    }
-    text += "  (" + format(remedy.memory) + (timed ? ", step " + format(remedy.step) : "") + ")\n";
+    text +=
+        joined(remedy.changes) + "  (" + format(remedy.memory) + (timed ? ", step " + format(remedy.step) : "") + ")\n";
   }
   if (p.remedies.empty()) {
     text += p.way_out + "\n";
@@ -116,8 +114,7 @@ std::string train_verdict_text(const TrainPlan& p, Bytes capacity, bool timed) {
 
 /// Step, rates, days and dollars.
 std::string train_time_text(const Plan& plan, const TrainScenario& t, const TrainPlan& p) {
-  Table answer{{"", ""}};
-  answer.left(1);
+  Table answer{{"", "<"}};
   answer.row({"step", interval_text(p.step)});
   answer.row({"tokens/s", interval_text(p.tokens_per_s)});
   answer.row({"tokens/s per GPU", interval_text(p.tokens_per_s_per_gpu)});
@@ -143,16 +140,13 @@ std::string train_time_text(const Plan& plan, const TrainScenario& t, const Trai
 
 /// "3 runs of yours on h100-sxm-80gb under megatron-core: ours 8.0 % slow, counted 0.64 of that; ..."
 std::string own_runs_text(const OwnRuns& own, const PlanConfidence& c) {
-  const auto runs = static_cast<std::size_t>(own.level.runs);
-  std::string text = format_count(own.level.runs) + (runs == 1 ? " run" : " runs") + " of yours on " + own.gpu +
-                     " under " + own.software + ": ours " + percent(std::abs(own.slow())) +
-                     (own.slow() < 0.0 ? " fast" : " slow") + ", shrunk to " + format_number(own.level.weight, 2) +
-                     " of that; level moved by " + (own.level.factor < 1.0 ? "-" : "+") +
-                     percent(std::abs(own.level.factor - 1.0)) + ", interval " + percent(c.errors.width_80) + " -> " +
-                     percent(c.width) + "\n";
+  std::string text = counted(static_cast<std::int64_t>(own.level.runs), "run") + " of yours on " + own.gpu + " under " +
+                     own.software + ": ours " + percent(std::abs(own.slow())) + (own.slow() < 0.0 ? " fast" : " slow") +
+                     ", shrunk to " + format_number(own.level.weight, 2) + " of that; level moved by " +
+                     (own.level.factor < 1.0 ? "-" : "+") + percent(std::abs(own.level.factor - 1.0)) + ", interval " +
+                     percent(c.errors.width_80) + " -> " + percent(c.width) + "\n";
   for (const UnusedRuns& u : own.unused) {
-    text += "  not used: " + format_count(static_cast<double>(u.rows)) + (u.rows == 1 ? " row on " : " rows on ") +
-            u.what + ": " + u.why + "\n";
+    text += "  not used: " + counted(static_cast<std::int64_t>(u.rows), "row") + " on " + u.what + ": " + u.why + "\n";
   }
   return text;
 }
@@ -172,10 +166,7 @@ std::string nearest_text(const NearestRuns& nearest) {
            (nearest.within == 1 ? "run" : "runs") + " within " + radius + " of this" +
            (nearest.within > nearest.runs.size() ? ", the nearest " + std::to_string(nearest.runs.size()) : "") + ":\n";
   }
-  Table table{{"", "away", "GPUs", "SKU", "software", "theirs", "ours", "", "ours is", "source"}};
-  for (const std::size_t column : {3U, 4U, 7U, 9U}) {
-    table.left(column);
-  }
+  Table table{{"", "away", "GPUs", "<SKU", "<software", "theirs", "ours", "<", "ours is", "<source"}};
   for (const NearRun& run : nearest.runs) {
     table.row({run.model, format_number(run.distance) + "x", format_count(static_cast<double>(run.gpus)), run.gpu,
                run.framework, format_number(run.measured), format_number(run.predicted),
@@ -296,8 +287,7 @@ std::string explain_lines(const std::vector<ExplainEntry>& entries) {
       text += "  (" + percent(entry.value / step) + " of the step)";
     }
     text += "\n  = " + entry.formula + (entry.reference.empty() ? "" : "   [" + entry.reference + "]") + "\n";
-    Table inputs{{"", "", ""}};
-    inputs.left(2);
+    Table inputs{{"", "", "<"}};
     for (const ExplainEntry::Input& input : entry.inputs) {
       inputs.row({input.symbol, shown_text(input.value, input.as), input.source});
     }

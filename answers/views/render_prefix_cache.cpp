@@ -30,8 +30,7 @@ std::string prefix_rows(const ServingSimulation& r) {
   }
   const FoundPrefixes& found = *r.prefixes;
   const PrefixMetrics& m = found.metrics;
-  Table table{{"prefix cache, of the prompt tokens", ""}};
-  table.left(1);
+  Table table{{"prefix cache, of the prompt tokens", "<"}};
   table.row({"shared with others", percent(m.share(m.shareable))});
   table.row({"found in the KV cache", percent(m.share(m.pool))});
   for (std::size_t i = 0; i < found.tiers.size(); ++i) {
@@ -51,39 +50,24 @@ std::string prefix_rows(const ServingSimulation& r) {
   return table.text() + "\n";
 }
 
-void prefix_member(JsonWriter& json, const ServingSimulation& r) {
+Value prefix_value(const ServingSimulation& r) {
   if (!r.prefixes) {
-    return;
+    return {};
   }
   const FoundPrefixes& found = *r.prefixes;
   const PrefixMetrics& m = found.metrics;
-  json.key("prefix_cache");
-  json.begin_object();
-  json.member("prompt_tokens", m.prompt_tokens);
-  json.member("shared_share", m.share(m.shareable));
-  json.member("hit_share", m.hit_share());
-  json.member("kv_cache_share", m.share(m.pool));
-  json.key("tiers");
-  json.begin_array();
+  Value tiers = Value::empty_list();
   for (std::size_t i = 0; i < found.tiers.size(); ++i) {
-    if (found.tiers[i]) {
-      json.compact_next();
-      json.begin_object();
-      json.member("name", offload_tier_names[i]);
-      json.member("hit_share", m.share(m.tiers[i].tokens));
-      json.member("loaded_tokens", m.tiers[i].loaded);
-      json.member("loaded_bytes", found.loaded[i].raw());
-      json.member("requests", m.tiers[i].requests);
-      json.end_object();
-    }
+    tiers.push(found.tiers[i] ? row("name"_m = offload_tier_names[i], "hit_share"_m = share(m.share(m.tiers[i].tokens)),
+                                    "loaded_tokens"_m = m.tiers[i].loaded, "loaded_bytes"_m = found.loaded[i],
+                                    "requests"_m = m.tiers[i].requests)
+                              : Value{});
   }
-  json.end_array();
-  json.member("requests_that_load", m.loads);
-  summary(json, "load_s", m.loading);
-  summary(json, "ttft_of_loads_s", m.ttft_loaded);
-  summary(json, "ttft_without_cache_s", found.ttft_without);
-  json.member("overloaded_without_cache", found.overloaded_without);
-  json.end_object();
+  return object("prompt_tokens"_m = m.prompt_tokens, "shared_share"_m = share(m.share(m.shareable)),
+                "hit_share"_m = share(m.hit_share()), "kv_cache_share"_m = share(m.share(m.pool)),
+                "tiers"_m = std::move(tiers), "requests_that_load"_m = m.loads, "load_s"_m = tail(m.loading),
+                "ttft_of_loads_s"_m = tail(m.ttft_loaded), "ttft_without_cache_s"_m = tail(found.ttft_without),
+                "overloaded_without_cache"_m = found.overloaded_without);
 }
 
 }  // namespace headroom

@@ -3,7 +3,6 @@
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/views/render_roofline.hpp>
 #include <headroom/core/csv.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
@@ -159,8 +158,7 @@ std::string roofline_text(const RooflineReport& report) {
                      format_number((report.peak / report.bandwidth).raw()) + " FLOP/B\n";
   for (const std::string& phase : phases(report)) {
     const Seconds all = phase_time(report, phase);
-    Table table{{phase, "layers", "time", "share %", "GFLOP", "moved", "FLOP/B", "rate", "of roof %", "bound by"}};
-    table.left(9);
+    Table table{{phase, "layers", "time", "share %", "GFLOP", "moved", "FLOP/B", "rate", "of roof %", "<bound by"}};
     for (const RooflineRow& row : report.rows) {
       if (row.phase != phase) {
         continue;
@@ -181,44 +179,20 @@ std::string roofline_text(const RooflineReport& report) {
   return text;
 }
 
-std::string roofline_json(const RooflineReport& report) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.roofline/1");
-  json.member("title", std::string_view{report.title});
-  json.member("gpu", std::string_view{report.gpu});
-  json.member("peak_flop_per_s", report.peak.raw());
-  json.member("bandwidth_bytes_per_s", report.bandwidth.raw());
-  json.member("l2_bytes_per_s", report.l2.raw());
-  json.member("ridge_flop_per_byte", (report.peak / report.bandwidth).raw());
-  json.key("rows");
-  json.begin_array();
-  for (const RooflineRow& row : report.rows) {
-    json.compact_next();
-    json.begin_object();
-    json.member("phase", std::string_view{row.phase});
-    json.member("op", std::string_view{row.op});
-    json.member("layers", row.layers);
-    json.member("time_s", row.time.raw());
-    json.member("flop", row.work.raw());
-    json.member("moved_bytes", row.moved.raw());
-    if (row.work > Flops{}) {
-      json.member("flop_per_byte", row.intensity().raw());
-      json.member("flop_per_s", row.rate().raw());
-    }
-    json.member("of_roof", of_roof(report, row));
-    json.member("bound", std::string_view{row.bound});
-    json.end_object();
-  }
-  json.end_array();
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : report.notes) {
-    json.text(note);
-  }
-  json.end_array();
-  json.end_object();
-  return json.take();
+Value roofline_document(const RooflineReport& report) {
+  return object("schema"_m = "headroom.roofline/1", "title"_m = report.title, "gpu"_m = report.gpu,
+                "peak_flop_per_s"_m = report.peak, "bandwidth_bytes_per_s"_m = report.bandwidth,
+                "l2_bytes_per_s"_m = report.l2, "ridge_flop_per_byte"_m = report.peak / report.bandwidth,
+                "rows"_m = list(report.rows,
+                                [&](const RooflineRow& r) {
+                                  const bool works = r.work > Flops{};
+                                  return row("phase"_m = r.phase, "op"_m = r.op, "layers"_m = r.layers,
+                                             "time_s"_m = r.time, "flop"_m = r.work, "moved_bytes"_m = r.moved,
+                                             "flop_per_byte"_m = works ? Value{r.intensity()} : Value{},
+                                             "flop_per_s"_m = works ? Value{r.rate()} : Value{},
+                                             "of_roof"_m = share(of_roof(report, r)), "bound"_m = r.bound);
+                                }),
+                "notes"_m = report.notes);
 }
 
 std::string roofline_csv(const RooflineReport& report) {

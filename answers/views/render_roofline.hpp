@@ -2,6 +2,7 @@
 // The ops of a layer against the roofs of a GPU: table, CSV, drawing.
 #pragma once
 
+#include <headroom/answers/document/value.hpp>
 #include <headroom/core/quantity.hpp>
 
 #include <cstdint>
@@ -36,7 +37,7 @@ struct RooflineReport {
 
 [[nodiscard]] std::string roofline_text(const RooflineReport& report);
 /// Schema "headroom.roofline/1": raw SI, the unit in the key.
-[[nodiscard]] std::string roofline_json(const RooflineReport& report);
+[[nodiscard]] Value roofline_document(const RooflineReport& report);
 [[nodiscard]] std::string roofline_csv(const RooflineReport& report);
 /// One self-contained drawing, log against log: slopes of memory and L2, the flat roof, one point an op with its name.
 [[nodiscard]] std::string roofline_svg(const RooflineReport& report);

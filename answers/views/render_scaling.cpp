@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/markup/table.hpp>
-#include <headroom/answers/views/json_members.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/answers/views/render_outlook.hpp>
 #include <headroom/answers/views/render_scaling.hpp>
-#include <headroom/core/csv.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>
 
+#include <array>
 #include <cmath>
 
 namespace headroom {
@@ -57,11 +56,8 @@ std::string head_text(const Scenario& scenario, const std::string& question) {
 
 std::string points_table(const Scenario& scenario, const Curve& curve) {
   const bool priced = scenario.money.price.has_value();
-  Table table{{"GPUs", "dp", "batch", "micro", "recompute", "step", "tokens/s", "per GPU", "efficiency",
-               "exposed comm.", "marginal", priced ? "$ per M tokens" : "", ""}};
-  table.left(4);
-  table.left(5);
-  table.left(12);
+  Table table{{"GPUs", "dp", "batch", "micro", "<recompute", "<step", "tokens/s", "per GPU", "efficiency",
+               "exposed comm.", "marginal", priced ? "$ per M tokens" : "", "<"}};
   for (const Point& p : curve.points) {
     const std::string batch = p.global_batch > 0 ? count_text(p.global_batch) : "-";
     if (!p.answered) {
@@ -150,76 +146,33 @@ std::string confidence_text(const Curve& curve) {
   return text;
 }
 
-void point_members(JsonWriter& json, const Point& p, const scaling::Budget& budget, bool priced) {
-  json.member("gpus", p.gpus);
-  json.member("global_batch", p.global_batch);
-  json.member("answered", p.answered);
-  json.member("verdict", std::string_view{p.verdict});
+Value point_value(const Point& p, const scaling::Budget& budget, bool priced) {
+  const Value asked =
+      object("gpus"_m = p.gpus, "global_batch"_m = p.global_batch, "answered"_m = p.answered, "verdict"_m = p.verdict);
   if (!p.answered) {
-    return;
+    return asked;
   }
   const TrainPlan& plan = p.train();
-  json.member("dp", std::int64_t{plan.strategy.dp});
-  json.member("micro_batch", int{plan.strategy.micro_batch});
-  json.member("recompute", recompute_name(plan.strategy));
-  interval(json, "step_time_s", plan.step);
-  interval(json, "tokens_per_s", plan.tokens_per_s);
-  interval(json, "tokens_per_s_per_gpu", plan.tokens_per_s_per_gpu);
-  json.member("efficiency", p.efficiency);
-  json.member("exposed_communication_share", p.communication);
-  if (p.marginal) {
-    json.member("marginal_efficiency", *p.marginal);
-  }
-  if (priced) {
-    interval(json, "cost_per_million_tokens_usd", plan.cost_per_million_tokens);
-    json.member("sequences_per_usd", p.samples_per_dollar);
-  }
-  if (budget.run || budget.rate) {
-    json.member("too_dear", p.too_dear);
-  }
-  if (budget.run) {
-    json.member("cost_usd", p.cost.raw());
-  }
-  if (plan.outlook) {
-    json.member("goodput", plan.outlook->ratio.mid);
-    json.member("calendar_s", plan.calendar.mid.raw());
-  }
+  return object(asked, "dp"_m = plan.strategy.dp, "micro_batch"_m = plan.strategy.micro_batch,
+                "recompute"_m = recompute_name(plan.strategy), "step_time_s"_m = plan.step,
+                "tokens_per_s"_m = plan.tokens_per_s, "tokens_per_s_per_gpu"_m = plan.tokens_per_s_per_gpu,
+                "efficiency"_m = share(p.efficiency), "exposed_communication_share"_m = share(p.communication),
+                "marginal_efficiency"_m = p.marginal ? share(*p.marginal) : Value{},
+                "cost_per_million_tokens_usd"_m = when(priced, plan.cost_per_million_tokens),
+                "sequences_per_usd"_m = when(priced, p.samples_per_dollar),
+                "too_dear"_m = when(budget.run || budget.rate, p.too_dear),
+                "cost_usd"_m = when(budget.run.has_value(), p.cost),
+                "goodput"_m = plan.outlook ? share(plan.outlook->ratio.mid) : Value{},
+                "calendar_s"_m = when(plan.outlook.has_value(), plan.calendar.mid));
 }
 
-void fit_member(JsonWriter& json, std::string_view name, const std::optional<scaling::LawFit>& fit) {
-  if (fit) {
-    json.key(name);
-    json.compact_next();
-    json.begin_object();
-    json.member("f", fit->f);
-    json.member("misfit", fit->misfit);
-    json.end_object();
-  }
+Value fit_value(const std::optional<scaling::LawFit>& fit) {
+  return fit ? row("f"_m = fit->f, "misfit"_m = share(fit->misfit)) : Value{};
 }
 
-void count_member(JsonWriter& json, std::string_view name, const std::optional<std::int64_t>& count) {
-  json.key(name);
-  if (count) {
-    json.integer(*count);
-  } else {
-    json.null();
-  }
-}
-
-void head_members(JsonWriter& json, std::string_view schema, const Scenario& scenario) {
+Value head_value(std::string_view schema, const Scenario& scenario) {
   const TrainScenario& t = train_of(scenario);
-  json.member("schema", schema);
-  json.member("name", std::string_view{scenario.name});
-  json.member("model", std::string_view{t.architecture.id});
-  json.member("gpu", std::string_view{t.device.id});
-}
-
-std::string csv_number(double value) {
-  JsonWriter shortest;
-  shortest.number(value);
-  std::string text = shortest.take();
-  text.pop_back();
-  return text;
+  return object("schema"_m = schema, "name"_m = scenario.name, "model"_m = t.architecture.id, "gpu"_m = t.device.id);
 }
 
 /// What the model says of the measured step.
@@ -246,23 +199,13 @@ std::string prediction_text(const SpeedupAnswer& a) {
   return text;
 }
 
-std::string changes_text(const Cure& cure) {
-  std::string text;
-  for (const std::string& change : cure.changes) {
-    text += (text.empty() ? "" : ", ") + change;
-  }
-  return text;
-}
-
 std::string cures_table(const SpeedupAnswer& a) {
-  Table table{{"cures, each priced anew", "gain", "step", "exposed comm.", "speed-up then", "set", ""}};
-  table.left(5);
-  table.left(6);
+  Table table{{"cures, each priced anew", "gain", "step", "exposed comm.", "speed-up then", "<set", "<"}};
   for (const Cure& cure : a.cures) {
     const bool priced = cure.step > Seconds{};
     table.row({cure.what, priced ? percent(cure.gain) : "", priced ? format(cure.step) : "",
                priced ? percent(cure.communication) : "", cure.speedup ? format_number(*cure.speedup) + "x" : "",
-               changes_text(cure), cure.verdict == "fits" ? "" : cure.verdict});
+               joined(cure.changes), cure.verdict == "fits" ? "" : cure.verdict});
   }
   return table.text();
 }
@@ -294,63 +237,43 @@ std::string scaling_text(const Scenario& scenario, const Curve& curve) {
          confidence_text(curve);
 }
 
-std::string scaling_json(const Scenario& scenario, const Curve& curve) {
-  JsonWriter json;
-  json.begin_object();
-  head_members(json, "headroom.scale/1", scenario);
-  json.member("scaling", scaling::kind_names[static_cast<std::size_t>(curve.request.kind)]);
-  json.key("points");
-  json.begin_array();
-  for (const Point& point : curve.points) {
-    json.begin_object();
-    point_members(json, point, curve.request.budget, scenario.money.price.has_value());
-    json.end_object();
-  }
-  json.end_array();
-  if (scenario.money.price) {
-    json.member("price_usd_per_gpu_s", scenario.money.price->raw());
-    json.member("price_source", std::string_view{scenario.money.source});
-  }
-  fit_member(json, "amdahl", curve.amdahl);
-  fit_member(json, "gustafson", curve.gustafson);
-  json.member("threshold", curve.request.least);
-  count_member(json, "knee_gpus", curve.knee);
-  count_member(json, "stop_gpus", curve.stop);
-  if (curve.request.budget.run || curve.request.budget.rate) {
-    count_member(json, "most_useful_gpus", curve.most_useful);
-    json.member("least_sequences_per_usd", curve.least_per_dollar);
-  }
-  if (const Point* const smallest = curve.smallest()) {
-    json.member("confidence", run_class_names[static_cast<std::size_t>(smallest->plan->confidence->run_class)]);
-    json.member("width_80", smallest->plan->confidence->width);
-  }
-  json.end_object();
-  return json.take();
+Value scaling_document(const Scenario& scenario, const Curve& curve) {
+  const Point* const smallest = curve.smallest();
+  const scaling::Budget& budget = curve.request.budget;
+  const bool limited = budget.run || budget.rate;
+  const bool priced = scenario.money.price.has_value();
+  return object(
+      head_value("headroom.scale/1", scenario),
+      "scaling"_m = scaling::kind_names[static_cast<std::size_t>(curve.request.kind)],
+      "points"_m = list(curve.points, [&](const Point& point) { return point_value(point, budget, priced); }),
+      price(scenario.money), "amdahl"_m = fit_value(curve.amdahl), "gustafson"_m = fit_value(curve.gustafson),
+      "threshold"_m = share(curve.request.least), "knee_gpus"_m = or_null(curve.knee),
+      "stop_gpus"_m = or_null(curve.stop), "most_useful_gpus"_m = when(limited, or_null(curve.most_useful)),
+      "least_sequences_per_usd"_m = when(limited, curve.least_per_dollar),
+      smallest != nullptr
+          ? object("confidence"_m = run_class_names[static_cast<std::size_t>(smallest->plan->confidence->run_class)],
+                   "width_80"_m = share(smallest->plan->confidence->width))
+          : Value{});
 }
 
-std::string scaling_csv(const Curve& curve) {
-  std::string text =
-      "gpus,global_batch,answered,verdict,dp,micro_batch,recompute,step_time_s,step_time_low_s,step_time_high_s,"
-      "tokens_per_s,tokens_per_s_per_gpu,efficiency,exposed_communication_share,marginal_efficiency,"
-      "cost_per_million_tokens_usd\n";
-  for (const Point& p : curve.points) {
-    text += std::to_string(p.gpus) + ',' + std::to_string(p.global_batch) + (p.answered ? ",1," : ",0,") +
-            csv_field(p.verdict);
-    if (!p.answered) {
-      text += std::string(12, ',') + '\n';
-      continue;
-    }
-    const TrainPlan& plan = p.train();
-    text += ',' + std::to_string(plan.strategy.dp) + ',' + std::to_string(plan.strategy.micro_batch) + ',' +
-            std::string{recompute_name(plan.strategy)};
-    for (const double value : {plan.step.mid.raw(), plan.step.low.raw(), plan.step.high.raw(), plan.tokens_per_s.mid,
-                               plan.tokens_per_s_per_gpu.mid, p.efficiency, p.communication}) {
-      text += ',' + csv_number(value);
-    }
-    text += ',' + (p.marginal ? csv_number(*p.marginal) : "");
-    text += ',' + (p.samples_per_dollar > 0.0 ? csv_number(plan.cost_per_million_tokens.mid.raw()) : "") + '\n';
-  }
-  return text;
+std::string scaling_csv(const Scenario& scenario, const Curve& curve) {
+  constexpr std::array columns{Column{"gpus", "gpus"},
+                               Column{"global_batch", "global_batch"},
+                               Column{"answered", "answered"},
+                               Column{"verdict", "verdict"},
+                               Column{"dp", "dp"},
+                               Column{"micro_batch", "micro_batch"},
+                               Column{"recompute", "recompute"},
+                               Column{"step_time_s", "step_time_s/mid"},
+                               Column{"step_time_low_s", "step_time_s/low"},
+                               Column{"step_time_high_s", "step_time_s/high"},
+                               Column{"tokens_per_s", "tokens_per_s/mid"},
+                               Column{"tokens_per_s_per_gpu", "tokens_per_s_per_gpu/mid"},
+                               Column{"efficiency", "efficiency"},
+                               Column{"exposed_communication_share", "exposed_communication_share"},
+                               Column{"marginal_efficiency", "marginal_efficiency"},
+                               Column{"cost_per_million_tokens_usd", "cost_per_million_tokens_usd/mid"}};
+  return csv_text(*scaling_document(scenario, curve).find("points"), columns);
 }
 
 std::string speedup_text(const Scenario& scenario, const SpeedupAnswer& a) {
@@ -369,51 +292,23 @@ std::string speedup_text(const Scenario& scenario, const SpeedupAnswer& a) {
          "communication and\nits compute change as the predicted ones do\n";
 }
 
-std::string speedup_json(const Scenario& scenario, const SpeedupAnswer& a) {
-  JsonWriter json;
-  json.begin_object();
-  head_members(json, "headroom.speedup/1", scenario);
-  json.member("measured_speedup", a.measured.speedup);
-  json.member("gpus", a.measured.gpus);
-  json.member("over_gpus", a.measured.of);
-  json.member("communication_share", a.communication);
+Value speedup_document(const Scenario& scenario, const SpeedupAnswer& a) {
   const auto& base = std::get<TrainPlan>(a.base.answer);
-  json.member("verdict", std::string_view{base.problems.empty() ? base.verdict : base.problems.front().text});
-  if (a.predicted) {
-    json.member("predicted_speedup", *a.predicted);
-  }
-  if (base.estimate.step > Seconds{}) {
-    json.member("predicted_step_time_s", base.estimate.step.raw());
-    json.member("predicted_communication_share", a.predicted_communication);
-  }
-  json.key("cures");
-  json.begin_array();
-  for (const Cure& cure : a.cures) {
-    json.begin_object();
-    json.member("what", std::string_view{cure.what});
-    json.key("changes");
-    json.compact_next();
-    json.begin_array();
-    for (const std::string& change : cure.changes) {
-      json.text(change);
-    }
-    json.end_array();
-    json.member("answered", cure.answered);
-    json.member("verdict", std::string_view{cure.verdict});
-    if (cure.step > Seconds{}) {
-      json.member("gain", cure.gain);
-      json.member("step_time_s", cure.step.raw());
-      json.member("sequences_per_s", cure.samples_per_second);
-      json.member("exposed_communication_share", cure.communication);
-    }
-    if (cure.speedup) {
-      json.member("speedup_then", *cure.speedup);
-    }
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
-  return json.take();
+  const bool timed = base.estimate.step > Seconds{};
+  return object(
+      head_value("headroom.speedup/1", scenario), "measured_speedup"_m = a.measured.speedup, "gpus"_m = a.measured.gpus,
+      "over_gpus"_m = a.measured.of, "communication_share"_m = share(a.communication),
+      "verdict"_m = base.problems.empty() ? base.verdict : base.problems.front().text,
+      "predicted_speedup"_m = a.predicted, "predicted_step_time_s"_m = when(timed, base.estimate.step),
+      "predicted_communication_share"_m = when(timed, share(a.predicted_communication)),
+      "cures"_m = list(a.cures, [](const Cure& cure) {
+        const bool priced = cure.step > Seconds{};
+        return object(
+            "what"_m = cure.what, "changes"_m = Value{cure.changes}.on_one_line(), "answered"_m = cure.answered,
+            "verdict"_m = cure.verdict, "gain"_m = when(priced, share(cure.gain)),
+            "step_time_s"_m = when(priced, cure.step), "sequences_per_s"_m = when(priced, cure.samples_per_second),
+            "exposed_communication_share"_m = when(priced, share(cure.communication)), "speedup_then"_m = cure.speedup);
+      }));
 }
 
 }  // namespace headroom

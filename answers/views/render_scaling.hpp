@@ -2,6 +2,7 @@
 // Faces of a series of GPU counts, and of a measured speed-up explained.
 #pragma once
 
+#include <headroom/answers/document/value.hpp>
 #include <headroom/scenarios/compare/cures.hpp>
 #include <headroom/scenarios/compare/scaling.hpp>
 
@@ -11,12 +12,12 @@ namespace headroom {
 
 [[nodiscard]] std::string scaling_text(const Scenario& scenario, const scaling::Curve& curve);
 /// Schema "headroom.scale/1": raw SI, the unit in the key.
-[[nodiscard]] std::string scaling_json(const Scenario& scenario, const scaling::Curve& curve);
+[[nodiscard]] Value scaling_document(const Scenario& scenario, const scaling::Curve& curve);
 /// One row a count.
-[[nodiscard]] std::string scaling_csv(const scaling::Curve& curve);
+[[nodiscard]] std::string scaling_csv(const Scenario& scenario, const scaling::Curve& curve);
 
 [[nodiscard]] std::string speedup_text(const Scenario& scenario, const scaling::SpeedupAnswer& answer);
 /// Schema "headroom.speedup/1".
-[[nodiscard]] std::string speedup_json(const Scenario& scenario, const scaling::SpeedupAnswer& answer);
+[[nodiscard]] Value speedup_document(const Scenario& scenario, const scaling::SpeedupAnswer& answer);
 
 }  // namespace headroom

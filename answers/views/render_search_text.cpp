@@ -72,10 +72,7 @@ std::string space_text(const SearchPlan& s) {
   constexpr std::size_t most = 8;
   for (std::size_t i = 0; i < std::min(most, s.result.dropped.size()); ++i) {
     const DroppedJob& dropped = s.result.dropped[i];
-    std::string name;
-    for (const std::string& assignment : dropped.assignments) {
-      name += (name.empty() ? "" : ", ") + assignment;
-    }
+    const std::string name = joined(dropped.assignments);
     text += "  not searched: " + (name.empty() ? "" : name + ": ") + dropped.why + "\n";
   }
   if (s.result.dropped.size() > most) {
@@ -121,13 +118,10 @@ std::string best_text(const SearchPlan& s) {
     header.emplace_back(goal_names[static_cast<std::size_t>(s.minimize)]);
   }
   add_limit_headers(header, s.recommended);
-  for (const char* name : {"step", "memory up to", "behind", "", "strategy", "because"}) {
+  for (const char* name : {"step", "memory up to", "behind", "<", "<strategy", "<because"}) {
     header.emplace_back(name);
   }
   Table table{header};
-  for (std::size_t column = header.size() - 3; column < header.size(); ++column) {
-    table.left(column);
-  }
   std::size_t number = 0;
   const auto row = [&](const ListedPlan& p, bool own) {
     std::vector<std::string> cells{own ? "taken" : std::to_string(++number)};
@@ -163,8 +157,7 @@ std::string neighbours_text(const SearchPlan& s) {
   if (s.neighbours.empty()) {
     return {};
   }
-  Table table{{"one step away", "step", "memory up to", "because"}};
-  table.left(3);
+  Table table{{"one step away", "step", "memory up to", "<because"}};
   for (const Neighbour& n : s.neighbours) {
     const bool priced = n.memory > Bytes{};
     table.row({n.change, priced ? signed_percent(n.slower) : "", priced ? format(n.memory) : "",
@@ -189,9 +182,8 @@ std::string front_text(const SearchPlan& s) {
   }
   header.front() = "trade-offs: " + header.front();
   add_limit_headers(header, s.recommended);
-  header.emplace_back("");
+  header.emplace_back("<");
   Table table{header};
-  table.left(header.size() - 1);
   const std::size_t rows = std::min(most, s.front.size());
   for (std::size_t i = 0; i < rows; ++i) {
     const ListedPlan& p = s.front[rows == 1 ? 0 : i * (s.front.size() - 1) / (rows - 1)];
@@ -275,10 +267,7 @@ std::string no_plan_text(const SearchPlan& answer) {
     text += "  " + line + "\n";
   }
   for (const DroppedJob& dropped : answer.result.dropped) {
-    std::string name;
-    for (const std::string& assignment : dropped.assignments) {
-      name += (name.empty() ? "" : ", ") + assignment;
-    }
+    const std::string name = joined(dropped.assignments);
     text += "  not searched: " + name + ": " + dropped.why + "\n";
   }
   return text;

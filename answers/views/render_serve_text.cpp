@@ -23,11 +23,7 @@ std::string heading(const ServeScenario& s, const ServePlan& p) {
 }
 
 std::string changes_text(std::string_view what, const std::vector<std::string>& changes) {
-  std::string text;
-  for (const std::string& change : changes) {
-    text += (text.empty() ? std::string{what} : ", ") + change;
-  }
-  return text + (text.empty() ? "" : "\n");
+  return changes.empty() ? std::string{} : std::string{what} + joined(changes) + "\n";
 }
 
 std::string refusal(const ServePlan& p) {
@@ -53,8 +49,7 @@ std::string capacity_table(const ServeScenario& s, const ServePlan& p) {
   const ServingMemory& m = e.memory;
   const std::int64_t replicas = e.replicas;
   const std::string tokens = std::to_string(s.work.limits().sequence_tokens);
-  Table table{{"KV cache", ""}};
-  table.left(1);
+  Table table{{"KV cache", "<"}};
   table.row({"a token of the whole model", format(e.kv_per_token)});
   table.row({"a sequence of " + tokens + " tokens, per GPU", format(m.sequence)});
   table.row({"sequences of " + tokens + " tokens",
@@ -133,8 +128,7 @@ std::string serve_text(const Plan& plan, const ServeScenario& s, const ServePlan
   if (plan.part == PlanPart::memory) {
     return text + "\n" + memory + notes_text(plan) + "\n" + confession;
   }
-  Table answer{{"", ""}};
-  answer.left(1);
+  Table answer{{"", "<"}};
   if (p.times) {
     answer.row({"TTFT, " + std::to_string(s.work.concurrency) + " in flight", interval_text(p.ttft)});
     answer.row({"TTFT, one prompt alone", format(p.times->prompt_alone)});

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON of a simulation, and the log of its requests.
-#include <headroom/answers/views/json_members.hpp>
+// The document of a simulation, and the log of its requests.
+#include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
@@ -26,209 +25,110 @@ constexpr std::array summary_names{SummaryName{"mean", &TimeSummary::mean}, Summ
 
 }  // namespace
 
-void summary(JsonWriter& json, std::string_view name, const TimeSummary& value) {
-  json.key(name);
-  json.compact_next();
-  json.begin_object();
+Value tail(const TimeSummary& value) {
+  Value object = row();
   for (const SummaryName& s : summary_names) {
-    json.member(s.name, (value.*s.member).raw());
+    object.add({std::string{s.name}, value.*s.member});
   }
-  json.end_object();
+  return object;
 }
 
-void replica_members(JsonWriter& json, const ServeScenario& s) {
-  json.member("gpu", std::string_view{s.device.id});
-  json.member("engine", engine_names[static_cast<std::size_t>(s.engine.engine)]);
-  json.member("weights", name_of(s.work.weights));
-  json.member("kv_cache", name_of(s.work.kv));
-  json.member("tp", s.work.layout.tp);
-  json.member("pp", s.work.layout.pp);
-  json.member("ep", s.work.layout.ep);
+Value replica_value(const ServeScenario& s) {
+  return object("gpu"_m = s.device.id, "engine"_m = engine_names[static_cast<std::size_t>(s.engine.engine)],
+                "weights"_m = name_of(s.work.weights), "kv_cache"_m = name_of(s.work.kv), "tp"_m = s.work.layout.tp,
+                "pp"_m = s.work.layout.pp, "ep"_m = s.work.layout.ep);
 }
 
-void memory_object(JsonWriter& json, const ServingSimulation& r, const ServeScenario& s) {
+Value replica_memory(const ServingSimulation& r, const ServeScenario& s) {
   const MemoryBreakdown terms = r.replica.terms();
-  json.key("memory");
-  json.begin_object();
-  json.member("capacity_bytes", s.device.visible_capacity().value.raw());
-  json.member("total_bytes", terms.total().raw());
-  json.member("kv_pool_bytes", terms[MemoryTerm::kv_cache].raw());
-  json.key("terms_bytes");
-  json.begin_object();
-  for (std::size_t i = 0; i < memory_term_count; ++i) {
-    if (terms.bytes[i].raw() > 0.0) {
-      json.member(memory_term_names[i], terms.bytes[i].raw());
-    }
-  }
-  json.end_object();
-  json.end_object();
+  return object("capacity_bytes"_m = s.device.visible_capacity().value, "total_bytes"_m = terms.total(),
+                "kv_pool_bytes"_m = terms[MemoryTerm::kv_cache], "terms_bytes"_m = memory_terms(terms));
 }
 
 namespace {
 
-void intervals(JsonWriter& json, std::string_view name, const IntervalSummary& value) {
-  json.key(name);
-  json.begin_object();
+Value tail_intervals(const IntervalSummary& value) {
+  Value all = object();
   for (const SummaryName& s : summary_names) {
-    interval(json, s.name, Interval<Seconds>{value.low.*s.member, value.mid.*s.member, value.high.*s.member});
+    all.add({std::string{s.name}, Interval<Seconds>{value.low.*s.member, value.mid.*s.member, value.high.*s.member}});
   }
-  json.end_object();
+  return all;
 }
 
-void request_members(JsonWriter& json, const RequestMetrics& m) {
-  json.member("requests", m.requests);
-  json.member("finished", m.finished);
-  json.member("refused", m.refused);
-  json.member("unanswered", m.unfinished);
-  summary(json, "ttft_s", m.ttft);
-  summary(json, "tpot_s", m.tpot);
-  summary(json, "e2e_s", m.e2e);
-  summary(json, "queue_s", m.queue);
-  json.member("good_requests_per_s", m.good_per_s);
-  json.member("good_share", m.good_share);
-  json.member("finished_requests_per_s", m.finished_per_s);
-  json.member("output_tokens_per_s", m.output_tokens_per_s);
-  json.member("input_tokens_per_s", m.input_tokens_per_s);
+Value requests_value(const RequestMetrics& m) {
+  return object("requests"_m = m.requests, "finished"_m = m.finished, "refused"_m = m.refused,
+                "unanswered"_m = m.unfinished, "ttft_s"_m = tail(m.ttft), "tpot_s"_m = tail(m.tpot),
+                "e2e_s"_m = tail(m.e2e), "queue_s"_m = tail(m.queue), "good_requests_per_s"_m = m.good_per_s,
+                "good_share"_m = share(m.good_share), "finished_requests_per_s"_m = m.finished_per_s,
+                "output_tokens_per_s"_m = m.output_tokens_per_s, "input_tokens_per_s"_m = m.input_tokens_per_s);
 }
 
-void pool_object(JsonWriter& json, const PoolMetrics& p) {
-  json.begin_object();
-  json.member("utilisation", p.busy);
-  json.member("kv_occupancy_mean", p.kv_mean);
-  json.member("kv_occupancy_peak", p.kv_peak);
-  json.member("iterations", p.iterations);
-  json.member("preemptions", p.preemptions);
-  json.member("batch_mean", p.batch_mean);
-  json.key("batch_histogram");
-  json.begin_array();
+Value pool_value(const PoolMetrics& p) {
+  Value histogram = Value::empty_list();
   for (std::size_t n = 0; n < p.batch.size(); ++n) {
-    if (p.batch[n] > 0) {
-      json.compact_next();
-      json.begin_object();
-      json.member("sequences", static_cast<std::int64_t>(n));
-      json.member("iterations", p.batch[n]);
-      json.end_object();
-    }
+    histogram.push(when(p.batch[n] > 0, row("sequences"_m = n, "iterations"_m = p.batch[n])));
   }
-  json.end_array();
-  json.key("batch_bins");
-  json.begin_array();
-  for (const BatchBin& bin : batch_bins(p.batch)) {
-    json.compact_next();
-    json.begin_object();
-    json.member("first", bin.first);
-    json.member("last", bin.last);
-    json.member("iterations", bin.iterations);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("token_gap_s");
-  json.compact_next();
-  json.begin_object();
-  json.member("p50", p.gap_p50.raw());
-  json.member("p95", p.gap_p95.raw());
-  json.member("p99", p.gap_p99.raw());
-  json.end_object();
-  json.end_object();
-}
-
-void pool(JsonWriter& json, std::string_view name, const PoolMetrics& p) {
-  json.key(name);
-  pool_object(json, p);
+  return object(
+      "utilisation"_m = share(p.busy), "kv_occupancy_mean"_m = share(p.kv_mean),
+      "kv_occupancy_peak"_m = share(p.kv_peak), "iterations"_m = p.iterations, "preemptions"_m = p.preemptions,
+      "batch_mean"_m = p.batch_mean, "batch_histogram"_m = std::move(histogram),
+      "batch_bins"_m = list(batch_bins(p.batch),
+                            [](const BatchBin& bin) {
+                              return row("first"_m = bin.first, "last"_m = bin.last, "iterations"_m = bin.iterations);
+                            }),
+      "token_gap_s"_m = row("p50"_m = p.gap_p50, "p95"_m = p.gap_p95, "p99"_m = p.gap_p99));
 }
 
 /// What each of several models has of a replica, and did.
-void models(JsonWriter& json, const ServingSimulation& r, const ServeScenario& s) {
-  if (r.metrics.models.empty()) {
-    return;
-  }
-  json.key("models");
-  json.begin_array();
+Value models_value(const ServingSimulation& r, const ServeScenario& s) {
+  Value models = Value::empty_list();
   for (std::size_t i = 0; i < r.metrics.models.size(); ++i) {
     const ServedReplica& one = r.replica.of(i);
-    json.begin_object();
-    json.member("model", std::string_view{model_of(s, i).id});
-    std::vector<std::string> classes;
-    for (const RequestClass& c : s.traffic->classes) {
-      if (c.model == i) {
-        classes.push_back(c.name);
-      }
-    }
-    texts(json, "classes", classes);
-    json.member("weights_bytes", one.memory.memory.terms[MemoryTerm::weights].raw());
-    json.member("kv_pool_bytes", one.memory.memory.pool.raw());
-    json.member("kv_share", one.kv_share);
-    json.key("pool");
-    pool_object(json, r.metrics.models[i]);
-    json.end_object();
+    const auto name = [&](const RequestClass& c) { return c.model == i ? Value{c.name} : Value{}; };
+    models.push(object("model"_m = model_of(s, i).id, "classes"_m = list(s.traffic->classes, name),
+                       "weights_bytes"_m = one.memory.memory.terms[MemoryTerm::weights],
+                       "kv_pool_bytes"_m = one.memory.memory.pool, "kv_share"_m = share(one.kv_share),
+                       "pool"_m = pool_value(r.metrics.models[i])));
   }
-  json.end_array();
+  return when(!r.metrics.models.empty(), std::move(models));
 }
 
-void promises(JsonWriter& json, const ServingSimulation& r) {
-  json.key("promises");
-  json.begin_array();
-  for (const JudgedPromise& one : r.promises) {
-    json.begin_object();
-    json.member("class", std::string_view{r.classes[one.service_class]});
-    json.member("promise", std::string_view{key_of(one.promise)});
-    json.member("limit_s", one.promise.limit.raw());
-    interval(json, "reached_s", one.interval);
-    json.member("kept", one.kept);
-    json.member("kept_at_slow_end", one.kept_at_slow_end);
-    json.member("refused_share", one.refused);
-    json.member("unanswered_share", one.unanswered);
-    json.member("over_share", one.over());
-    json.end_object();
-  }
-  json.end_array();
+Value promises_value(const ServingSimulation& r) {
+  return list(r.promises, [&](const JudgedPromise& one) {
+    return object("class"_m = r.classes[one.service_class], "promise"_m = key_of(one.promise),
+                  "limit_s"_m = one.promise.limit, "reached_s"_m = one.interval, "kept"_m = one.kept,
+                  "kept_at_slow_end"_m = one.kept_at_slow_end, "refused_share"_m = share(one.refused),
+                  "unanswered_share"_m = share(one.unanswered), "over_share"_m = share(one.over()));
+  });
 }
 
-void costs(JsonWriter& json, const ServingSimulation& r, const Money& money) {
-  json.key("cost");
+Value costs_value(const ServingSimulation& r, const Money& money) {
   if (!r.costs) {
-    json.null();
-    return;
+    return nullptr;
   }
-  json.begin_object();
-  json.member("price_usd_per_gpu_hour", money.price->raw() * 3600.0);
-  json.member("price_source", std::string_view{money.source});
-  interval(json, "usd_per_million_output_tokens", r.costs->output_tokens);
-  interval(json, "usd_per_million_tokens", r.costs->tokens);
-  interval(json, "usd_per_million_requests", r.costs->requests);
-  json.member("usd_per_million_output_tokens_saturated", r.costs->output_tokens_saturated.raw());
-  json.end_object();
+  return object("price_usd_per_gpu_hour"_m = Dollars{money.price->raw() * 3600.0}, "price_source"_m = money.source,
+                "usd_per_million_output_tokens"_m = r.costs->output_tokens,
+                "usd_per_million_tokens"_m = r.costs->tokens, "usd_per_million_requests"_m = r.costs->requests,
+                "usd_per_million_output_tokens_saturated"_m = r.costs->output_tokens_saturated);
 }
 
-void queue(JsonWriter& json, const QueueLength& q) {
-  json.key("queue_length");
-  json.compact_next();
-  json.begin_object();
-  json.member("mean", q.mean);
-  json.member("p50", q.p50);
-  json.member("p95", q.p95);
-  json.member("p99", q.p99);
-  json.member("max", q.max);
-  json.end_object();
+Value queue_value(const QueueLength& q) {
+  return row("mean"_m = q.mean, "p50"_m = q.p50, "p95"_m = q.p95, "p99"_m = q.p99, "max"_m = q.max);
 }
 
-void rates(JsonWriter& json, const ServingSimulation& r) {
-  json.member("offered_requests_per_s", r.offered.raw());
-  json.member("arrived_requests_per_s", r.metrics.arrived_per_s);
-  interval(json, "requests_per_s", r.served);
-  interval(json, "saturation_requests_per_s", r.saturation);
+Value retries_value(const RetryLoad& r) {
+  return object("attempts_mean"_m = r.attempts, "attempts_per_s"_m = r.offered, "given_up_share"_m = share(r.lost),
+                "backoff_mean_s"_m = r.backoff, "storm"_m = r.storm, "settles_attempts_per_s"_m = r.settles);
 }
 
-void retries(JsonWriter& json, const RetryLoad& r) {
-  json.key("retries");
-  json.begin_object();
-  json.member("attempts_mean", r.attempts);
-  json.member("attempts_per_s", r.offered.raw());
-  json.member("given_up_share", r.lost);
-  json.member("backoff_mean_s", r.backoff.raw());
-  json.member("storm", r.storm);
-  json.member("settles_attempts_per_s", r.settles.raw());
-  json.end_object();
+Value classes_value(const ServingSimulation& r, const ServeScenario& s) {
+  Value classes = Value::empty_list();
+  for (std::size_t i = 0; i < r.classes.size(); ++i) {
+    classes.push(object("name"_m = r.classes[i],
+                        "model"_m = s.beside.empty() ? Value{} : Value{model_of(s, s.traffic->classes[i].model).id},
+                        requests_value(r.metrics.classes[i])));
+  }
+  return classes;
 }
 
 void append(std::string& text, double value) {
@@ -262,67 +162,31 @@ std::int32_t cached_tokens(const ServingSimulation& r, std::size_t i) {
 
 }  // namespace
 
-std::string simulation_json(const Scenario& scenario, const ServingSimulation& r) {
+Value simulation_document(const Scenario& scenario, const ServingSimulation& r) {
   const auto& s = std::get<ServeScenario>(scenario.question);
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.simulate/1");
-  json.member("name", std::string_view{scenario.name});
-  json.member("verdict", r.overloaded() ? "overloaded" : r.good() ? "good" : "slo_missed");
-  json.member("verdict_text", std::string_view{simulation_verdict(r)});
-  json.member("model", std::string_view{s.architecture.id});
-  replica_members(json, s);
-  json.member("prompt_tokens_mean", s.traffic->lengths().prompt);
-  json.member("output_tokens_mean", s.traffic->lengths().output);
-  json.member("gpus", r.gpus);
-  json.member("replicas", r.replicas);
-  json.member("prefill_replicas", r.prefill_replicas);
-  json.member("seed", static_cast<std::int64_t>(s.traffic->seed));
-  json.member("simulated_s", seconds_of(r.result.end));
-  json.member("simulated_requests", static_cast<std::int64_t>(r.load.requests.size()));
-  json.member("warm_up_requests", r.warm_up);
-  rates(json, r);
-  if (r.retries) {
-    retries(json, *r.retries);
-  }
-  json.key("all");
-  json.begin_object();
-  request_members(json, r.metrics.all);
-  json.end_object();
-  json.key("classes");
-  json.begin_array();
-  for (std::size_t i = 0; i < r.classes.size(); ++i) {
-    json.begin_object();
-    json.member("name", std::string_view{r.classes[i]});
-    if (!s.beside.empty()) {
-      json.member("model", std::string_view{model_of(s, s.traffic->classes[i].model).id});
-    }
-    request_members(json, r.metrics.classes[i]);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("intervals");
-  json.begin_object();
-  intervals(json, "ttft_s", r.ttft);
-  intervals(json, "tpot_s", r.tpot);
-  intervals(json, "e2e_s", r.e2e);
-  json.end_object();
-  json.member("interval_source", std::string_view{r.times_source});
-  promises(json, r);
-  queue(json, r.queue);
-  pool(json, "pool", r.metrics.pool);
-  if (r.prefill_replicas > 0) {
-    pool(json, "prefill_pool", r.metrics.prefill);
-  }
-  prefix_member(json, r);
-  models(json, r, s);
-  memory_object(json, r, s);
-  costs(json, r, scenario.money);
   std::vector<std::string> assumed = scenario.assumptions;
   assumed.insert(assumed.end(), r.notes.begin(), r.notes.end());
-  texts(json, "assumptions", assumed);
-  json.end_object();
-  return json.take();
+  return object("schema"_m = "headroom.simulate/1", "name"_m = scenario.name,
+                "verdict"_m = r.overloaded() ? "overloaded"
+                              : r.good()     ? "good"
+                                             : "slo_missed",
+                "verdict_text"_m = simulation_verdict(r), "model"_m = s.architecture.id, replica_value(s),
+                "prompt_tokens_mean"_m = s.traffic->lengths().prompt,
+                "output_tokens_mean"_m = s.traffic->lengths().output, "gpus"_m = r.gpus, "replicas"_m = r.replicas,
+                "prefill_replicas"_m = r.prefill_replicas, "seed"_m = s.traffic->seed,
+                "simulated_s"_m = Seconds{seconds_of(r.result.end)}, "simulated_requests"_m = r.load.requests.size(),
+                "warm_up_requests"_m = r.warm_up, "offered_requests_per_s"_m = r.offered,
+                "arrived_requests_per_s"_m = r.metrics.arrived_per_s, "requests_per_s"_m = r.served,
+                "saturation_requests_per_s"_m = r.saturation,
+                "retries"_m = r.retries ? retries_value(*r.retries) : Value{}, "all"_m = requests_value(r.metrics.all),
+                "classes"_m = classes_value(r, s),
+                "intervals"_m = object("ttft_s"_m = tail_intervals(r.ttft), "tpot_s"_m = tail_intervals(r.tpot),
+                                       "e2e_s"_m = tail_intervals(r.e2e)),
+                "interval_source"_m = r.times_source, "promises"_m = promises_value(r),
+                "queue_length"_m = queue_value(r.queue), "pool"_m = pool_value(r.metrics.pool),
+                "prefill_pool"_m = r.prefill_replicas > 0 ? pool_value(r.metrics.prefill) : Value{},
+                "prefix_cache"_m = prefix_value(r), "models"_m = models_value(r, s), "memory"_m = replica_memory(r, s),
+                "cost"_m = costs_value(r, scenario.money), "assumptions"_m = assumed);
 }
 
 std::string request_log(const ServingSimulation& r) {

@@ -106,8 +106,7 @@ std::string promise_table(const ServingSimulation& r) {
   if (r.promises.empty()) {
     return "";
   }
-  Table table{{"promised", "limit", "reached", "", ""}};
-  table.left(2), table.left(3), table.left(4);
+  Table table{{"promised", "limit", "<reached", "<", "<"}};
   for (const JudgedPromise& one : r.promises) {
     const bool open = one.kept ? one.interval.high > one.promise.limit
                                : one.interval.low <= one.promise.limit && !one.refuses() && one.unanswered == 0.0;
@@ -144,8 +143,7 @@ void cost_rows(Table& table, const ServingSimulation& r) {
 
 std::string rates_table(const ServingSimulation& r) {
   const RequestMetrics& all = r.metrics.all;
-  Table table{{"", ""}};
-  table.left(1);
+  Table table{{"", "<"}};
   table.row({"TTFT, p50", interval_cell({r.ttft.low.p50, r.ttft.mid.p50, r.ttft.high.p50})});
   table.row({"TTFT, p99", interval_cell({r.ttft.low.p99, r.ttft.mid.p99, r.ttft.high.p99})});
   table.row({"TPOT, p50", interval_cell({r.tpot.low.p50, r.tpot.mid.p50, r.tpot.high.p50})});
@@ -171,8 +169,7 @@ std::string rates_table(const ServingSimulation& r) {
 }
 
 std::string pool_rows(const std::string& name, const PoolMetrics& pool) {
-  Table table{{name, ""}};
-  table.left(1);
+  Table table{{name, "<"}};
   table.row({"an iteration runs", percent(pool.busy) + " of the time"});
   table.row({"KV blocks in use", "mean " + percent(pool.kv_mean) + ", fullest " + percent(pool.kv_peak)});
   table.row({"sequences of an iteration", "mean " + format_number(pool.batch_mean)});
@@ -194,8 +191,7 @@ std::string batch_table(const PoolMetrics& pool) {
   for (const BatchBin& bin : bins) {
     most = std::max(most, bin.iterations);
   }
-  Table table{{"sequences", "iterations", ""}};
-  table.left(2);
+  Table table{{"sequences", "iterations", "<"}};
   for (const BatchBin& bin : bins) {
     const std::string range =
         std::to_string(bin.first) + (bin.last > bin.first ? " to " + std::to_string(bin.last) : "");
@@ -213,8 +209,7 @@ std::string models_table(const ServeScenario& s, const ServingSimulation& r) {
     return "";
   }
   Table table{{"on each replica", "weights", "KV cache", "in use", "of the time", "sequences", "iterations",
-               "preemptions", "asked by"}};
-  table.left(8);
+               "preemptions", "<asked by"}};
   for (std::size_t i = 0; i < r.metrics.models.size(); ++i) {
     const PoolMetrics& pool = r.metrics.models[i];
     const MemoryBreakdown& terms = r.replica.of(i).memory.memory.terms;
@@ -231,8 +226,7 @@ std::string models_table(const ServeScenario& s, const ServingSimulation& r) {
 }
 
 std::string queue_row(const ServingSimulation& r) {
-  Table table{{"requests that wait", ""}};
-  table.left(1);
+  Table table{{"requests that wait", "<"}};
   const QueueLength& q = r.queue;
   table.row({"for their first iteration", "mean " + format_number(q.mean) + ", p50 " + std::to_string(q.p50) +
                                               ", p95 " + std::to_string(q.p95) + ", p99 " + std::to_string(q.p99) +

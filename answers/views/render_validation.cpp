@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/core/csv.hpp>
@@ -7,53 +8,29 @@
 #include <headroom/scenarios/validation/validation.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
 namespace headroom {
 namespace {
 
-std::string exact(double value) {
-  if (!std::isfinite(value)) {
-    return {};
-  }
-  std::array<char, 40> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return {buffer.data(), result.ptr};
+Value summary_value(const ErrorSummary& errors) {
+  return object("mape"_m = errors.mape, "median_ape"_m = errors.median_ape, "p90_ape"_m = errors.p90_ape,
+                "bias"_m = errors.bias);
 }
 
-void summary(JsonWriter& json, std::string_view name, const ErrorSummary& errors) {
-  json.key(name);
-  json.compact_next();
-  json.begin_object();
-  json.member("mape", errors.mape);
-  json.member("median_ape", errors.median_ape);
-  json.member("p90_ape", errors.p90_ape);
-  json.member("bias", errors.bias);
-  json.end_object();
-}
-
-void row_json(JsonWriter& json, const ScoredRow& row) {
-  const RowPrediction& p = row.prediction;
+Value row_value(const ScoredRow& r) {
+  const RowPrediction& p = r.prediction;
   const bool ok = p.status == RowStatus::ok;
-  json.compact_next();
-  json.begin_object();
-  json.member("id", std::string_view{row.id});
-  json.member("file", std::string_view{row.file});
-  json.member("metric", std::string_view{row.metric});
-  json.member("measured", row.measured);
-  const auto number = [&](std::string_view name, double value) {
-    json.key(name);
-    ok ? json.number(value) : json.null();
-  };
-  number("predicted", p.predicted);
-  number("low", p.low);
-  number("high", p.high);
-  number("error", ok ? row.error() : 0.0);
-  json.member("status", row_status_names[static_cast<std::size_t>(p.status)]);
-  json.member("why", std::string_view{p.why});
-  json.end_object();
+  const auto number = [&](double value) { return ok ? Value{value} : Value{nullptr}; };
+  return row("id"_m = r.id, "file"_m = r.file, "metric"_m = r.metric, "measured"_m = r.measured,
+             "predicted"_m = number(p.predicted), "low"_m = number(p.low), "high"_m = number(p.high),
+             "error"_m = number(ok ? r.error() : 0.0),
+             "status"_m = row_status_names[static_cast<std::size_t>(p.status)], "why"_m = p.why);
+}
+
+std::string exact(double value) {
+  return std::isfinite(value) ? shortest_text(value) : std::string{};
 }
 
 std::string row_csv(const ScoredRow& row) {
@@ -65,75 +42,25 @@ std::string row_csv(const ScoredRow& row) {
          std::string{row_status_names[static_cast<std::size_t>(p.status)]} + ',' + csv_field(p.why) + '\n';
 }
 
-void groups_json(JsonWriter& json, const std::vector<GroupScore>& groups) {
-  json.key("groups");
-  json.begin_array();
-  for (const GroupScore& group : groups) {
-    json.begin_object();
-    json.member("group", std::string_view{group.group});
-    json.member("metric", std::string_view{group.metric});
-    json.member("n", static_cast<std::int64_t>(group.n));
-    json.member("supported", static_cast<std::int64_t>(group.supported));
-    json.member("rejected", static_cast<std::int64_t>(group.rejected));
-    json.member("coverage", group.coverage());
-    json.member("mape", group.model.mape);
-    json.member("median_ape", group.model.median_ape);
-    json.member("p90_ape", group.model.p90_ape);
-    json.member("bias", group.model.bias);
-    json.member("within_interval", group.within_interval);
-    json.member("kendall_tau", group.kendall_tau);
-    summary(json, "baseline_constant", group.constant);
-    summary(json, "baseline_roofline", group.roofline);
-    json.end_object();
-  }
-  json.end_array();
+Value group_value(const GroupScore& group) {
+  return object("group"_m = group.group, "metric"_m = group.metric, "n"_m = group.n, "supported"_m = group.supported,
+                "rejected"_m = group.rejected, "coverage"_m = group.coverage(), summary_value(group.model),
+                "within_interval"_m = group.within_interval, "kendall_tau"_m = group.kendall_tau,
+                "baseline_constant"_m = summary_value(group.constant).on_one_line(),
+                "baseline_roofline"_m = summary_value(group.roofline).on_one_line());
 }
 
-void sweep_json(JsonWriter& json, const Sweep& sweep) {
-  json.compact_next();
-  json.begin_object();
-  json.member("source", std::string_view{sweep.source});
-  json.member("model", std::string_view{sweep.model});
-  json.member("gpu", std::string_view{sweep.gpu});
-  json.member("gpus", sweep.gpus);
-  json.member("seq_len", sweep.seq_len);
-  json.member("global_batch", sweep.global_batch);
-  json.member("precision", std::string_view{sweep.precision});
-  json.member("strategies", static_cast<std::int64_t>(sweep.strategies));
-  json.member("picked", std::string_view{sweep.picked});
-  json.member("best", std::string_view{sweep.best});
-  json.member("regret", sweep.regret);
-  json.member("pairs", static_cast<std::int64_t>(sweep.pairs));
-  json.member("kendall_tau", sweep.tau());
-  json.end_object();
+Value sweep_value(const Sweep& sweep) {
+  return row("source"_m = sweep.source, "model"_m = sweep.model, "gpu"_m = sweep.gpu, "gpus"_m = sweep.gpus,
+             "seq_len"_m = sweep.seq_len, "global_batch"_m = sweep.global_batch, "precision"_m = sweep.precision,
+             "strategies"_m = sweep.strategies, "picked"_m = sweep.picked, "best"_m = sweep.best,
+             "regret"_m = sweep.regret, "pairs"_m = sweep.pairs, "kendall_tau"_m = sweep.tau());
 }
 
-void sweeps_json(JsonWriter& json, const Sweeps& sweeps) {
-  json.key("sweeps");
-  json.begin_object();
-  json.key("sweeps");
-  json.begin_array();
-  for (const Sweep& sweep : sweeps.sweeps) {
-    sweep_json(json, sweep);
-  }
-  json.end_array();
-  json.key("groups");
-  json.begin_array();
-  for (const SweepScore& score : sweeps.groups) {
-    json.compact_next();
-    json.begin_object();
-    json.member("group", std::string_view{score.group});
-    json.member("sweeps", static_cast<std::int64_t>(score.sweeps));
-    json.member("strategies", static_cast<std::int64_t>(score.strategies));
-    json.member("regret_median", score.regret_median);
-    json.member("regret_p90", score.regret_p90);
-    json.member("pairs", static_cast<std::int64_t>(score.pairs));
-    json.member("kendall_tau", score.tau);
-    json.member("kendall_tau_median", score.tau_median);
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
+Value score_value(const SweepScore& score) {
+  return row("group"_m = score.group, "sweeps"_m = score.sweeps, "strategies"_m = score.strategies,
+             "regret_median"_m = score.regret_median, "regret_p90"_m = score.regret_p90, "pairs"_m = score.pairs,
+             "kendall_tau"_m = score.tau, "kendall_tau_median"_m = score.tau_median);
 }
 
 std::string sweeps_text(const Sweeps& sweeps) {
@@ -169,7 +96,7 @@ ValidationAnswer::ValidationAnswer(const std::string& format)
 
 void ValidationAnswer::add(const ScoredRow& row) {
   if (form_ == Form::json) {
-    row_json(json_, row);
+    write_json(json_, row_value(row));
   } else if (form_ == Form::csv) {
     csv_ += row_csv(row);
   }
@@ -183,8 +110,11 @@ std::string ValidationAnswer::finish(const Validation& validation) {
     return std::move(csv_);
   }
   json_.end_array();
-  groups_json(json_, validation.groups);
-  sweeps_json(json_, validation.sweeps);
+  json_.key("groups");
+  write_json(json_, list(validation.groups, group_value));
+  json_.key("sweeps");
+  write_json(json_, object("sweeps"_m = list(validation.sweeps.sweeps, sweep_value),
+                           "groups"_m = list(validation.sweeps.groups, score_value)));
   json_.end_object();
   return json_.take();
 }
@@ -210,9 +140,8 @@ std::string validation_csv(const Validation& validation) {
 }
 
 std::string validation_text(const Validation& validation) {
-  Table table{{"group", "metric", "n", "scored", "mape", "median", "p90", "bias", "in interval", "tau", "constant",
+  Table table{{"group", "<metric", "n", "scored", "mape", "median", "p90", "bias", "in interval", "tau", "constant",
                "roofline"}};
-  table.left(1);
   const GroupScore* whole = nullptr;  // over all metrics: it stands before those of one
   for (const GroupScore& g : validation.groups) {
     whole = g.metric.empty() ? &g : whole;

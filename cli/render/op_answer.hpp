@@ -2,6 +2,7 @@
 // One op explained: its time, what binds it, how far the roofs are, what would help.
 #pragma once
 
+#include <headroom/answers/document/value.hpp>
 #include <headroom/cli/frame/op_reader.hpp>
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
@@ -10,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace headroom::cli {
@@ -19,12 +19,6 @@ namespace headroom::cli {
 struct Effect {
   std::string change;  ///< "10 % more bandwidth"
   double time = 1.0;   ///< after over before
-};
-
-/// A number, a word or a yes of the question or of the answer, under its key in JSON.
-struct OpField {
-  std::string_view key;
-  std::variant<double, bool, std::string> value;
 };
 
 /// A piece of the time. Pieces overlap: they need not add up.
@@ -38,7 +32,7 @@ struct OpAnswer {
   std::string_view kind;
   std::string title;  ///< "4 096 x 4 096 x 4 096, bf16"
   std::string gpu;
-  std::vector<OpField> question;
+  std::vector<Member> question;
   KernelDevice limits;
   Seconds time{};
   Seconds low{}, high{};  ///< nine held-out kernels in ten lie within
@@ -47,7 +41,7 @@ struct OpAnswer {
   Flops work{};                                                ///< 0: a pass over memory
   Bytes moved{};                                               ///< each operand once
   std::vector<std::pair<std::string_view, std::string>> rows;  ///< what else people want to see
-  std::vector<OpField> details;                                ///< the same and more for programs
+  std::vector<Member> details;                                 ///< the same and more for programs
   std::vector<OpPart> parts;
   std::vector<Effect> effects;  ///< dearest first
   std::vector<std::string> notes;
@@ -81,6 +75,6 @@ void finish(OpAnswer& answer, double p90);
 
 [[nodiscard]] std::string op_text(const OpAnswer& answer);
 /// Schema "headroom.op/1": raw SI, the unit in the key.
-[[nodiscard]] std::string op_json(const OpAnswer& answer);
+[[nodiscard]] Value op_document(const OpAnswer& answer);
 
 }  // namespace headroom::cli

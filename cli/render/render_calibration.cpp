@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/render/render_calibration.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
@@ -42,18 +41,9 @@ std::string parameters_of(const OverlayCurve& curve) {
   return text;
 }
 
-void write_row(JsonWriter& json, const GateRow& row) {
-  json.compact_next();
-  json.begin_object();
-  json.member("name", row.name);
-  json.member("n_a", static_cast<std::int64_t>(row.n_a));
-  json.member("n_b", static_cast<std::int64_t>(row.n_b));
-  json.member("time_ratio", row.ratio);
-  json.member("low", row.low);
-  json.member("high", row.high);
-  json.member("p", row.p);
-  json.member("verdict", gate_verdict_names[static_cast<std::size_t>(row.verdict)]);
-  json.end_object();
+Value row_value(const GateRow& r) {
+  return row("name"_m = r.name, "n_a"_m = r.n_a, "n_b"_m = r.n_b, "time_ratio"_m = r.ratio, "low"_m = r.low,
+             "high"_m = r.high, "p"_m = r.p, "verdict"_m = gate_verdict_names[static_cast<std::size_t>(r.verdict)]);
 }
 
 void add_row(Table& table, const GateRow& row) {
@@ -95,8 +85,7 @@ std::string calibration_text(const Calibration& calibration, const CalibrationRu
 
 std::string overlay_text(const Overlay& overlay) {
   std::string text = "overlay " + overlay.id + " over " + overlay.base + "\n\n";
-  Table curves{{"curve", "samples", "held out: mape %", "80 % within %", "outliers", "beside the base"}};
-  curves.left(5);
+  Table curves{{"curve", "samples", "held out: mape %", "80 % within %", "outliers", "<beside the base"}};
   for (const OverlayCurve& curve : overlay.curves) {
     curves.row({curve_name(curve.fitted.group), std::to_string(curve.fitted.problem.measured.size()),
                 percent_number(curve.fitted.judged().mape, 3), percent_number(curve.within80, 3),
@@ -131,14 +120,12 @@ std::string gate_text(const Gate& gate, const GateRule& rule, const std::string&
   }
   text += " (threshold " + percent_number(rule.threshold, 2) + " %, " + percent_number(rule.confidence, 2) +
           " % intervals, probes corrected for their number after Holm)\n\n";
-  Table families{{"family", "probes", "", "time, B over A", "interval", "verdict"}};
-  families.left(5);
+  Table families{{"family", "probes", "", "time, B over A", "interval", "<verdict"}};
   for (const GateRow& row : gate.families) {
     add_row(families, row);
   }
   text += families.text(2);
-  Table probes{{"probe", "spans of A", "of B", "time, B over A", "interval", "verdict"}};
-  probes.left(5);
+  Table probes{{"probe", "spans of A", "of B", "time, B over A", "interval", "<verdict"}};
   constexpr std::size_t shown = 20;
   std::size_t others = 0;
   for (const GateRow& row : gate.probes) {
@@ -163,23 +150,11 @@ std::string gate_text(const Gate& gate, const GateRule& rule, const std::string&
   return text;
 }
 
-std::string gate_json(const Gate& gate, const GateRule& rule) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.gate/1");
-  json.member("verdict", gate_verdict_names[static_cast<std::size_t>(gate.verdict)]);
-  json.member("threshold", rule.threshold);
-  json.member("confidence", rule.confidence);
-  for (const auto& [name, rows] : {std::pair{"families", &gate.families}, std::pair{"probes", &gate.probes}}) {
-    json.key(name);
-    json.begin_array();
-    for (const GateRow& row : *rows) {
-      write_row(json, row);
-    }
-    json.end_array();
-  }
-  json.end_object();
-  return json.take();
+Value gate_document(const Gate& gate, const GateRule& rule) {
+  return object("schema"_m = "headroom.gate/1",
+                "verdict"_m = gate_verdict_names[static_cast<std::size_t>(gate.verdict)],
+                "threshold"_m = rule.threshold, "confidence"_m = rule.confidence,
+                "families"_m = list(gate.families, row_value), "probes"_m = list(gate.probes, row_value));
 }
 
 }  // namespace headroom::cli

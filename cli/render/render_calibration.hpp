@@ -2,6 +2,7 @@
 // Calibrations, overlays and gates as text.
 #pragma once
 
+#include <headroom/answers/document/value.hpp>
 #include <headroom/calibrate/measure/calibration.hpp>
 #include <headroom/calibrate/overlay/gate.hpp>
 #include <headroom/calibrate/overlay/overlay.hpp>
@@ -18,10 +19,10 @@ namespace headroom::cli {
 /// Verdict, families, the probes that are not the same.
 [[nodiscard]] std::string gate_text(const Gate& gate, const GateRule& rule, const std::string& a, const std::string& b);
 /// Schema "headroom.gate/1".
-[[nodiscard]] std::string gate_json(const Gate& gate, const GateRule& rule);
+[[nodiscard]] Value gate_document(const Gate& gate, const GateRule& rule);
 /// Schema "headroom.overlay/1": curves with every sample, its fitted time (s) and its error, parameters in SI, measured
 /// numbers beside the base's, the conditions.
-[[nodiscard]] std::string overlay_json(const Overlay& overlay, const Manifest& manifest);
+[[nodiscard]] Value overlay_document(const Overlay& overlay, const Manifest& manifest);
 /// "gemm cublaslt bf16", "nccl all_reduce", "memory headroom fp32 copy".
 [[nodiscard]] std::string curve_name(const KernelGroup& group);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/render/render_collective.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>
 
 #include <algorithm>
@@ -159,8 +158,7 @@ std::string collective_text(const CollectiveAnswer& a) {
   const CollectiveTime& t = a.time;
   std::string text = std::string{name_of(a.question.collective)} + " of " + format(a.question.bytes) + " on " +
                      group_text(a) + "\n" + (a.question.placed.empty() ? "" : a.question.placed + "\n") + "\n";
-  Table table{{"", ""}};
-  table.left(1);
+  Table table{{"", "<"}};
   table.row({"time", format(t.time) + "  (" + format(a.low) + " to " + format(a.high) + ")"});
   table.row({"algbw", format(a.algbw)});
   table.row({"busbw", format(a.busbw)});
@@ -189,44 +187,22 @@ std::string collective_text(const CollectiveAnswer& a) {
   return text;
 }
 
-std::string collective_json(const CollectiveAnswer& a) {
+Value collective_document(const CollectiveAnswer& a) {
   const CollectiveQuestion& q = a.question;
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.collective/1");
-  json.member("collective", name_of(q.collective));
-  json.member("gpu", std::string_view{a.gpu});
-  json.member("bytes", q.bytes.raw());
-  json.member("gpus", q.view.ranks);
-  json.member("hosts", q.view.domains);
-  if (!q.placed.empty()) {
-    json.member("placed", std::string_view{q.placed});
-    json.member("stride", q.view.stride);
-    json.member("outside_ring_bytes_per_s", q.view.outside_ring.raw());
-  }
-  json.member("time_s", a.time.time.raw());
-  json.member("low_s", a.low.raw());
-  json.member("high_s", a.high.raw());
-  json.member("algbw_bytes_per_s", a.algbw.raw());
-  json.member("busbw_bytes_per_s", a.busbw.raw());
-  json.member("algorithm", std::string_view{algorithm_text(a)});
-  json.member("protocol", nccl::protocol_names[static_cast<std::size_t>(a.time.protocol)]);
-  json.member("channels", static_cast<std::int64_t>(a.time.channels));
-  json.member("bound", collective_bound_names[static_cast<std::size_t>(a.time.bound)]);
-  json.member("launch_s", a.time.launch.raw());
-  json.member("latency_s", a.time.latency.raw());
-  json.member("transfer_s", a.time.transfer.raw());
-  json.member("link_bound_s", a.least.raw());
-  if (q.measured) {
-    json.member("measured_busbw_bytes_per_s", q.measured->raw());
-    json.member("verdict", std::string_view{a.verdict});
-  }
-  json.member("curve", std::string_view{a.why});
-  if (q.transport) {
-    json.member("network", std::string_view{q.transport->id});
-  }
-  json.end_object();
-  return json.take();
+  return object("schema"_m = "headroom.collective/1", "collective"_m = name_of(q.collective), "gpu"_m = a.gpu,
+                "bytes"_m = q.bytes, "gpus"_m = q.view.ranks, "hosts"_m = q.view.domains,
+                q.placed.empty() ? Value{}
+                                 : object("placed"_m = q.placed, "stride"_m = q.view.stride,
+                                          "outside_ring_bytes_per_s"_m = q.view.outside_ring),
+                "time_s"_m = a.time.time, "low_s"_m = a.low, "high_s"_m = a.high, "algbw_bytes_per_s"_m = a.algbw,
+                "busbw_bytes_per_s"_m = a.busbw, "algorithm"_m = algorithm_text(a),
+                "protocol"_m = nccl::protocol_names[static_cast<std::size_t>(a.time.protocol)],
+                "channels"_m = static_cast<std::int64_t>(a.time.channels),
+                "bound"_m = collective_bound_names[static_cast<std::size_t>(a.time.bound)],
+                "launch_s"_m = a.time.launch, "latency_s"_m = a.time.latency, "transfer_s"_m = a.time.transfer,
+                "link_bound_s"_m = a.least, "measured_busbw_bytes_per_s"_m = q.measured,
+                "verdict"_m = when(q.measured.has_value(), a.verdict), "curve"_m = a.why,
+                "network"_m = q.transport ? Value{q.transport->id} : Value{});
 }
 
 }  // namespace headroom::cli

@@ -3,6 +3,7 @@
 // what it should be.
 #pragma once
 
+#include <headroom/answers/document/value.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
 
@@ -45,6 +46,6 @@ struct CollectiveAnswer {
 [[nodiscard]] CollectiveAnswer answer_collective(const Device& device, const CollectiveQuestion& question);
 [[nodiscard]] std::string collective_text(const CollectiveAnswer& answer);
 /// Schema "headroom.collective/1": raw SI, the unit in the key.
-[[nodiscard]] std::string collective_json(const CollectiveAnswer& answer);
+[[nodiscard]] Value collective_document(const CollectiveAnswer& answer);
 
 }  // namespace headroom::cli

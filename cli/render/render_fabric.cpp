@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/render/render_fabric.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
@@ -143,9 +142,8 @@ std::string ring_bottleneck(const FabricReport& r, const AxisView& a) {
 }
 
 std::string axis_table(const FabricReport& r) {
-  Table table{{"axis", "ranks", "stride", "domains", "hosts", "tier", "ring in", "all in", "ring out", "all out",
-               "next out", "ring bound by"}};
-  table.left(5), table.left(11);
+  Table table{{"axis", "ranks", "stride", "domains", "hosts", "<tier", "ring in", "all in", "ring out", "all out",
+               "next out", "<ring bound by"}};
   for (const AxisView& a : r.axes) {
     const bool inside = a.view.per_domain > 1;
     table.row({a.axis, std::to_string(a.view.ranks), std::to_string(a.view.stride), std::to_string(a.view.domains),
@@ -157,127 +155,52 @@ std::string axis_table(const FabricReport& r) {
   return table.text();
 }
 
-void write_host(JsonWriter& json, const FabricReport& r) {
+Value host_value(const FabricReport& r) {
   const NodeWiring& w = r.wiring;
-  json.key("host");
-  json.begin_object();
-  json.member("gpus", w.gpus);
-  json.member("planes", w.planes.planes);
-  json.member("plane_bytes_per_s", w.planes.rate.raw());
-  json.member("domain", w.planes.planes > 0 ? w.planes.domain : w.gpus);
-  json.member("host_link", name_of(w.host_link));
-  json.member("gpu_pcie_bytes_per_s", w.gpu_pcie.raw());
-  json.member("switch_pcie_bytes_per_s", w.switch_pcie.raw());
-  json.member("sockets", w.sockets);
-  json.member("socket_link_bytes_per_s", w.socket_link.raw());
-  json.member("peer_access", w.peer_access);
-  json.member("bisection_bytes_per_s", r.host_bisection.raw());
-  json.key("pairs");
-  json.begin_array();
-  for (const NodeWiring::Pair& pair : w.pairs) {
-    json.compact_next();
-    json.begin_object();
-    json.member("a", pair.a), json.member("b", pair.b), json.member("kind", name_of(pair.kind));
-    json.member("links", pair.links), json.member("bytes_per_s", pair.rate.raw());
-    json.end_object();
-  }
-  json.end_array();
-  json.key("pcie_switches");
-  json.begin_array();
-  for (const std::int64_t socket : w.switch_socket) {
-    json.compact_next();
-    json.begin_object();
-    json.member("socket", socket);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("nics");
-  json.begin_array();
-  for (const NodeWiring::Nic& nic : w.nics) {
-    json.compact_next();
-    json.begin_object();
-    json.member("name", nic.name), json.member("pcie_switch", nic.pcie_switch), json.member("socket", nic.socket);
-    json.member("gpu", nic.gpu), json.member("bytes_per_s", nic.rate.raw());
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
+  return object("gpus"_m = w.gpus, "planes"_m = w.planes.planes, "plane_bytes_per_s"_m = w.planes.rate,
+                "domain"_m = w.planes.planes > 0 ? w.planes.domain : w.gpus, "host_link"_m = name_of(w.host_link),
+                "gpu_pcie_bytes_per_s"_m = w.gpu_pcie, "switch_pcie_bytes_per_s"_m = w.switch_pcie,
+                "sockets"_m = w.sockets, "socket_link_bytes_per_s"_m = w.socket_link, "peer_access"_m = w.peer_access,
+                "bisection_bytes_per_s"_m = r.host_bisection,
+                "pairs"_m = list(w.pairs,
+                                 [](const NodeWiring::Pair& p) {
+                                   return row("a"_m = p.a, "b"_m = p.b, "kind"_m = name_of(p.kind), "links"_m = p.links,
+                                              "bytes_per_s"_m = p.rate);
+                                 }),
+                "pcie_switches"_m = list(w.switch_socket, [](auto socket) { return row("socket"_m = socket); }),
+                "nics"_m = list(w.nics, [](const NodeWiring::Nic& nic) {
+                  return row("name"_m = nic.name, "pcie_switch"_m = nic.pcie_switch, "socket"_m = nic.socket,
+                             "gpu"_m = nic.gpu, "bytes_per_s"_m = nic.rate);
+                }));
 }
 
-void write_gpus(JsonWriter& json, const FabricReport& r) {
-  json.key("gpus");
-  json.begin_array();
+Value gpus_value(const FabricReport& r) {
+  Value gpus = Value::empty_list();
   for (std::size_t i = 0; i < r.gpus.size(); ++i) {
     const GpuPorts& gpu = r.gpus[i];
-    json.compact_next();
-    json.begin_object();
-    json.member("gpu", static_cast<std::int64_t>(i));
-    json.member("links_bytes_per_s", gpu.links.raw());
-    json.member("pcie_switch", r.wiring.gpu_switch[i]);
-    json.member("socket", r.wiring.gpu_socket[i]);
-    json.key("nics");
-    json.begin_array();
-    for (const std::int32_t nic : gpu.nics) {
-      json.integer(nic);
-    }
-    json.end_array();
-    json.member("out_bytes_per_s", gpu.out.raw());
-    json.key("rail");
-    gpu.rail ? json.integer(*gpu.rail) : json.null();
-    json.end_object();
+    gpus.push(row("gpu"_m = i, "links_bytes_per_s"_m = gpu.links, "pcie_switch"_m = r.wiring.gpu_switch[i],
+                  "socket"_m = r.wiring.gpu_socket[i], "nics"_m = gpu.nics, "out_bytes_per_s"_m = gpu.out,
+                  "rail"_m = or_null(gpu.rail)));
   }
-  json.end_array();
+  return gpus;
 }
 
-void write_tiers(JsonWriter& json, const FabricReport& r) {
-  json.key("tiers");
-  json.begin_array();
-  for (const FabricTier& t : r.tiers) {
-    json.compact_next();
-    json.begin_object();
-    json.member("name", t.tier.name), json.member("nodes", t.tier.nodes);
-    json.member("oversubscription", t.tier.oversubscription), json.member("uplink_bytes_per_s", t.uplink.raw());
-    json.member("per_gpu_bytes_per_s", t.per_gpu.raw());
-    json.key("hop_latency_s");
-    t.tier.hop_latency ? json.number(t.tier.hop_latency->value.raw()) : json.null();
-    json.end_object();
-  }
-  json.end_array();
+Value tier_value(const FabricTier& t) {
+  return row("name"_m = t.tier.name, "nodes"_m = t.tier.nodes, "oversubscription"_m = t.tier.oversubscription,
+             "uplink_bytes_per_s"_m = t.uplink, "per_gpu_bytes_per_s"_m = t.per_gpu,
+             "hop_latency_s"_m = t.tier.hop_latency ? Value{t.tier.hop_latency->value} : Value{nullptr});
 }
 
-void write_axes(JsonWriter& json, const FabricReport& r) {
-  json.key("axes");
-  json.begin_array();
-  for (const AxisView& a : r.axes) {
-    const GroupView& v = a.view;
-    json.compact_next();
-    json.begin_object();
-    json.member("axis", a.axis), json.member("ranks", v.ranks), json.member("stride", v.stride);
-    json.member("domains", v.domains), json.member("per_domain", v.per_domain), json.member("nodes", v.nodes);
-    json.member("tier", v.tier), json.member("one_rail", v.one_rail), json.member("in_switch", v.in_switch);
-    json.member("staged", v.staged), json.member("inside", name_of(v.inside)),
-        json.member("outside", name_of(v.outside));
-    json.member("inside_ring_bytes_per_s", v.inside_ring.raw());
-    json.member("inside_all_bytes_per_s", v.inside_all.raw());
-    json.member("inside_pair_bytes_per_s", v.inside_pair.raw());
-    json.member("outside_ring_bytes_per_s", v.outside_ring.raw());
-    json.member("outside_all_bytes_per_s", v.outside_all.raw());
-    json.member("outside_pair_bytes_per_s", v.outside_pair.raw());
-    json.member("inside_latency_s", v.inside_latency.raw());
-    json.member("outside_latency_s", v.outside_latency.raw());
-    json.member("ring_bottleneck", ring_bottleneck(r, a));
-    json.end_object();
-  }
-  json.end_array();
-}
-
-void write_lines(JsonWriter& json, std::string_view key, const std::vector<std::string>& lines) {
-  json.key(key);
-  json.begin_array();
-  for (const std::string& line : lines) {
-    json.text(line);
-  }
-  json.end_array();
+Value axis_value(const FabricReport& r, const AxisView& a) {
+  const GroupView& v = a.view;
+  return row("axis"_m = a.axis, "ranks"_m = v.ranks, "stride"_m = v.stride, "domains"_m = v.domains,
+             "per_domain"_m = v.per_domain, "nodes"_m = v.nodes, "tier"_m = v.tier, "one_rail"_m = v.one_rail,
+             "in_switch"_m = v.in_switch, "staged"_m = v.staged, "inside"_m = name_of(v.inside),
+             "outside"_m = name_of(v.outside), "inside_ring_bytes_per_s"_m = v.inside_ring,
+             "inside_all_bytes_per_s"_m = v.inside_all, "inside_pair_bytes_per_s"_m = v.inside_pair,
+             "outside_ring_bytes_per_s"_m = v.outside_ring, "outside_all_bytes_per_s"_m = v.outside_all,
+             "outside_pair_bytes_per_s"_m = v.outside_pair, "inside_latency_s"_m = v.inside_latency,
+             "outside_latency_s"_m = v.outside_latency, "ring_bottleneck"_m = ring_bottleneck(r, a));
 }
 
 /// Names of NICs come from texts that users bring.
@@ -306,8 +229,7 @@ std::string fabric_text(const FabricReport& r) {
                                         (r.node.empty() ? "" : " of " + r.node) + ", "
                                   : "") +
                      format_count(static_cast<double>(gpus)) + " x " + r.gpu + "\n";
-  Table facts{{"", ""}};
-  facts.left(1);
+  Table facts{{"", "<"}};
   facts.row({"between GPUs", links_line(r.wiring, r.gpus)});
   facts.row({"to the host", tree_line(r.wiring)});
   facts.row({"peer access", r.wiring.peer_access ? "yes" : "no: copies between GPUs are staged in host memory"});
@@ -340,24 +262,15 @@ std::string fabric_text(const FabricReport& r) {
   return text;
 }
 
-std::string fabric_json(const FabricReport& r) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.fabric/1");
-  json.member("id", r.id), json.member("name", r.name), json.member("gpu", r.gpu);
-  json.member("nodes", r.nodes), json.member("gpus_total", r.nodes * r.wiring.gpus);
-  json.member("rail_optimised", r.network.rail_optimised);
-  json.key("bisection_bytes_per_s");
-  r.nodes > 1 ? json.number(r.bisection.raw()) : json.null();
-  write_host(json, r);
-  write_gpus(json, r);
-  write_tiers(json, r);
-  json.member("ranks", r.ranks), json.member("ranks_per_domain", r.ranks_per_domain), json.member("order", r.order);
-  write_axes(json, r);
-  write_lines(json, "remarks", r.remarks);
-  write_lines(json, "assumed", r.assumed);
-  json.end_object();
-  return json.take();
+Value fabric_document(const FabricReport& r) {
+  return object("schema"_m = "headroom.fabric/1", "id"_m = r.id, "name"_m = r.name, "gpu"_m = r.gpu,
+                "nodes"_m = r.nodes, "gpus_total"_m = r.nodes * r.wiring.gpus,
+                "rail_optimised"_m = r.network.rail_optimised,
+                "bisection_bytes_per_s"_m = r.nodes > 1 ? Value{r.bisection} : Value{nullptr}, "host"_m = host_value(r),
+                "gpus"_m = gpus_value(r), "tiers"_m = list(r.tiers, tier_value), "ranks"_m = r.ranks,
+                "ranks_per_domain"_m = r.ranks_per_domain, "order"_m = r.order,
+                "axes"_m = list(r.axes, [&](const AxisView& a) { return axis_value(r, a); }), "remarks"_m = r.remarks,
+                "assumed"_m = r.assumed);
 }
 
 std::string fabric_dot(const FabricReport& r) {

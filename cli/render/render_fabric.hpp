@@ -2,6 +2,7 @@
 // A host, the network around it and what a placed job sees of both: text, JSON and a drawing.
 #pragma once
 
+#include <headroom/answers/document/value.hpp>
 #include <headroom/hardware/fabric/fabric.hpp>
 #include <headroom/hardware/fabric/placement.hpp>
 
@@ -55,7 +56,7 @@ struct FabricReport {
 
 [[nodiscard]] std::string fabric_text(const FabricReport& report);
 /// Schema "headroom.fabric/1": raw SI, the unit in the key.
-[[nodiscard]] std::string fabric_json(const FabricReport& report);
+[[nodiscard]] Value fabric_document(const FabricReport& report);
 /// One host for Graphviz.
 [[nodiscard]] std::string fabric_dot(const FabricReport& report);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/render/op_answer.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
@@ -10,15 +9,8 @@
 namespace headroom::cli {
 namespace {
 
-void write(JsonWriter& json, const OpField& field) {
-  json.key(field.key);
-  if (const double* number = std::get_if<double>(&field.value)) {
-    json.number(*number);
-  } else if (const bool* yes = std::get_if<bool>(&field.value)) {
-    json.boolean(*yes);
-  } else {
-    json.text(std::get<std::string>(field.value));
-  }
+Value object_of(std::vector<Member> members) {
+  return Value::object_of(members.data(), members.size());
 }
 
 /// Less than a hundredth of a percent is the model's rounding.
@@ -30,8 +22,7 @@ std::string change_of(const Effect& effect) {
 
 std::string summary(const OpAnswer& a) {
   const double ridge = (a.limits.peak / a.limits.bandwidth).raw();
-  Table table{{"", ""}};
-  table.left(1);
+  Table table{{"", "<"}};
   table.row({"time", format(a.time) + "  (" + format(a.low) + " to " + format(a.high) + ")"});
   table.row({"bound by", std::string{a.bound}});
   for (const auto& [label, text] : a.rows) {
@@ -76,50 +67,19 @@ std::string op_text(const OpAnswer& a) {
   return text + "curve: " + a.why + "\n";
 }
 
-std::string op_json(const OpAnswer& a) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.op/1");
-  json.member("kind", a.kind);
-  json.member("gpu", std::string_view{a.gpu});
-  for (const OpField& field : a.question) {
-    write(json, field);
-  }
-  json.member("time_s", a.time.raw());
-  json.member("low_s", a.low.raw());
-  json.member("high_s", a.high.raw());
-  json.member("bound", a.bound);
-  for (const OpField& field : a.details) {
-    write(json, field);
-  }
+Value op_document(const OpAnswer& a) {
+  Value parts = object();
   for (const OpPart& part : a.parts) {
-    json.member(part.key, part.time.raw());
+    parts.add({std::string{part.key}, part.time});
   }
-  json.member("launch_share", a.launch / a.time);
-  json.member("flop", a.work.raw());
-  json.member("moved_bytes", a.moved.raw());
-  json.member("of_peak", (a.work / a.time) / a.limits.peak);
-  json.member("of_bandwidth", (a.moved / a.time) / a.limits.bandwidth);
-  json.member("roofline_s", a.roofline().raw());
-  json.key("helps");
-  json.begin_array();
-  for (const Effect& effect : a.effects) {
-    json.compact_next();
-    json.begin_object();
-    json.member("change", std::string_view{effect.change});
-    json.member("time_ratio", effect.time);
-    json.end_object();
-  }
-  json.end_array();
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : a.notes) {
-    json.text(note);
-  }
-  json.end_array();
-  json.member("curve", std::string_view{a.why});
-  json.end_object();
-  return json.take();
+  return object(
+      "schema"_m = "headroom.op/1", "kind"_m = a.kind, "gpu"_m = a.gpu, object_of(a.question), "time_s"_m = a.time,
+      "low_s"_m = a.low, "high_s"_m = a.high, "bound"_m = a.bound, object_of(a.details), std::move(parts),
+      "launch_share"_m = share(a.launch / a.time), "flop"_m = a.work, "moved_bytes"_m = a.moved,
+      "of_peak"_m = share((a.work / a.time) / a.limits.peak),
+      "of_bandwidth"_m = share((a.moved / a.time) / a.limits.bandwidth), "roofline_s"_m = a.roofline(),
+      "helps"_m = list(a.effects, [](const Effect& e) { return row("change"_m = e.change, "time_ratio"_m = e.time); }),
+      "notes"_m = a.notes, "curve"_m = a.why);
 }
 
 }  // namespace headroom::cli

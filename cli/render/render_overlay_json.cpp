@@ -1,156 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 // A fitted overlay as one document: what the page of a fit is drawn from too.
 #include <headroom/cli/render/render_calibration.hpp>
-#include <headroom/core/json_writer.hpp>
 
 #include <array>
-#include <cmath>
 #include <string_view>
-#include <vector>
 
 namespace headroom::cli {
 namespace {
 
-constexpr std::array<std::string_view, 3> unit_names{"share", "s", "bytes"};
-
-std::string_view unit_name(CurveUnit unit) {
-  return unit == CurveUnit::share ? unit_names[0] : unit == CurveUnit::bytes ? unit_names[2] : unit_names[1];
+Value parameter_value(const FittedGroup& fitted, std::size_t i) {
+  constexpr std::array hints{Hint::number, Hint::seconds, Hint::bytes};
+  constexpr std::array<std::string_view, 3> units{"share", "s", "bytes"};
+  const CurveParameter& p = fitted.problem.parameters[i];
+  const FittedParameter& value = fitted.fit.result.parameters[i];
+  const std::size_t unit = p.unit == CurveUnit::share ? 0 : p.unit == CurveUnit::bytes ? 2 : 1;
+  const bool prior = value.from_prior || (!fitted.problem.fixed.empty() && fitted.problem.fixed[i]);
+  return row("name"_m = p.name, "unit"_m = units[unit], "value"_m = Value{value.value, hints[unit]},
+             "from_prior"_m = prior, "deviation"_m = when(!prior, share(value.deviation)));
 }
 
 /// What was measured and what the curve makes of it; `held_out_error` is that of a curve which never saw its shape.
-void write_rows(JsonWriter& json, const OverlayCurve& curve) {
+Value sample_value(const OverlayCurve& curve, std::size_t i) {
   const CurveFit& fit = curve.fitted.fit;
-  json.key("rows");
-  json.begin_array();
-  for (std::size_t i = 0; i < curve.fitted.problem.measured.size(); ++i) {
-    const double measured = curve.fitted.problem.measured[i].raw();
-    json.compact_next();
-    json.begin_object();
-    json.member("sample", i < curve.samples.size() ? curve.samples[i] : std::string{});
-    json.member("measured_s", measured);
-    json.member("fitted_s", measured * (1.0 + fit.fitted_errors[i]));
-    json.member("error", fit.fitted_errors[i]);
-    if (i < fit.held_out_errors.size()) {
-      json.member("held_out_error", fit.held_out_errors[i]);
-    }
-    json.end_object();
-  }
-  json.end_array();
+  const Seconds measured = curve.fitted.problem.measured[i];
+  return row("sample"_m = i < curve.samples.size() ? curve.samples[i] : std::string{}, "measured_s"_m = measured,
+             "fitted_s"_m = measured * (1.0 + fit.fitted_errors[i]), "error"_m = fit.fitted_errors[i],
+             "held_out_error"_m = i < fit.held_out_errors.size() ? Value{fit.held_out_errors[i]} : Value{});
 }
 
-void write_parameters(JsonWriter& json, const FittedGroup& fitted) {
-  json.key("parameters");
-  json.begin_array();
-  for (std::size_t i = 0; i < fitted.problem.parameters.size(); ++i) {
-    const CurveParameter& p = fitted.problem.parameters[i];
-    const FittedParameter& value = fitted.fit.result.parameters[i];
-    const bool fixed = !fitted.problem.fixed.empty() && fitted.problem.fixed[i];
-    json.compact_next();
-    json.begin_object();
-    json.member("name", p.name);
-    json.member("unit", unit_name(p.unit));
-    json.member("value", value.value);
-    json.member("from_prior", fixed || value.from_prior);
-    if (!fixed && !value.from_prior) {
-      json.member("deviation", value.deviation);
-    }
-    json.end_object();
-  }
-  json.end_array();
-}
-
-void write_curve(JsonWriter& json, const OverlayCurve& curve) {
+Value curve_value(const OverlayCurve& curve) {
   const CurveErrors& judged = curve.fitted.judged();
-  json.begin_object();
-  json.member("curve", curve_name(curve.fitted.group));
-  json.member("samples", static_cast<std::int64_t>(curve.fitted.problem.measured.size()));
-  json.member("mape", judged.mape);
-  json.member("median_ape", judged.median);
-  json.member("bias", judged.bias);
-  json.member("mape_fitted", curve.fitted.fit.fitted.mape);
-  json.member("within_80", curve.within80);
-  json.member("outliers", static_cast<std::int64_t>(curve.outliers.size()));
-  if (curve.slower) {
-    json.member("slower_than_base", *curve.slower);
-    json.member("beside", curve.base);
+  Value parameters = Value::empty_list();
+  for (std::size_t i = 0; i < curve.fitted.problem.parameters.size(); ++i) {
+    parameters.push(parameter_value(curve.fitted, i));
   }
-  write_parameters(json, curve.fitted);
-  write_rows(json, curve);
-  json.end_object();
+  Value samples = Value::empty_list();
+  for (std::size_t i = 0; i < curve.fitted.problem.measured.size(); ++i) {
+    samples.push(sample_value(curve, i));
+  }
+  return object("curve"_m = curve_name(curve.fitted.group), "samples"_m = curve.fitted.problem.measured.size(),
+                "mape"_m = share(judged.mape), "median_ape"_m = share(judged.median), "bias"_m = share(judged.bias),
+                "mape_fitted"_m = share(curve.fitted.fit.fitted.mape), "within_80"_m = share(curve.within80),
+                "outliers"_m = curve.outliers.size(),
+                curve.slower ? object("slower_than_base"_m = change(*curve.slower), "beside"_m = curve.base) : Value{},
+                "parameters"_m = std::move(parameters), "rows"_m = std::move(samples));
 }
 
-void write_facts(JsonWriter& json, const Overlay& overlay) {
-  json.key("facts");
-  json.begin_array();
-  for (const OverlayFact& fact : overlay.facts) {
-    json.compact_next();
-    json.begin_object();
-    json.member("what", fact.what);
-    json.member("measured", fact.measured);
-    json.member("base", fact.base);
-    if (fact.difference) {
-      json.member("difference", *fact.difference);
-    }
-    json.end_object();
-  }
-  json.end_array();
-}
-
-void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
-  json.key(key);
-  json.begin_array();
-  for (const std::string& text : texts) {
-    json.text(text);
-  }
-  json.end_array();
-}
-
-void write_manifest(JsonWriter& json, const Manifest& manifest) {
-  json.key("manifest");
-  json.begin_object();
-  json.member("date", manifest.date);
-  json.member("headroom", manifest.headroom);
-  json.member("board", manifest.settings.board);
-  json.key("conditions");
-  json.begin_array();
-  for (const auto& [name, value] : conditions_of(manifest)) {
-    json.compact_next();
-    json.begin_object();
-    json.member("name", name);
-    json.member("value", value);
-    json.end_object();
-  }
-  json.end_array();
-  json.member("digest", conditions_digest(manifest));
-  if (manifest.precision) {
-    json.member("precision", *manifest.precision);
-  }
-  json.member("complete", manifest.complete);
-  write_texts(json, "unmet", manifest.unmet);
-  json.end_object();
+Value manifest_value(const Manifest& manifest) {
+  const auto condition = [](const auto& named) { return row("name"_m = named.first, "value"_m = named.second); };
+  return object("date"_m = manifest.date, "headroom"_m = manifest.headroom, "board"_m = manifest.settings.board,
+                "conditions"_m = list(conditions_of(manifest), condition), "digest"_m = conditions_digest(manifest),
+                "precision"_m = manifest.precision, "complete"_m = manifest.complete, "unmet"_m = manifest.unmet);
 }
 
 }  // namespace
 
-std::string overlay_json(const Overlay& overlay, const Manifest& manifest) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.overlay/1");
-  json.member("name", manifest.device.name + " as overlay " + overlay.id);
-  json.member("id", overlay.id);
-  json.member("base", overlay.base);
-  json.member("source", overlay.source);
-  json.key("curves");
-  json.begin_array();
-  for (const OverlayCurve& curve : overlay.curves) {
-    write_curve(json, curve);
-  }
-  json.end_array();
-  write_facts(json, overlay);
-  write_texts(json, "left_out", overlay.remarks);
-  write_manifest(json, manifest);
-  json.end_object();
-  return json.take();
+Value overlay_document(const Overlay& overlay, const Manifest& manifest) {
+  return object("schema"_m = "headroom.overlay/1", "name"_m = manifest.device.name + " as overlay " + overlay.id,
+                "id"_m = overlay.id, "base"_m = overlay.base, "source"_m = overlay.source,
+                "curves"_m = list(overlay.curves, curve_value),
+                "facts"_m = list(overlay.facts,
+                                 [](const OverlayFact& fact) {
+                                   return row("what"_m = fact.what, "measured"_m = fact.measured, "base"_m = fact.base,
+                                              "difference"_m = fact.difference ? change(*fact.difference) : Value{});
+                                 }),
+                "left_out"_m = overlay.remarks, "manifest"_m = manifest_value(manifest));
 }
 
 }  // namespace headroom::cli

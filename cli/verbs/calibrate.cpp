@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom calibrate`: probes and fit in one, or two calibrations side by side.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/calibrate/kernels/sample_set.hpp>
 #include <headroom/calibrate/measure/calibration.hpp>
 #include <headroom/calibrate/measure/preflight.hpp>
@@ -368,7 +369,7 @@ Outcome compared(const Arguments& arguments) {
   const Gate gate = compare_calibrations(timings[0], timings[1], rule);
   const int code = gate.verdict == GateVerdict::slower ? 1 : 0;
   if (arguments.one("--format", "text") == "json") {
-    return {gate_json(gate, rule), "", code};
+    return {json_text(gate_document(gate, rule)), "", code};
   }
   const std::string different = differences(conditions[0], conditions[1]);
   return {gate_text(gate, rule, folders[0], folders[1]) +

@@ -41,8 +41,7 @@ std::string shown(const std::optional<Sourced<T>>& value) {
 }
 
 std::string list_gpus(const Catalog& catalog) {
-  Table table{{"gpu", "generation", "memory", "bandwidth", "bf16 dense", "fp8 dense", "TDP", "scale-up"}};
-  table.left(1);
+  Table table{{"gpu", "<generation", "memory", "bandwidth", "bf16 dense", "fp8 dense", "TDP", "scale-up"}};
   for (const std::string& id : catalog.store().ids("gpus")) {
     const Device& d = catalog.device(id);
     const bool has_memory = d.memory.usable || d.memory.marketed;
@@ -54,8 +53,7 @@ std::string list_gpus(const Catalog& catalog) {
 }
 
 std::string list_nodes(const Catalog& catalog) {
-  Table table{{"node", "gpu", "gpus", "per GPU", "NICs", "scale-out per GPU"}};
-  table.left(1);
+  Table table{{"node", "<gpu", "gpus", "per GPU", "NICs", "scale-out per GPU"}};
   for (const std::string& id : catalog.store().ids("nodes")) {
     const Node& n = catalog.node(id);
     const auto out = n.scale_out_per_gpu();
@@ -66,8 +64,7 @@ std::string list_nodes(const Catalog& catalog) {
 }
 
 std::string list_clusters(const Catalog& catalog) {
-  Table table{{"cluster", "node", "transport", "tiers"}};
-  table.left(1), table.left(2), table.left(3);
+  Table table{{"cluster", "<node", "<transport", "<tiers"}};
   for (const std::string& id : catalog.store().ids("clusters")) {
     const Cluster& c = catalog.cluster(id);
     std::string tiers;
@@ -80,8 +77,7 @@ std::string list_clusters(const Catalog& catalog) {
 }
 
 std::string list_prices(const Catalog& catalog) {
-  Table table{{"price list", "date", "of", "market", "region", "price"}};
-  table.left(1), table.left(2), table.left(3), table.left(4);
+  Table table{{"price list", "<date", "<of", "<market", "<region", "price"}};
   for (const std::string& id : catalog.store().ids("prices")) {
     const PriceList& list = catalog.prices(id);
     for (const PriceOffer& offer : list.offers) {
@@ -110,8 +106,7 @@ std::string list_models(const ModelLibrary& models) {
 
 std::string list_formats() {
   Table table{
-      {"format", "bits", "exponent", "mantissa", "largest", "smallest normal", "subnormal", "epsilon", "source"}};
-  table.left(8);
+      {"format", "bits", "exponent", "mantissa", "largest", "smallest normal", "subnormal", "epsilon", "<source"}};
   const auto number = [](double value) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.6g", value);
@@ -127,8 +122,7 @@ std::string list_formats() {
 }
 
 std::string list_networks(const NetworkLibrary& networks) {
-  Table table{{"network", "parameters", "ops", "forward per sample", "input per sample", "parts"}};
-  table.left(5);
+  Table table{{"network", "parameters", "ops", "forward per sample", "input per sample", "<parts"}};
   for (const std::string& id : networks.ids()) {
     const Network n = networks.find(id);
     std::string parts;
@@ -234,8 +228,7 @@ std::string diff(const DataStore::Entry& a, const DataStore::Entry& b) {
       keys.insert(entry.first);
     }
   }
-  Table table{{"key", a.id, b.id}};
-  table.left(1), table.left(2);
+  Table table{{"key", "<" + a.id, "<" + b.id}};
   for (const std::string& key : keys) {
     const auto at = [&](const std::map<std::string, std::string>& side) {
       const auto found = side.find(key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom collective`: one collective answered, or a file of measured ones scored against the committed curves.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/calibrate/kernels/score_collectives.hpp>
 #include <headroom/cli/frame/command.hpp>
@@ -181,7 +182,9 @@ Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Dev
     q.measured = quantity_option<BytesPerSecond>(arguments, "--measured-busbw");
   }
   const CollectiveAnswer answer = answer_collective(device, q);
-  return {arguments.one("--format", "text") == "json" ? collective_json(answer) : collective_text(answer), "", 0};
+  return {
+      arguments.one("--format", "text") == "json" ? json_text(collective_document(answer)) : collective_text(answer),
+      "", 0};
 }
 
 Outcome score_files(const Arguments& arguments, const Catalog& catalog, const Device& device) {

@@ -47,13 +47,13 @@ struct Figure {
   double value = 0.0;
 };
 
-void collect(const ConfigValue& value, const std::string& name, std::vector<Figure>& figures) {
-  if (value.kind == ConfigValue::Kind::number || value.kind == ConfigValue::Kind::integer) {
-    figures.push_back(
-        {name, value.kind == ConfigValue::Kind::number ? value.number : static_cast<double>(value.integer)});
+void collect(const Value& value, const std::string& name, std::vector<Figure>& figures) {
+  if (value.is_number()) {
+    figures.push_back({name, value.number()});
   }
-  for (const ConfigEntry& entry : value.entries) {
-    collect(entry.value, name.empty() ? entry.key : name + "." + entry.key, figures);
+  for (std::size_t i = 0; value.kind() == Value::Kind::object && i < value.members().size(); ++i) {
+    const Member& member = value.members()[i];
+    collect(member.value, name.empty() ? member.key : name + "." + member.key, figures);
   }
 }
 
@@ -62,7 +62,7 @@ std::vector<Figure> figures_of(const Arguments& arguments, const std::string& fi
   const Plan plan = make_plan(scenario_of(compare_verb, arguments, file, arguments.many("--set-each"), library), false,
                               PlanPart::all, {}, std::nullopt);
   std::vector<Figure> figures;
-  collect(parse_json(plan_json(plan), file), "", figures);
+  collect(plan_document(plan), "", figures);
   return figures;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom fabric show`: a host or a cluster as links and rates, and what each axis of a strategy sees of it.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/render_fabric.hpp>
@@ -343,7 +344,10 @@ Outcome run(const Arguments& arguments) {
     take_entry(arguments, catalog, words[1], report);
   }
   fill(arguments, report);
-  return {form == "json" ? fabric_json(report) : form == "dot" ? fabric_dot(report) : fabric_text(report), "", 0};
+  return {form == "json"  ? json_text(fabric_document(report))
+          : form == "dot" ? fabric_dot(report)
+                          : fabric_text(report),
+          "", 0};
 }
 
 constexpr std::string_view examples =

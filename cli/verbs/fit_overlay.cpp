@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/data_folder.hpp>
 #include <headroom/cli/render/render_calibration.hpp>
@@ -86,7 +87,7 @@ Outcome fit_overlay(const Arguments& arguments) {
   const SampleSet set = read_sample_folders(folders);
   const Overlay overlay = make_overlay(set, base, catalog.reference_node(base), overlay_id(arguments, output, base.id));
   const std::string form = arguments.one("--format", "text");
-  std::string text = form == "json"   ? overlay_json(overlay, set.manifest)
+  std::string text = form == "json"   ? json_text(overlay_document(overlay, set.manifest))
                      : form == "toml" ? overlay.gpu_toml + "\n" + overlay.curves_toml + "\n" + overlay.collectives_toml
                                       : overlay_text(overlay);
   std::string said;
@@ -95,8 +96,7 @@ Outcome fit_overlay(const Arguments& arguments) {
     said = "wrote " + folder + "\n" + how_to_use(overlay, folder);
   }
   if (arguments.has("--html")) {
-    write_whole_file(arguments.one("--html"),
-                     report::page(report::one_document("fit", overlay_json(overlay, set.manifest))));
+    write_whole_file(arguments.one("--html"), report::page({{{"fit", overlay_document(overlay, set.manifest)}}, {}}));
     said += "wrote " + arguments.one("--html") + "\n";
   }
   return form == "text" ? Outcome{text + said, "", 0} : Outcome{text, said, 0};

@@ -22,9 +22,7 @@ namespace {
 constexpr double leans = 0.6;
 
 std::string numbers_text(const ServingFit& fit) {
-  Table table{{"number", "was", "fitted", "+- %", "expected near", "remark"}};
-  table.left(4);
-  table.left(5);
+  Table table{{"number", "was", "fitted", "+- %", "<expected near", "<remark"}};
   for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
     const ServingKnob& k = fit.knobs[i];
     const std::string remark = fit.result.at_bound[i]            ? "at its bound"
@@ -59,10 +57,8 @@ std::string groups_text(const ServingFit& fit) {
       e.left_out.push_back(std::abs(std::expm1(run.left_out)));
     }
   }
-  Table table{{"source", "stack", "metric", "kind", "rows", "before: mape / median %", "fitted", "bias", "left out"}};
-  for (const std::size_t column : {1, 2, 3}) {
-    table.left(column);
-  }
+  Table table{
+      {"source", "<stack", "<metric", "<kind", "rows", "before: mape / median %", "fitted", "bias", "left out"}};
   for (const auto& [key, e] : groups) {
     table.row({key[0], key[1], key[2], key[3], std::to_string(e.fitted.size()), summary(e.before), summary(e.fitted),
                percent_number(median(e.bias)), summary(e.left_out)});

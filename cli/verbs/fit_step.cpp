@@ -39,9 +39,7 @@ std::string remark(const StepFit& fit, std::size_t knob) {
 }
 
 std::string knobs_text(const StepFit& fit) {
-  Table table{{"number", "was", "fitted", "+- %", "expected near", "remark"}};
-  table.left(4);
-  table.left(5);
+  Table table{{"number", "was", "fitted", "+- %", "<expected near", "<remark"}};
   for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
     if (!fit.free[i]) {
       continue;
@@ -87,9 +85,7 @@ std::string families_text(const StepFit& fit) {
     }
   }
   Table table{
-      {"source", "SKU", "kind", "runs", "before: mape %", "fitted", "bias", "left out", "bias", "3 runs given"}};
-  table.left(1);
-  table.left(2);
+      {"source", "<SKU", "<kind", "runs", "before: mape %", "fitted", "bias", "left out", "bias", "3 runs given"}};
   for (std::size_t f = 0; f < fit.families.size(); ++f) {
     const RunFamily& family = fit.families[f];
     const FamilyErrors& e = errors[f];

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 #include <headroom/cli/verbs/harness.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/input_file.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/scenarios/compare/harness.hpp>
 
 #include <algorithm>
@@ -90,8 +90,7 @@ std::vector<HarnessCell> priced(const Arguments& arguments, const std::string& f
 }
 
 std::string text_of(const std::vector<HarnessCell>& cells) {
-  Table table{{"cell", "expected tokens/s/GPU", "tolerance", "measured", "of expected", "verdict", "suspect"}};
-  table.left(6);
+  Table table{{"cell", "expected tokens/s/GPU", "tolerance", "measured", "of expected", "verdict", "<suspect"}};
   for (const HarnessCell& c : cells) {
     const bool priced = c.problem.empty();
     table.row({c.name, priced ? format_number(c.expected.mid) : "-",
@@ -103,36 +102,18 @@ std::string text_of(const std::vector<HarnessCell>& cells) {
   return table.text();
 }
 
+Value cell_value(const HarnessCell& c) {
+  const bool priced = c.problem.empty();
+  return row("name"_m = c.name, "verdict"_m = cell_verdict_names[static_cast<std::size_t>(c.verdict)],
+             "expected_tokens_per_s"_m = when(priced, c.expected.mid), "low"_m = when(priced, c.expected.low),
+             "high"_m = when(priced, c.expected.high), "problem"_m = when(!priced, c.problem),
+             "measured_tokens_per_s"_m = c.measured,
+             "suspect"_m = c.suspect ? Value{term_names[static_cast<std::size_t>(*c.suspect)]} : Value{},
+             "why"_m = when(c.suspect.has_value(), c.why));
+}
+
 std::string json_of(const std::vector<HarnessCell>& cells) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.harness/1");
-  json.key("cells");
-  json.begin_array();
-  for (const HarnessCell& c : cells) {
-    json.compact_next();
-    json.begin_object();
-    json.member("name", c.name);
-    json.member("verdict", cell_verdict_names[static_cast<std::size_t>(c.verdict)]);
-    if (c.problem.empty()) {
-      json.member("expected_tokens_per_s", c.expected.mid);
-      json.member("low", c.expected.low);
-      json.member("high", c.expected.high);
-    } else {
-      json.member("problem", c.problem);
-    }
-    if (c.measured) {
-      json.member("measured_tokens_per_s", *c.measured);
-    }
-    if (c.suspect) {
-      json.member("suspect", term_names[static_cast<std::size_t>(*c.suspect)]);
-      json.member("why", c.why);
-    }
-    json.end_object();
-  }
-  json.end_array();
-  json.end_object();
-  return json.take();
+  return json_text(object("schema"_m = "headroom.harness/1", "cells"_m = list(cells, cell_value)));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom op`: one kernel answered, or a file of measured kernels scored against the committed curves.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/calibrate/kernels/score_kernels.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
@@ -122,7 +123,7 @@ Outcome answer(const Arguments& arguments, const OpKind& kind) {
   OpAnswer answer = question(device);
   answer.kind = kind.name;
   answer.gpu = device.id;
-  return {arguments.one("--format", "text") == "json" ? op_json(answer) : op_text(answer), "", 0};
+  return {arguments.one("--format", "text") == "json" ? json_text(op_document(answer)) : op_text(answer), "", 0};
 }
 
 Outcome score_files(const Arguments& arguments, const Device& device) {

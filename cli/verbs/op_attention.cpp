@@ -24,7 +24,7 @@ std::string heads_of(const AttentionShape& s) {
          (s.causal ? "" : ", not causal");
 }
 
-std::vector<OpField> fields_of(const AttentionShape& s) {
+std::vector<Member> fields_of(const AttentionShape& s) {
   return {{"batch", s.batch},       {"tokens", s.tokens},     {"context", s.context}, {"heads", s.heads},
           {"kv_heads", s.kv_heads}, {"head_dim", s.head_dim}, {"window", s.window},   {"causal", s.causal}};
 }
@@ -60,7 +60,7 @@ OpAnswer begin(const AttentionShape& s, std::string_view dtype, const KernelDevi
   OpAnswer a;
   a.limits = limits;
   a.question = fields_of(s);
-  a.question.insert(a.question.begin(), OpField{"dtype", std::string{dtype}});
+  a.question.insert(a.question.begin(), Member{"dtype", std::string{dtype}});
   a.title = (s.batch > 1.0 ? format_count(s.batch) + " sequences of " : std::string{}) +
             (s.tokens == s.context ? format_count(s.tokens) + " tokens, "
              : s.tokens > 1.0 ? format_count(s.tokens) + " tokens behind " + format_count(s.context - s.tokens) + ", "

@@ -37,7 +37,7 @@ std::string title_of(const MoeQuestion& q) {
          q.routing_name + " routing, " + std::string{q.format.name};
 }
 
-std::vector<OpField> fields_of(const MoeQuestion& q) {
+std::vector<Member> fields_of(const MoeQuestion& q) {
   const MoeShape& s = q.shape;
   return {{"dtype", std::string{q.format.name}},
           {"tokens", s.tokens},

@@ -18,7 +18,7 @@ struct PassQuestion {
   std::string_view kind;
   std::string_view kernel;  ///< as the curves call it
   std::string sizes;        ///< in words
-  std::vector<OpField> fields;
+  std::vector<Member> fields;
   MemoryOp op;
   double cast_rows = 0.0;  ///< of a cast: CTAs where the engine's kernel gives each row one
   std::string engine;

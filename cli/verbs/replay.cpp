@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom replay`: a trace of allocations on PyTorch's caching allocator, with and without expandable segments.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/config_reader.hpp>
-#include <headroom/core/json_writer.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/allocator/allocation_trace.hpp>
 
@@ -86,43 +86,22 @@ std::string replay_text(const AllocationTrace& trace, Bytes memory, const std::a
   return text + std::string{source} + "\n";
 }
 
-std::string replay_json(const AllocationTrace& trace, Bytes memory, const std::array<Replay, 2>& replays) {
-  JsonWriter json;
-  json.begin_object();
-  json.member("schema", "headroom.replay/1");
-  json.member("file", std::string_view{trace.file});
-  json.member("events", static_cast<std::int64_t>(trace.events.size()));
-  json.member("memory_bytes", memory.raw());
-  json.key("replays");
-  json.begin_array();
-  for (const Replay& r : replays) {
-    json.begin_object();
-    json.member("expandable_segments", r.expandable);
-    json.member("verdict", r.refused ? "out_of_memory" : "fits");
-    json.member("peak_allocated_bytes", static_cast<std::int64_t>(r.stats.peak_allocated));
-    json.member("peak_reserved_bytes", static_cast<std::int64_t>(r.stats.peak_reserved));
-    json.member("allocated_bytes", static_cast<std::int64_t>(r.stats.allocated));
-    json.member("reserved_bytes", static_cast<std::int64_t>(r.stats.reserved));
-    json.member("free_bytes", r.free.raw());
-    json.member("largest_hole_bytes", r.largest_grant.raw());
-    json.key("refused");
-    if (r.refused) {
-      json.compact_next();
-      json.begin_object();
-      json.member("line", r.refused->line);
-      json.member("id", std::string_view{trace.ids[r.refused->id]});
-      json.member("bytes", static_cast<std::int64_t>(r.refused->bytes));
-      json.member("text", std::string_view{refusal_text(r, *r.refused, trace)});
-      json.end_object();
-    } else {
-      json.null();
-    }
-    json.end_object();
-  }
-  json.end_array();
-  json.member("source", source);
-  json.end_object();
-  return json.take();
+Value replay_value(const Replay& r, const AllocationTrace& trace) {
+  return object("expandable_segments"_m = r.expandable, "verdict"_m = r.refused ? "out_of_memory" : "fits",
+                "peak_allocated_bytes"_m = r.stats.peak_allocated, "peak_reserved_bytes"_m = r.stats.peak_reserved,
+                "allocated_bytes"_m = r.stats.allocated, "reserved_bytes"_m = r.stats.reserved, "free_bytes"_m = r.free,
+                "largest_hole_bytes"_m = r.largest_grant,
+                "refused"_m = r.refused
+                                  ? row("line"_m = r.refused->line, "id"_m = trace.ids[r.refused->id],
+                                        "bytes"_m = r.refused->bytes, "text"_m = refusal_text(r, *r.refused, trace))
+                                  : Value{nullptr});
+}
+
+Value replay_document(const AllocationTrace& trace, Bytes memory, const std::array<Replay, 2>& replays) {
+  return object("schema"_m = "headroom.replay/1", "file"_m = trace.file, "events"_m = trace.events.size(),
+                "memory_bytes"_m = memory,
+                "replays"_m = list(replays, [&](const Replay& r) { return replay_value(r, trace); }),
+                "source"_m = source);
 }
 
 Outcome run(const Arguments& arguments) {
@@ -138,7 +117,7 @@ Outcome run(const Arguments& arguments) {
   diagnostics.throw_if_any();
   const std::array<Replay, 2> replays{replay(trace, memory, false), replay(trace, memory, true)};
   const bool json = arguments.one("--format", "text") == "json";
-  return {json ? replay_json(trace, memory, replays) : replay_text(trace, memory, replays), "",
+  return {json ? json_text(replay_document(trace, memory, replays)) : replay_text(trace, memory, replays), "",
           replays[0].refused ? 1 : 0};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom roofline`: every op of a model's layers against the roofs of a GPU, in training and in serving.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/views/layer_roofline.hpp>
 #include <headroom/answers/views/render_roofline.hpp>
 #include <headroom/cli/frame/command.hpp>
@@ -113,7 +114,7 @@ Outcome run(const Arguments& arguments) {
   const std::string form = arguments.one("--format", "text");
   return {form == "csv"    ? roofline_csv(report)
           : form == "svg"  ? roofline_svg(report)
-          : form == "json" ? roofline_json(report)
+          : form == "json" ? json_text(roofline_document(report))
                            : roofline_text(report),
           "", 0};
 }

@@ -6,11 +6,13 @@
 #include <doctest/doctest.h>
 
 #include "../cli/run_headroom.hpp"
+#include "../read_value.hpp"
 #include "browser.hpp"
 #include <algorithm>
 #include <array>
 #include <memory>
 
+using namespace headroom;
 using namespace headroom::test;
 namespace fs = std::filesystem;
 
@@ -89,11 +91,10 @@ constexpr std::array pages{
 };
 
 std::string whole_page() {
-  namespace report = headroom::report;
-  report::Documents documents =
-      report::one_document("search", read_text(fs::path{HEADROOM_SOURCE_DIR} / "tests/browser/whole_search.json"));
-  documents.all.push_back(report::document_of("accuracy", R"({"class": "dense", "classes": []})"));
-  return report::page(documents);
+  const std::string search = read_text(fs::path{HEADROOM_SOURCE_DIR} / "tests/browser/whole_search.json");
+  return report::page(
+      {{{"search", read_value(search)}, {"accuracy", object("class"_m = "dense", "classes"_m = Value::empty_list())}},
+       {}});
 }
 
 /// A fit's own page, of a node that does not exist: products in bf16 and collectives.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ctrl-C, the end of a batch job, and two searches that want one checkpoint: what is said, and the exit code that a
 // script sees.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/ledger.hpp>
@@ -82,7 +83,7 @@ TEST_CASE("a search that is interrupted before its first plan says so, and blame
   CHECK(text.starts_with("PARTIAL: interrupted before the first strategy was priced"));
   CHECK_FALSE(says(text, "divide"));
   CHECK(answer.emptied.empty());
-  CHECK(says(search_json(answer), "\"complete\": false"));
+  CHECK(says(json_text(search_document(answer)), "\"complete\": false"));
 }
 
 TEST_CASE("an interrupted search ends with 128 and the signal, whatever it found") {

@@ -230,11 +230,10 @@ TEST_CASE("the roofline's document holds what its rows follow from") {
   CHECK(products >= 6);  // qkv, attention, its output, gate and up, down, the head
 }
 
-TEST_CASE("an object that an answer gains is on its page without a word of code, with the unit that its names say") {
-  namespace report = headroom::report;
-  const std::string page = report::page(report::one_document(
-      "simulation",
-      R"({"name": "x", "verdict": "good", "all": {"a": 1}, "echo": {"waits_s": 0.25, "seen_share": 0.5}})"));
+TEST_CASE("an object that an answer gains is on its page without a word of code, with the unit that its values have") {
+  const Value answer = object("name"_m = "x", "verdict"_m = "good", "all"_m = object("a"_m = 1),
+                              "echo"_m = object("waits_s"_m = Seconds{0.25}, "seen_share"_m = share(0.5)));
+  const std::string page = report::page({{{"simulation", answer}}, {}});
   CHECK(page.find("<h3>echo</h3>") != std::string::npos);
   CHECK(page.find("<data value=\"0.25\" data-of=\"simulation#/echo/waits_s\">250 ms</data>") != std::string::npos);
   CHECK(page.find("<data value=\"0.5\" data-of=\"simulation#/echo/seen_share\">50.0 %</data>") != std::string::npos);
@@ -242,23 +241,24 @@ TEST_CASE("an object that an answer gains is on its page without a word of code,
 }
 
 TEST_CASE("a promise has the same words on the page of a fleet and of a simulation, from the same members") {
-  namespace report = headroom::report;
   struct Judged {
-    std::string_view limit, kept, kept_at_slow_end, said;
+    double limit;
+    bool kept, kept_at_slow_end;
+    std::string_view said;
   };
-  // Of a reached time from 0.5 s to 1.5 s, 1 s at the middle.
+  const Interval<Seconds> reached{Seconds{0.5}, Seconds{1.0}, Seconds{1.5}};
   for (const auto& [limit, kept, kept_at_slow_end, said] :
-       {Judged{"2", "true", "true", "kept"}, Judged{"1.2", "true", "false", "kept, may be missed"},
-        Judged{"0.7", "false", "false", "missed, may be kept"}, Judged{"0.2", "false", "false", "missed"}}) {
+       {Judged{2.0, true, true, "kept"}, Judged{1.2, true, false, "kept, may be missed"},
+        Judged{0.7, false, false, "missed, may be kept"}, Judged{0.2, false, false, "missed"}}) {
+    const std::array promises{row("class"_m = "all", "promise"_m = "ttft_p95", "limit_s"_m = Seconds{limit},
+                                  "reached_s"_m = reached, "kept"_m = kept, "kept_at_slow_end"_m = kept_at_slow_end)};
+    const Value answer =
+        object("name"_m = "x", "all"_m = object("requests"_m = 9, "ttft_s"_m = object("p95"_m = Seconds{1.0})),
+               "promises"_m = list(promises, [](const Value& one) { return one; }));
     for (const char* document : {"fleet", "simulation"}) {
       CAPTURE(document);
       CAPTURE(said);
-      const std::string page = report::page(report::one_document(
-          document,
-          "{\"name\": \"x\", \"all\": {\"requests\": 9, \"ttft_s\": {\"p95\": 1}}, \"promises\": [{\"class\": "
-          "\"all\", \"promise\": \"ttft_p95\", \"limit_s\": " +
-              std::string{limit} + ", \"reached_s\": {\"low\": 0.5, \"mid\": 1, \"high\": 1.5}, \"kept\": " +
-              std::string{kept} + ", \"kept_at_slow_end\": " + std::string{kept_at_slow_end} + "}]}"));
+      const std::string page = report::page({{{document, answer}}, {}});
       CHECK(page.find("<td>" + std::string{said} + "</td>") != std::string::npos);
     }
   }
@@ -266,23 +266,21 @@ TEST_CASE("a promise has the same words on the page of a fleet and of a simulati
 
 TEST_CASE("places name their members as RFC 6901 does, and what is absent is nothing") {
   using namespace headroom::report;
-  const Document document = document_of("d", R"({"a/b": {"~": [1, 2.5, null]}, "t": "x < y"})");
+  Value numbers = Value::empty_list();
+  numbers.push(1);
+  numbers.push(Seconds{2.5});
+  numbers.push(nullptr);
+  const Document document{"d", object("a/b"_m = object("~"_m = numbers), "t"_m = "x < y")};
   const Place root{document};
   const Place second = root["a/b"]["~"][1];
   CHECK(second.pointer() == "d#/a~1b/~0/1");
-  CHECK(figure(second, Unit::seconds) == "<data value=\"2.5\" data-of=\"d#/a~1b/~0/1\">2.50 s</data>");
+  CHECK(figure(second) == "<data value=\"2.5\" data-of=\"d#/a~1b/~0/1\">2.50 s</data>");
   CHECK(share(second, root["a/b"]["~"][0]) ==
         "<data value=\"2.5\" data-of=\"d#/a~1b/~0/1\" data-over=\"d#/a~1b/~0/0\">250 %</data>");
-  CHECK(figure(root["t"], Unit::seconds) == "x &lt; y");
+  CHECK(figure(root["t"]) == "x &lt; y");
   CHECK(!root["a/b"]["~"][2].there());
   CHECK(!root["a/b"]["~"][3]["deeper"].there());
-  CHECK(figure(root["no"]["such"], Unit::bytes).empty());
-  CHECK(unit_of("step_time_s") == Unit::seconds);
-  CHECK(unit_of("price_usd_per_gpu_s") == Unit::usd_per_hour);
-  CHECK(unit_of("storage_needed_bytes_per_s") == Unit::bytes_per_second);
-  CHECK(unit_of("failures") == Unit::number);
-  CHECK(unit_of("attempts_per_s") == Unit::number);
-  CHECK(unit_of("storage_flop_per_s") == Unit::flop_per_second);
+  CHECK(figure(root["no"]["such"]).empty());
   CHECK(label_of("gpu_power_w") == "GPU power");
   CHECK(label_of("host_power_w_per_gpu") == "host power per GPU");
   CHECK(label_of("output_tokens_per_s") == "output tokens per s");

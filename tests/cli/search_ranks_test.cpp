@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search on several ranks, which are threads here: the bytes of one rank alone whatever their number, whoever dies,
 // and from wherever a checkpoint is taken up.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/ledger.hpp>
@@ -58,7 +59,7 @@ SearchQuestion no_plan() {
 
 std::string bytes_of(const SearchQuestion& question, SearchResult result) {
   const SearchPlan answer = explain_search(question, std::move(result));
-  return search_json(answer) + search_text(answer, "test");
+  return json_text(search_document(answer)) + search_text(answer, "test");
 }
 
 std::string alone(const SearchQuestion& question) {

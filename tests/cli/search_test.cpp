@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches as a user runs them: the same bytes whatever the threads, killed and resumed, interrupted, and plans that
 // are what `headroom plan` says of them.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
@@ -106,11 +107,11 @@ TEST_CASE("a search answers the same bytes with 1, 2, 3 and 8 threads") {
     const SearchQuestion question = asked(assignments);
     const SearchPlan alone = answer(question, 1);
     REQUIRE(alone.plan);
-    const std::string json = search_json(alone);
+    const std::string json = json_text(search_document(alone));
     const std::string text = search_text(alone, "test");
     for (const unsigned threads : {2U, 3U, 8U}) {
       const SearchPlan several = answer(question, threads);
-      CHECK(search_json(several) == json);
+      CHECK(json_text(search_document(several)) == json);
       CHECK(search_text(several, "test") == text);
     }
   }

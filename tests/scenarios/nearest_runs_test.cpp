@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which measured runs are near a plan, and that they are told and never used.
+#include <headroom/answers/document/print.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 
@@ -96,11 +97,11 @@ TEST_CASE("of one configuration its time speaks, memory and doubt never do, and 
 
 TEST_CASE("the estimate is the same to the byte whatever runs are near") {
   Plan plan = make_plan(run_scenario(), true);
-  const std::string bare = plan_json(plan);
+  const std::string bare = json_text(plan_document(plan));
   plan.nearest = nearest_runs(train(plan.scenario), {}, {}, run_sources());
-  const std::string empty = plan_json(plan);
+  const std::string empty = json_text(plan_document(plan));
   plan.nearest = nearest_runs(train(plan.scenario), published_runs(), {}, run_sources());
-  const std::string full = plan_json(plan);
+  const std::string full = json_text(plan_document(plan));
   const auto without_nearest = [](std::string text) {
     const std::size_t from = text.find("  \"nearest_runs\"");
     REQUIRE(from != std::string::npos);

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <headroom/answers/document/print.hpp>
+#include <headroom/core/csv.hpp>
+#include <headroom/core/json_writer.hpp>
+#include <headroom/core/quantity_text.hpp>
+
+#include <algorithm>
+
+namespace headroom {
+namespace {
+
+using Kind = Value::Kind;
+
+/// The member at "a/b" of an object; nullptr where it is not there.
+const Value* member_at(const Value& object, std::string_view path) {
+  const Value* value = &object;
+  while (value != nullptr && !path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    value = value->find(path.substr(0, end));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return value;
+}
+
+std::string csv_cell(const Value* value) {
+  if (value == nullptr || !value->there()) {
+    return {};
+  }
+  switch (value->kind()) {
+    case Kind::boolean: return value->is_true() ? "1" : "0";
+    case Kind::integer: return std::to_string(value->integer());
+    case Kind::number: return shortest_text(value->number());
+    case Kind::text: return csv_field(value->text());
+    case Kind::absent:
+    case Kind::null:
+    case Kind::list:
+    case Kind::object: break;
+  }
+  return {};
+}
+
+}  // namespace
+
+void write_json(JsonWriter& json, const Value& value) {
+  switch (value.kind()) {
+    case Kind::absent:
+    case Kind::null: json.null(); return;
+    case Kind::boolean: json.boolean(value.is_true()); return;
+    case Kind::integer: json.integer(value.integer()); return;
+    case Kind::number: json.number(value.number()); return;
+    case Kind::text: json.text(value.text()); return;
+    case Kind::list:
+    case Kind::object: break;
+  }
+  if (value.one_line()) {
+    json.compact_next();
+  }
+  const bool object = value.kind() == Kind::object;
+  object ? json.begin_object() : json.begin_array();
+  for (const Member& member : value.members()) {
+    if (object) {
+      json.key(member.key);
+    }
+    write_json(json, member.value);
+  }
+  object ? json.end_object() : json.end_array();
+}
+
+std::string json_text(const Value& value) {
+  JsonWriter json;
+  write_json(json, value);
+  return json.take();
+}
+
+std::string shortest_text(double value) {
+  std::string text = json_text(value);
+  text.pop_back();
+  return text;
+}
+
+std::string csv_text(const Value& list, std::span<const Column> columns) {
+  std::string text;
+  for (const Column& column : columns) {
+    text += (text.empty() ? "" : ",") + std::string{column.title};
+  }
+  for (const Member& row : list.members()) {
+    text += '\n';
+    for (const Column& column : columns) {
+      text += (&column == &columns.front() ? "" : ",") + csv_cell(member_at(row.value, column.member));
+    }
+  }
+  return text + '\n';
+}
+
+std::string figure_text(double value, Hint hint) {
+  switch (hint) {
+    case Hint::number: return format_number(value);
+    case Hint::count: return format_count(value);
+    case Hint::percent: return format_number(100.0 * value) + " %";
+    case Hint::change: return (value > 0.0 ? "+" : "") + format_number(100.0 * value) + " %";
+    case Hint::seconds: return format(Seconds{value});
+    case Hint::bytes: return format(Bytes{value});
+    case Hint::bytes_per_second: return format(BytesPerSecond{value});
+    case Hint::flop: return format(Flops{value});
+    case Hint::flop_per_second: return format(FlopsPerSecond{value});
+    case Hint::flop_per_byte: return format_number(value) + " FLOP/B";
+    case Hint::usd: return format(Dollars{value});
+    case Hint::usd_per_hour: return format(DollarsPerSecond{value});
+    case Hint::joules: return format(Joules{value});
+    case Hint::watts: return format(Watts{value});
+  }
+  return format_number(value);
+}
+
+}  // namespace headroom
