@@ -158,7 +158,8 @@ std::vector<std::string> question_words(const Place& plan) {
                                  named("global batch", plan["global_batch"])};
   if (plan["tokens"].is_number()) {
     const bool large = plan["tokens"].number() >= 1e12;
-    words.push_back(format_number(plan["tokens"].number() / (large ? 1e12 : 1e9)) + (large ? " T tokens" : " G tokens"));
+    words.push_back(format_number(plan["tokens"].number() / (large ? 1e12 : 1e9)) +
+                    (large ? " T tokens" : " G tokens"));
   }
   words.push_back(plan["software"].text());
   if (plan["method"].text() != "full") {
@@ -208,8 +209,8 @@ std::string headline_numbers(std::vector<NamedFigure> figures, std::string_view 
   }
   return "<div class=\"cards\">\n" + cards + "</div>\n" + rows.html() +
          paragraph("key", "Bars: the interval that holds 80 % of past errors, from " +
-                              escaped(format_number(std::exp(-reach))) + " to " + escaped(format_number(std::exp(reach))) +
-                              " times the value." + std::string{note});
+                              escaped(format_number(std::exp(-reach))) + " to " +
+                              escaped(format_number(std::exp(reach))) + " times the value." + std::string{note});
 }
 
 std::string verdict_line(std::string_view kind, std::string text) {
