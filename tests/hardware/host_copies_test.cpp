@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows D4, D5 and D10 of the planners' questions: what crosses the host link, and who shares it.
+// What crosses the host link, and who shares it.
 #include <headroom/hardware/fabric/host_copies.hpp>
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ double times_alone(const NodeWiring& host, double busy, double quantile) {
 
 }  // namespace
 
-TEST_CASE("D4: 256 images in fp32 take 13.4 ms pinned and 28.0 ms pageable, a quarter of that in bytes") {
+TEST_CASE("256 images in fp32 take 13.4 ms pinned and 28.0 ms pageable, a quarter of that in bytes") {
   const Bytes batch{256.0 * 3 * 224 * 224 * 4};
   const HostCopy pinned{Seconds{}, gigabytes_per_second(11.5)}, pageable{Seconds{}, gigabytes_per_second(5.5)};
   CHECK(copy_time(pinned, batch).raw() * 1e3 == doctest::Approx(13.4).epsilon(0.002));
@@ -35,14 +35,14 @@ TEST_CASE("D4: 256 images in fp32 take 13.4 ms pinned and 28.0 ms pageable, a qu
   CHECK(copy_time(pinned, batch / 4.0) / copy_time(pinned, batch) == doctest::Approx(0.25));
 }
 
-TEST_CASE("D5: a thousand copies of 4 KiB cost their starts, one of 4 MB its bytes") {
+TEST_CASE("a thousand copies of 4 KiB cost their starts, one of 4 MB its bytes") {
   const HostCopy copy{Seconds{10e-6}, gigabytes_per_second(12.0)};
   CHECK(copy_time(copy, Bytes{4096.0}, 1000.0).raw() * 1e3 >= 10.0);
   CHECK(copy_time(copy, Bytes{4096.0}, 1000.0).raw() * 1e3 == doctest::Approx(10.34).epsilon(0.001));
   CHECK(copy_time(copy, Bytes{4e6}).raw() * 1e3 == doctest::Approx(0.343).epsilon(0.002));
 }
 
-TEST_CASE("D10: eight GPUs behind two ports: all copying, each takes four times as long") {
+TEST_CASE("eight GPUs behind two ports: all copying, each takes four times as long") {
   const NodeWiring host = two_ports();
   CHECK(port_sharers(host, 0) == 4);
   CHECK(port_sharers(host, 7) == 4);
