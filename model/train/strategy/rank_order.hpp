@@ -29,14 +29,27 @@ inline constexpr std::array<std::string_view, 8> rank_order_names{"tp-cp-dp-pp",
 [[nodiscard]] constexpr std::string_view name_of(RankOrder order) noexcept {
   return rank_order_names[static_cast<std::size_t>(order)];
 }
+/// By RankOrder. ep stands in front of dp, but in the second where Megatron-LM has it.
+inline constexpr std::array<AxisOrder, rank_order_names.size()> rank_orders{
+    AxisOrder{{Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp}},
+    AxisOrder{{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp}},
+    AxisOrder{{Axis::tp, Axis::ep, Axis::dp, Axis::cp, Axis::pp}},
+    AxisOrder{{Axis::tp, Axis::pp, Axis::cp, Axis::ep, Axis::dp}},
+    AxisOrder{{Axis::cp, Axis::tp, Axis::ep, Axis::dp, Axis::pp}},
+    AxisOrder{{Axis::pp, Axis::tp, Axis::cp, Axis::ep, Axis::dp}},
+    AxisOrder{{Axis::ep, Axis::dp, Axis::tp, Axis::cp, Axis::pp}},
+    AxisOrder{{Axis::ep, Axis::dp, Axis::cp, Axis::tp, Axis::pp}},
+};
 /// With the place of ep, as `fabric show --strategy` has it: "tp-cp-ep-dp-pp".
-[[nodiscard]] const AxisOrder& axes_of(RankOrder order) noexcept;
+[[nodiscard]] constexpr const AxisOrder& axes_of(RankOrder order) noexcept {
+  return rank_orders[static_cast<std::size_t>(order)];
+}
 /// "tp-cp-pp-dp" or "tp-cp-ep-pp-dp"; nullopt for a word that is neither.
 [[nodiscard]] std::optional<RankOrder> find_rank_order(std::string_view text) noexcept;
 
 /// Whether the stages lie outside everything else, so that no other axis depends on how many there are.
 [[nodiscard]] constexpr bool pipeline_outermost(RankOrder order) noexcept {
-  return name_of(order).ends_with("pp");
+  return axes_of(order).axes.back() == Axis::pp;
 }
 
 /// The groups of one job. Data ranks (dp cp) are one run of neighbours where the order has the two side by side, else
