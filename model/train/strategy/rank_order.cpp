@@ -8,7 +8,7 @@ namespace {
 
 using Axes = std::array<Axis, 5>;
 
-/// By RankOrder. ep stands in front of dp, but in the second where Megatron-LM has it.
+/// Axes of each RankOrder. ep precedes dp, except in the second order, where its place is Megatron-LM's.
 constexpr std::array<AxisOrder, rank_order_names.size()> orders{{
     {Axes{Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp}},
     {Axes{Axis::tp, Axis::cp, Axis::ep, Axis::pp, Axis::dp}},

@@ -12,8 +12,8 @@ Legality broken(Verdict verdict, std::int64_t number, std::int64_t limit) noexce
   return {verdict, static_cast<double>(number), static_cast<double>(limit)};
 }
 
-/// Experts: whole ones on every expert rank, their width split evenly over the tensor ranks of an expert, which are
-/// some of the tp ranks. False: `report` wants no more.
+/// Rules of experts: ep divides their number, and their width splits evenly over etp ranks, which divide tp. Returns
+/// false if `report` wants no more.
 template <class Report>
 bool walk_expert_rules(const Architecture& arch, const Strategy& s, Report& report) {
   const std::int64_t experts = arch.moe ? arch.moe->experts : 1;
@@ -28,8 +28,8 @@ bool walk_expert_rules(const Architecture& arch, const Strategy& s, Report& repo
   return width == 0 || divides(s.etp, s.tp) || report(broken(Verdict::tensor_ranks_not_divisible, s.tp, s.etp));
 }
 
-/// What the order of the schedule asks of its stages and micro-batches (schedule.hpp, ScheduleRule). A whole batch
-/// alone has a number of micro-batches.
+/// Rules of a schedule on its stages and micro-batches (schedule.hpp, ScheduleRule). Only a batch that divides evenly
+/// has a number of micro-batches.
 template <class Report>
 bool walk_schedule_rules(const Strategy& s, std::int64_t micro_batches, Report& report) {
   if (s.schedule != Schedule::one_f_one_b && s.vpp > 1 && !report(broken(Verdict::schedule_has_no_chunks, s.vpp, 1))) {
@@ -49,11 +49,11 @@ bool walk_schedule_rules(const Strategy& s, std::int64_t micro_batches, Report& 
          report(broken(Verdict::schedule_micro_batches_too_few, micro_batches, least));
 }
 
-/// Stages whose layers are stated leave whole layers, as many each, to the others.
+/// Rules of stages with stated layers: they must leave the same whole number of layers to each other stage.
 template <class Report>
 bool walk_stage_rules(const Architecture& arch, const Strategy& s, Report& report) {
-  // Embedding and loss may stand for a layer each on the end stages, as in Megatron's uneven splits; ZB-V runs two
-  // parts of the network on a stage.
+  // Embedding and loss may count as a layer each on the end stages, as in Megatron's uneven splits; ZB-V runs two parts
+  // of the network on a stage.
   const std::int64_t stages = std::int64_t{s.pp} * (s.schedule == Schedule::zb_v && s.pp > 1 ? 2 : s.vpp);
   if (stages > arch.layers + 2 && !report(broken(Verdict::layers_too_few, arch.layers, stages))) {
     return false;
@@ -67,8 +67,8 @@ bool walk_stage_rules(const Architecture& arch, const Strategy& s, Report& repor
   return whole || report(broken(Verdict::stage_layers_misfit, left, others));
 }
 
-/// What an order other than the usual asks: shares of the data ranks made of whole runs or parts of one, and stages
-/// that the experts' grid does not cut through. False: `report` wants no more.
+/// Rules of unusual orders: shares of the data ranks consist of whole runs or parts of one, and the experts' grid does
+/// not cut through stages. Returns false if `report` wants no more.
 template <class Report>
 bool walk_order_rules(const Architecture& arch, const Strategy& s, Report& report) {
   if (s.order == RankOrder::tp_cp_dp_pp) {
@@ -86,7 +86,7 @@ bool walk_order_rules(const Architecture& arch, const Strategy& s, Report& repor
          report(broken(Verdict::experts_straddle_stages, inside.experts, inside.dense));
 }
 
-/// Hands every broken rule to `report` until it answers false. A rule that needs a sound tp or dp waits for one.
+/// Reports every broken rule until `report` returns false. Rules that need a valid tp or dp are skipped without one.
 template <class Report>
 void walk_rules(const Architecture& arch, const TrainingShape& shape, const Strategy& s, Report report) {
   const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
@@ -98,7 +98,7 @@ void walk_rules(const Architecture& arch, const TrainingShape& shape, const Stra
   if (!sound_tp && !report(broken(Verdict::heads_not_divisible, arch.heads, s.tp))) {
     return;
   }
-  // Fewer key-value heads than tp ranks are replicated, which needs whole copies.
+  // With fewer KV heads than tp ranks, heads are replicated in whole copies.
   if (sound_tp && !divides(s.tp, arch.kv_heads) && !divides(arch.kv_heads, s.tp) &&
       !report(broken(Verdict::kv_heads_not_divisible, arch.kv_heads, s.tp))) {
     return;
