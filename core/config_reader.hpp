@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict reading of configuration. A key that the program never reads is an error, and all problems of a file are
-// reported together.
+// Strict reading of configuration. Keys that are never read are errors, and all problems of a file are reported
+// together.
 #pragma once
 
 #include <headroom/core/config_value.hpp>
@@ -26,8 +26,7 @@ namespace headroom {
 /// Finds the source that `base = "ID"` names in `file`; nullopt if there is no such base.
 using BaseResolver = std::function<std::optional<ConfigSource>(std::string_view id, const std::string& file)>;
 
-/// Parses `source` and overlays it on its chain of bases. Throws ConfigError if a base is unknown or the chain is
-/// cyclic.
+/// Parses `source` and overlays it on its chain of bases. ConfigError if a base is unknown or the chain cyclic.
 [[nodiscard]] ConfigValue load_with_bases(const ConfigSource& source, const BaseResolver& resolve);
 
 /// Applies "path.to.key=value". The value is parsed as TOML; if that fails it is taken as a string, so that `--set
@@ -107,8 +106,7 @@ class ConfigTable {
   /// Adds a problem at the key itself instead of its value.
   void problem_at_key(std::string_view key, std::string message);
 
-  /// Reports every key that was never read as "unknown key ..." with the nearest known key. Call once, after all
-  /// getters.
+  /// Reports every key that was never read as "unknown key ..." with the nearest known key. Call last.
   void finish();
 
  private:

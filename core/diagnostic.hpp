@@ -40,9 +40,8 @@ inline constexpr std::size_t most_problems_told = 100;
 
 class ConfigError;
 
-/// Collects the problems of an input before anything is thrown. It stores the messages of the first
-/// `most_problems_told` problems in text order and counts the others, so that a million bad rows take no more memory
-/// than a hundred.
+/// Collects the problems of an input before anything is thrown. Messages of the first `most_problems_told` in text
+/// order are stored, the others counted, so that a million bad rows take no more memory than a hundred.
 class Diagnostics {
  public:
   void add(std::string_view file, Position at, std::string message);
@@ -88,7 +87,7 @@ class Diagnostics {
 
   std::map<std::string, std::size_t, std::less<>> files_;
   std::vector<Item> items_;
-  /// place of the last stored problem, set once a problem was dropped: later places are only counted
+  /// Place of the last stored problem, set once a problem was dropped: later places are only counted.
   std::optional<Place> last_;
   std::size_t count_ = 0;
   std::size_t dropped_ = 0;

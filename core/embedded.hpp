@@ -37,15 +37,13 @@ struct EmbeddedIndex {
 [[nodiscard]] std::string normalised(std::string_view spelling);
 
 /// Data files of each kind ("gpus", "models", ...) from three places in order of precedence: HEADROOM_DATA_DIR, the
-/// user's configuration folder ($XDG_CONFIG_HOME/headroom or ~/.config/headroom), the binary. Files are parsed on
-/// demand.
+/// user's configuration folder ($XDG_CONFIG_HOME/headroom or ~/.config/headroom), the binary. Parsed on demand.
 class DataStore {
  public:
   /// `folders` hold KIND/ID.toml and take precedence over the embedded files; earlier folders win.
   DataStore(EmbeddedIndex index, std::vector<std::string> folders);
 
-  /// The folders of HEADROOM_DATA_DIR (ConfigError if one does not exist) and the user's configuration folder if it
-  /// exists.
+  /// Folders of HEADROOM_DATA_DIR (ConfigError if one is missing) and the user's configuration folder if it exists.
   [[nodiscard]] static std::vector<std::string> user_folders();
   /// Paths of the user's own files of a kind.
   [[nodiscard]] static std::vector<std::string> user_files(std::string_view kind);

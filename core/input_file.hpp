@@ -52,8 +52,7 @@ class InputFile : public std::istream {
   std::unique_ptr<Buffer> buffer_;
 };
 
-/// Reads a line without its line break, as std::getline does; ConfigError at line `number` of `file` if it is longer
-/// than `most` bytes.
+/// Reads a line as std::getline does; ConfigError at line `number` of `file` if it is longer than `most` bytes.
 bool read_line(std::istream& stream, std::string& line, const std::string& file, int number, std::size_t most);
 
 }  // namespace headroom

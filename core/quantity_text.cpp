@@ -78,8 +78,7 @@ bool takes(const Unit& unit, const Prefix& prefix) {
   return prefix.factor > 1.0 ? unit.large : unit.small;
 }
 
-/// Splits a prefixed unit: "GiB" is a byte times 2^30. Bare units are tried first, so that the "m" of "min" is no
-/// prefix.
+/// Splits a prefixed unit: "GiB" is a byte times 2^30. Bare units come first: the "m" of "min" is no prefix.
 std::optional<Scale> parse_symbol(std::string_view symbol) {
   for (const Unit& unit : unit_table) {
     if (symbol == unit.symbol) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantities as people write them ("3.35 TB/s", "80 GiB", "400 Gb/s", "2.99 $/h"): the only table of prefixes and units
-// in the project.
+// Quantities as people write them ("3.35 TB/s", "80 GiB", "400 Gb/s", "2.99 $/h"); the project's only table of units.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -53,8 +52,7 @@ struct TextError {
 /// An example of a quantity of this dimension for messages: "80 GiB", "400 Gb/s".
 [[nodiscard]] std::string_view example_of(Dimension dimension) noexcept;
 
-/// A quantity with three significant digits and a readable prefix: "3.35 TB/s", "79.6 GiB" (bytes take binary
-/// prefixes).
+/// Three significant digits and a readable prefix: "3.35 TB/s", "79.6 GiB" (bytes take binary prefixes).
 [[nodiscard]] std::string format(Seconds value);
 [[nodiscard]] std::string format(Bytes value);
 [[nodiscard]] std::string format(BytesPerSecond value);

@@ -116,8 +116,7 @@ struct Device {
   /// Source tags of the file that no number uses; lint reports them.
   std::vector<std::string> unused_sources;
 
-  /// Peak of a rate without sparsity, FLOP/s. ConfigError, naming the SKU and the rates it has, if the catalog has
-  /// none.
+  /// Peak of a rate without sparsity, FLOP/s. ConfigError with the SKU's known rates if it has none.
   [[nodiscard]] FlopsPerSecond peak_of(Rate rate) const;
   /// Memory that a plan may fill: the usable capacity if known, else the marketed one. ConfigError if neither is known.
   [[nodiscard]] const Sourced<Bytes>& capacity() const;

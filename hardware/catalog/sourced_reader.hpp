@@ -19,8 +19,7 @@ class SourceTags {
  public:
   explicit SourceTags(ConfigTable& root);
 
-  /// A physical quantity above zero. A bare number or a string without source is a problem; the message shows the
-  /// remedy.
+  /// A physical quantity above zero. A bare number or a string without source is a problem that shows the remedy.
   template <class Q>
   std::optional<Sourced<Q>> quantity(ConfigTable& table, std::string_view key) {
     std::optional<Opened> opened = open(table, key);

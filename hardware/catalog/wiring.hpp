@@ -51,7 +51,7 @@ struct NodeWiring {
   /// PCIe switch of each GPU; -1: directly at the root complex of its socket.
   std::vector<std::int64_t> gpu_switch;
   std::vector<std::int64_t> gpu_socket;
-  /// kind of the link from a GPU to its PCIe switch or root complex; c2c if the CPU is on its module
+  /// Kind of the link from a GPU to its PCIe switch or root complex; c2c if the CPU is on its module.
   LinkKind host_link = LinkKind::pcie;
   BytesPerSecond gpu_pcie{};     ///< rate from a GPU to its PCIe switch or root complex
   BytesPerSecond switch_pcie{};  ///< rate from a PCIe switch to its socket

@@ -24,7 +24,7 @@ struct GroupView {
   bool one_rail = true;   ///< all ranks share a rail, so that their network traffic stays off the spine
 
   LinkKind inside = LinkKind::nvlink;  ///< kind of the link that limits a ring within a domain
-  /// kind of the link that limits a ring between domains, which may be pcie or socket
+  /// Kind of the link that limits a ring between domains, which may be pcie or socket.
   LinkKind outside = LinkKind::network;
   std::int64_t binding_tier = 0;      ///< tier whose uplinks limit a ring between domains; 0: the hosts' own links do
   std::int64_t all_binding_tier = 0;  ///< tier whose uplinks limit uniform sends; 0: the hosts' own links do
@@ -50,12 +50,10 @@ struct GroupView {
 
 /// A job's ranks on a fabric: rank r is GPU r, host after host. If the job is larger than a scale-up domain, each
 /// domain takes the same number of ranks: the largest divisor of the job that fills hosts (64 of an NVL72's 72 GPUs for
-/// 4,096 ranks). Time and memory do not grow with the job, because hosts are wired alike and groups lie on them in few
-/// ways.
+/// 4,096 ranks). Time and memory do not grow with the job: hosts are wired alike, and groups lie on them in few ways.
 class Fabric {
  public:
-  /// ConfigError for more ranks than GPUs, or ranks that do not fill hosts (the message gives the nearest counts that
-  /// do).
+  /// ConfigError for more ranks than GPUs, or ranks that do not fill hosts (the message gives the nearest that do).
   Fabric(const FabricGraph& graph, std::int64_t ranks);
 
   [[nodiscard]] std::int64_t ranks() const noexcept { return ranks_; }

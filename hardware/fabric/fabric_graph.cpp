@@ -254,8 +254,7 @@ struct FabricGraph::Builder {
     return latency ? latency->value : Seconds{};
   }
 
-  /// Rate of the links up from one switch of `tier` (from 0): the NICs of its hosts over the product of
-  /// oversubscriptions.
+  /// Rate of the links up from one switch of `tier` (from 0): its hosts' NICs over all oversubscriptions.
   [[nodiscard]] BytesPerSecond uplink(std::size_t tier) const {
     BytesPerSecond rate{};
     for (const NodeWiring::Nic& nic : wiring.nics) {

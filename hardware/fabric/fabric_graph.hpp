@@ -82,8 +82,8 @@ class FabricGraph {
 
   /// Whether NICs and switches join the hosts; false for one host or the hosts of one scale-up domain.
   [[nodiscard]] bool networked() const noexcept { return family_.size > family_.network; }
-  /// Summed rate of the links up from one block of hosts below a switch of `tier` (from 1), one direction; 0 for the
-  /// last tier.
+  /// Summed rate of the links up from one block of hosts below a switch of `tier` (from 1), one way; 0 for the last
+  /// tier.
   [[nodiscard]] BytesPerSecond uplink(std::int64_t tier) const noexcept;
   /// Number of rails, if NIC i of every host below a leaf is connected to leaf i; else 1.
   [[nodiscard]] std::int64_t rails() const noexcept { return rails_; }

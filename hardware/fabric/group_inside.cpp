@@ -120,8 +120,7 @@ class InsideSight {
   }
 
   /// Rate of rings over direct links that together use every link of a member once, as a complete graph (Alspach 2008)
-  /// and the hybrid cube mesh allow: the smallest summed rate of a member's links into its group. 0 if a member has
-  /// none.
+  /// and the hybrid cube mesh allow: the smallest summed rate of a member's links into its group, which may be 0.
   [[nodiscard]] BytesPerSecond woven_rings(const std::vector<Ranks>& groups) const {
     BytesPerSecond least{unlimited};
     for (const Ranks& members : groups) {

@@ -191,8 +191,7 @@ class OutsideSight {
     return flows;
   }
 
-  /// Whether two ranks below one block meet in no leaf switch: they are on different rails without NVLink to change
-  /// rails.
+  /// Whether two ranks below one block meet in no leaf switch: different rails, and no NVLink to change.
   [[nodiscard]] bool rails_part(std::int64_t a, std::int64_t b) const {
     return graph_.rails() > 1 && graph_.wiring().planes.planes == 0 && graph_.network().tiers.size() > 1 &&
            rail(a) != rail(b);
@@ -303,8 +302,7 @@ class OutsideSight {
     return up;
   }
 
-  /// Adds one flow to the uplinks: by rail in the first tier, where each rail has its own leaf, else to the whole
-  /// block.
+  /// Adds one flow to the uplinks: by rail in the first tier (a leaf per rail), else to the whole block.
   void add_uplink(std::vector<double>& load, std::size_t tier, std::int64_t local) const {
     if (tier > 0) {
       load.front() += 1.0;

@@ -12,12 +12,10 @@ std::int64_t period(std::int64_t unit, std::int64_t step) {
   return unit / std::gcd(unit, step);
 }
 
-/// Number of units around a group that its flows touch: members send to the next domain and receive from the one
-/// before.
+/// Units around a group that its flows touch: members send to the next domain and receive from the one before.
 constexpr std::int64_t reach = 2;
 
-/// Of `count` things that follow each other `step` apart, the indices of those near either end and of one period
-/// between.
+/// Of `count` things `step` apart, the indices of those near either end and of one period between.
 std::vector<std::int64_t> picks(std::int64_t count, std::int64_t unit, std::int64_t step) {
   const std::int64_t edge = (reach + 1) * unit / step + 2;
   const std::int64_t first = std::min(count, edge + period(unit, step));

@@ -9,9 +9,8 @@
 
 namespace headroom {
 
-/// A rank is k span + a apart + b run + c stride + d. b and d tell the groups of a span apart; a (the run) and c (the
-/// place within the run) tell the members of one group apart. stride divides run, run divides apart, apart divides
-/// span.
+/// A rank is k span + a apart + b run + c stride + d. b and d tell the groups of a span apart, a (the run) and c (the
+/// place in it) the members of one group. stride divides run, run divides apart, apart divides span.
 struct GroupShape {
   explicit constexpr GroupShape(const GroupForm& form) noexcept
       : members{form.ranks},
@@ -43,8 +42,7 @@ struct GroupShape {
 /// Cuts a job's ranks into units of `unit` ranks each (the last may be shorter) and returns ascending numbers of units
 /// that together show every way in which groups lie in a unit and its neighbours. Groups repeat with their span and
 /// units with their length, so the pattern repeats with the least common multiple; within a span only its ends and the
-/// ends of its runs differ. At most some hundred units where the lengths divide one another, for any job; all units if
-/// they are fewer.
+/// ends of its runs differ. At most some hundred units where the lengths divide one another, for any job.
 [[nodiscard]] std::vector<std::int64_t> typical_units(const GroupShape& shape, std::int64_t unit, std::int64_t job);
 
 /// First members of groups, ascending: at least one for every place within a unit at which groups begin.

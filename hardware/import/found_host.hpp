@@ -13,7 +13,7 @@ namespace headroom {
 
 /// What the output of a tool does not state about a host. An unset value that the host needs is an error.
 struct HostFacts {
-  /// number of sockets, over which NUMA nodes are divided; unset: one socket per NUMA node
+  /// Number of sockets, over which NUMA nodes are divided; unset: one socket per NUMA node.
   std::optional<std::int64_t> sockets;
   std::optional<std::int64_t> planes;  ///< number of NVSwitch planes; unset: one, which carries the sum
   std::optional<std::int64_t> domain;  ///< GPUs of the switched domain; unset: the host's

@@ -19,7 +19,7 @@ namespace caching {
 inline constexpr std::uint64_t block = 512;                 ///< sizes are rounded up to multiples of this
 inline constexpr std::uint64_t small_request = 1ULL << 20;  ///< largest request of the small pool
 inline constexpr std::uint64_t small_segment = 2ULL << 20;  ///< segment of the small pool, and its page if expandable
-/// segment of large requests below 10 MiB, and page of the large pool
+/// Segment of large requests below 10 MiB, and page of the large pool.
 inline constexpr std::uint64_t large_segment = 20ULL << 20;
 inline constexpr std::uint64_t large_request = 10ULL << 20;  ///< smallest request that gets a segment of its own size
 inline constexpr std::uint64_t large_rounding = 2ULL << 20;  ///< rounding of segments for such requests
@@ -35,8 +35,7 @@ struct AllocatorStats {
 /// in the same segment. If no block fits, a segment is requested from the device; if the device has too little left,
 /// unused segments are returned and the request is repeated. With expandable segments each pool is one segment that
 /// grows by pages; free pages are returned and later mapped again at old addresses or at the end, so that holes never
-/// hold memory that a request needs. Not modelled: streams, graphs, garbage collection and max_split_size (PyTorch's
-/// defaults).
+/// hold memory that a request needs. Not modelled: streams, graphs, garbage collection, max_split_size.
 class CachingAllocator {
  public:
   /// `capacity`: bytes that the device can provide.

@@ -82,8 +82,7 @@ struct ChosenExchange {
 };
 
 /// The SKU's own kernels. For a group of several hosts, kernels measured across hosts, of the SKU's set or another set
-/// of its generation; else the SKU's own with prior network parameters. nullopt if the transport was never measured on
-/// the SKU.
+/// of its generation; else the SKU's own with prior network parameters. nullopt if the SKU's was never measured.
 [[nodiscard]] std::optional<ChosenExchange> choose_exchange(const Device& device,
                                                             const GroupView& view,
                                                             std::string_view transport);

@@ -26,8 +26,8 @@ struct MessageCost {
 /// Time of an all-reduce over two complementary binary trees of domains with a chain inside each (Sanders, Speck and
 /// Traeff 2009), in `chunks` pipelined pieces: the way of one piece up and down plus the pieces that follow it, or the
 /// bytes of the busiest link if they take longer. Accurate to 5 % where latency dominates, which is where NCCL uses
-/// trees; where latency and bytes are alike, up and down traffic compete for links and it is up to a third too low. 0
-/// for one rank.
+/// trees; where latency and bytes are alike, up and down traffic compete for links and it is a third too low at worst.
+/// 0 for one rank.
 [[nodiscard]] Seconds tree_time(Bytes buffer, const GroupView& group, MessageCost cost, std::int64_t chunks) noexcept;
 
 /// Time of an all-reduce as reduce-scatter in a domain, ring all-reduce of 1/g across domains, all-gather in a domain.

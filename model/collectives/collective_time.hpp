@@ -85,8 +85,7 @@ struct CollectiveCurves {
   NcclGraphs graphs;
   bool staged_shares = false;  ///< share_4 and share_8 were measured with copies staged in host memory
   /// Link rate that the shares refer to, if it is not the rate that the group sees (PCIe: the GPU's own link); else 0.
-  /// Both the measured shares and the group's view include sharing above the GPUs' links, so the slower of the two
-  /// applies.
+  /// Both the measured shares and the group's view include sharing above the GPUs' links; the slower applies.
   BytesPerSecond link{};
 };
 
@@ -116,8 +115,7 @@ struct CollectiveOptions {
   bool floating = true;  ///< element type that the switch can add: fp32, fp16, bf16
 };
 
-/// The collectives of one placed group. Construct once per group; time() is closed form, without heap, tens of
-/// nanoseconds.
+/// The collectives of one placed group. Construct once per group; time() is closed form, no heap, tens of ns.
 class GroupCollectives {
  public:
   GroupCollectives(const CollectiveCurves& curves,
@@ -129,10 +127,10 @@ class GroupCollectives {
   /// g ranks and a buffer of S bytes. x is the time of the bytes at the share of the link that the protocol sustains; c
   /// is the latency of one pipeline segment (optimal segmentation: van de Geijn 1994, pipelined broadcast).
   /// @code
-  /// ring        x = f S / min(e inside, g e_net outside); hops = steps x latency of the protocol; network hops
-  /// separate NVLS        x = S (1 + 1/n) / (nvls_rate inside) tree        network hops = 2 log2 k; x = max(S (1 + 1/g)
-  /// inside, 2 (k-1)/k S/g outside) all-to-all  x = max(S (g-1)/n inside, S (n-g)/n outside); LL: chunks of one channel
-  /// per peer
+  /// ring        x = f S / min(e inside, g e_net outside); hops = steps x latency of the protocol
+  /// NVLS        x = S (1 + 1/n) / (nvls_rate inside)
+  /// tree        network hops = 2 log2 k; x = max(S (1 + 1/g) inside, 2 (k-1)/k S/g outside)
+  /// all-to-all  x = max(S (g-1)/n inside, S (n-g)/n outside); LL: chunks of one channel per peer
   /// @endcode
   /// NVLS: every rank sends its buffer into the switch once and its reduced part to all others (Klenk et al. 2020,
   /// in-network reduction). Trees: Sanders et al. 2009. Broadcast uses the steps and rates of all-gather with S on

@@ -104,8 +104,7 @@ class PrefillModel {
   /// memory  = attention_bytes / (bandwidth B)
   /// @endcode
   /// Blocks and online softmax: Dao et al. 2022 and Dao 2023 (FlashAttention-2). Exponentials beside the tensor cores:
-  /// Shah et al. 2024 (FlashAttention-3, section 3.1). Fixed CTA cost, longest CTA and prepass: fitted to measured
-  /// kernels.
+  /// Shah et al. 2024 (FlashAttention-3, section 3.1). CTA cost, longest CTA, prepass: fitted to measured kernels.
   [[nodiscard]] Seconds time(const AttentionShape& shape) const noexcept { return explain(shape).total; }
   [[nodiscard]] PrefillTime explain(const AttentionShape& shape) const noexcept;
 

@@ -69,13 +69,13 @@ class TrainingAttentionModel {
   /// fused     T = w (cta tiles + blocks norm3(F 128 64 d SM / (rate P), exponential 128 64)) / SM, summed over heads;
   ///           forward F = 4, rate = compute; backward F = 10 (five products for two), rate = compute backward;
   ///           w rounds the waves of tiles up to whole ones
-  /// standard  forward  2 norm3(2 pairs d / (compute P), S / (bandwidth B)) + ((2 + mask) S + copies Q) / (bandwidth B)
-  ///           backward 4 norm3(2 pairs d / (compute backward P), S / (bandwidth B)) + (3 S + 2 copies Q) / (bandwidth
-  ///           B)
+  /// standard
+  ///   forward   2 norm3(2 pairs d / (compute P), S / (bandwidth B)) + ((2 + mask) S + copies Q) / (bandwidth B)
+  ///   backward  4 norm3(2 pairs d / (compute backward P), S / (bandwidth B)) + (3 S + 2 copies Q) / (bandwidth B)
   /// @endcode
   /// Fused kernels use tiles of 128 queries over blocks of 64 keys up to the diagonal (Dao 2023, section 3). Standard
-  /// ones compute all pairs under any mask: the products, the softmax's read and write, and its backward's two reads
-  /// and a write.
+  /// ones compute all pairs under any mask: the products, the softmax's read and write, and its backward's three
+  /// passes.
   [[nodiscard]] Seconds time(const AttentionShape& shape, AttentionPass pass) const noexcept {
     return explain(shape, pass).total;
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common parts of fitted kernel curves: named parameters with priors, the device's datasheet numbers, operand
-// residency.
+// Common parts of fitted kernel curves: named parameters with priors, datasheet numbers, operand residency.
 #pragma once
 
 #include <headroom/core/quantity.hpp>

@@ -27,8 +27,7 @@ constexpr std::array<CurveParameter, moe_parameter_count> parameter_table{{
 /// The wave weight of GEMM's prior, because layers of many experts do not constrain it.
 constexpr double wave = 0.25;
 
-/// The inverse of the normal distribution for p >= 0.5 (Abramowitz and Stegun 1964, 26.2.23; absolute error below
-/// 4.5e-4).
+/// Inverse normal distribution for p >= 0.5 (Abramowitz and Stegun 1964, 26.2.23; absolute error below 4.5e-4).
 double normal_quantile(double p) noexcept {
   const double t = std::sqrt(-2.0 * std::log(1.0 - p));
   return t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1.0 + t * (1.432788 + t * (0.189269 + t * 0.001308)));

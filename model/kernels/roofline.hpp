@@ -93,8 +93,7 @@ struct MemoryLevel {
   return std::max(work / peak, first + again);
 }
 
-/// Intensity of a tile of tm x tn results whose operands come from the next level: 2 tm tn / ((tm + tn) b) FLOP per
-/// byte.
+/// Intensity of a tm x tn tile whose operands come from the next level: 2 tm tn / ((tm + tn) b) FLOP per byte.
 [[nodiscard]] constexpr FlopsPerByte tile_intensity(double tm, double tn, double bytes_per_element) noexcept {
   return Flops{2.0 * tm * tn} / Bytes{(tm + tn) * bytes_per_element};
 }

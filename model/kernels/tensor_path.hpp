@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic that a product gets: tensor path or vector units, padding, 2:4 sparsity, a share kept in wider
-// formats.
+// The arithmetic that a product gets: tensor path or vector units, padding, 2:4 sparsity, wider formats.
 #pragma once
 
 #include <headroom/model/kernels/gemm.hpp>

@@ -14,8 +14,8 @@
 
 namespace headroom {
 
-/// Kinds of activity with similar power. communication: a kernel that waits for a link; waiting: nothing runs while the
-/// clocks are up.
+/// Kinds of activity with similar power. communication: a kernel that waits for a link; waiting: clocks up, nothing
+/// runs.
 enum class Draw : std::uint8_t { matrix, memory, communication, waiting };
 inline constexpr std::array<std::string_view, 4> draw_names{"matrix", "memory", "communication", "waiting"};
 inline constexpr std::size_t draw_count = draw_names.size();
@@ -86,8 +86,7 @@ struct GpuPower {
   [[nodiscard]] constexpr Watts busy() const noexcept { return of(Draw::matrix) + host; }
 };
 
-/// P = idle + activity (limit - idle), at most the cap. nullopt if the catalog has no TDP of the SKU. `node` may be
-/// nullptr.
+/// P = idle + activity (limit - idle), at most the cap. nullopt if the SKU has no TDP. `node` may be nullptr.
 [[nodiscard]] std::optional<GpuPower> gpu_power(const Device& device,
                                                 const Node* node,
                                                 std::optional<Watts> cap,
@@ -97,16 +96,13 @@ struct GpuPower {
 [[nodiscard]] std::string why_no_cap(const Device& device, Watts cap, const PowerForm& form = power_form());
 
 /// The clock relative to the uncapped one at which dynamic power is `share` (above 0) of the uncapped: f V(f)^2 = share
-/// with V(f) = voltage + (1 - voltage) f (dynamic power C V^2 f: Weiser et al. 1994, section 2). 1 for a share of 1 or
-/// more.
+/// with V(f) = voltage + (1 - voltage) f (dynamic power C V^2 f: Weiser et al. 1994, section 2). 1 for share >= 1.
 [[nodiscard]] double capped_clock(double share, double voltage) noexcept;
 
-/// The factor of a cap on the rate of matrix products. Memory-bound passes keep their rate because the memory has its
-/// own clock.
+/// The factor of a cap on the rate of matrix products. Memory-bound passes keep theirs: memory has its own clock.
 [[nodiscard]] double matrix_clock(const Device& device, std::optional<Watts> cap, const PowerForm& form = power_form());
 
-/// Energy of one GPU in a step without its host: sum over the terms of exposed time x power, scaled by
-/// `measured_level`.
+/// Energy of one GPU per step, without host: sum over the terms of exposed time x power, scaled by `measured_level`.
 [[nodiscard]] Joules gpu_energy(const Breakdown& time, const GpuPower& power) noexcept;
 
 }  // namespace headroom

@@ -21,7 +21,7 @@ inline constexpr std::array<std::string_view, 2> exchange_over_names{"domain", "
 /// rank gathers the tokens of all ranks.
 struct AllToAllRule {
   ExchangeOver over = ExchangeOver::hosts;
-  /// applies only to NVLink domains with more GPUs than this, i.e. those that span hosts
+  /// Applies only to NVLink domains with more GPUs than this, i.e. those that span hosts.
   std::int64_t domain_above = 0;
   bool beyond_top_k = false;  ///< applies only if there are more ranks than experts per token
   /// Measured kernels in their order of execution, for iterations of decodes alone and for those with prompts. "{}"

@@ -13,8 +13,7 @@ namespace headroom {
 /// Whether prompts share an iteration with decodes, or run alone before them.
 enum class PromptOrder : std::uint8_t { beside_decodes, before_decodes };
 
-/// KV blocks that a request reserves at admission: for the next chunk, for its prompt, or for its prompt and whole
-/// output.
+/// KV blocks that a request reserves at admission: for the next chunk, its prompt, or its prompt and whole output.
 enum class Reservation : std::uint8_t { chunk, prompt, whole };
 
 /// What happens to the newest sequence when blocks run out: its cache is discarded and recomputed including the output
@@ -47,8 +46,7 @@ inline constexpr SchedulerRules sglang{PromptOrder::before_decodes, Reservation:
 /// blocks. Prompts run whole unless enable_chunked_prefill is set.
 inline constexpr SchedulerRules tensorrt_llm_no_evict{PromptOrder::beside_decodes, Reservation::whole,
                                                       Eviction::recompute, false};
-/// TensorRT-LLM's in-flight batching, MAX_UTILIZATION: the prompt's blocks suffice; the newest is paused when blocks
-/// run out.
+/// TensorRT-LLM's in-flight batching, MAX_UTILIZATION: the prompt's blocks suffice; without blocks the newest pauses.
 inline constexpr SchedulerRules tensorrt_llm_max_utilization{PromptOrder::beside_decodes, Reservation::prompt,
                                                              Eviction::recompute, false};
 
@@ -80,7 +78,7 @@ struct EngineSettings {
   /// Tokens of one KV block.
   std::int64_t block_tokens = 16;
   std::int64_t blocks = 1;  ///< blocks of the KV pool
-  /// blocks that admission leaves free while anything runs (vLLM V0: 1 % of the pool)
+  /// Blocks that admission leaves free while anything runs (vLLM V0: 1 % of the pool).
   std::int64_t watermark_blocks = 0;
   Picoseconds swap_per_block{};  ///< time of a block over the host's link, one way; added to the iteration
   Speculation speculation;

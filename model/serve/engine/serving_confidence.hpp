@@ -52,8 +52,8 @@ struct WideExpertErrors {
 [[nodiscard]] WideExpertErrors read_wide_expert_errors(const ConfigValue& document, Diagnostics& diagnostics);
 /// The embedded file or the user's, parsed once.
 [[nodiscard]] const WideExpertErrors& wide_expert_errors();
-/// The errors of a class, widened to include those of pools with experts over NICs. Times use the inverse bounds of
-/// rates.
+/// The errors of a class, widened to include those of pools with experts over NICs. Times use the rates' inverse
+/// bounds.
 [[nodiscard]] ServingErrors over_nics(ServingErrors errors, const WideExpertErrors& wide);
 
 class ServingConfidence {

@@ -78,8 +78,7 @@ struct ServingStack {
   [[nodiscard]] double default_fraction(std::int64_t tp) const noexcept;
   [[nodiscard]] std::int64_t default_max_num_seqs(const Device& device) const;
   [[nodiscard]] std::int64_t default_max_num_tokens(const Device& device) const;
-  /// The families that a release was limited to. An empty or non-numeric version means the current release, which has
-  /// none.
+  /// Families that a release was limited to; none for the current release, which is an empty or non-numeric version.
   [[nodiscard]] std::vector<ExpertFamily> expert_families(std::string_view version) const;
   /// Whether a request reserves the blocks of its whole output at the start.
   [[nodiscard]] bool reserves_output() const noexcept { return scheduler.reservation == Reservation::whole; }

@@ -30,8 +30,7 @@ double sequences_held(const ServingWorkload& w, const ServingEstimate& e, double
   return std::max(1.0, std::min(real(w.concurrency) / replicas, held));
 }
 
-/// Mean cache that a sequence reads per iteration after its first token; keys grow from isl + 1 by each iteration's
-/// tokens.
+/// Mean cache that a sequence reads per iteration after its first token; keys start at isl + 1.
 Bytes mean_cache(const LeastIteration& least, const ServingWorkload& w, double step_tokens) noexcept {
   IterationMix first;
   first.decodes = 1.0;

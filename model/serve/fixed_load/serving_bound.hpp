@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bound that no engine beats under a fixed load, from the datasheet's bandwidth and peak alone; needs no measured
-// kernels.
+// A bound that no engine beats under a fixed load, from datasheet bandwidth and peak; needs no measured kernels.
 #pragma once
 
 #include <headroom/hardware/catalog/device.hpp>

@@ -14,8 +14,8 @@
 namespace headroom {
 
 /// Gaps between requests: exponential (Poisson arrivals), gamma with a coefficient of variation (shape 1 / cv^2),
-/// Weibull with a shape, or constant. Gaps are not truncated, because clipping raises the rate (at three means and cv
-/// 0.88 by 5 %).
+/// Weibull with a shape, or constant. Gaps are not truncated, which would raise the rate (at three means and cv 0.88 by
+/// 5 %).
 enum class GapShape : std::uint8_t { poisson, gamma, weibull, constant };
 
 /// An open stream of requests.

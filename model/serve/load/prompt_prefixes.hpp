@@ -12,8 +12,7 @@ namespace headroom {
 
 /// For each request the ids of the first blocks of its prompt, `id_tokens` tokens each; equal ids mean an equal prefix
 /// (Kwon et al. 2023, section 4.4; Qin et al. 2025, Mooncake). Ids count from 0, and each always follows the same
-/// predecessor. Blocks that no other request shares need no id. All ids are in one list, so that requests allocate no
-/// memory.
+/// predecessor. Blocks that no other request shares need no id. One list holds all ids: requests allocate nothing.
 struct PromptPrefixes {
   std::int64_t id_tokens = 0;        ///< tokens per id; 0: no request has ids
   std::uint32_t distinct = 0;        ///< number of distinct ids; all ids are below it

@@ -30,7 +30,7 @@ struct TrafficClass {
   ArrivalProcess arrivals;
   LengthLaw prompt, output;
   double cached_share = 0.0;  ///< share (0 to 1) of each prompt that a prefix cache holds
-  /// if not empty, lengths are drawn from these requests with replacement instead of the laws
+  /// If not empty, lengths are drawn from these requests with replacement instead of the laws.
   std::vector<Request> lengths;
   SharedPrefixes prefixes;
 };
@@ -42,8 +42,8 @@ struct TrafficClass {
 /// random streams, so that it does not depend on the others. Precondition: problems() is empty.
 [[nodiscard]] RequestLoad open_load(std::span<const TrafficClass> classes, std::int64_t count, std::uint64_t seed);
 
-/// `count` requests of `concurrency` clients, each of which sends its next request after an answer. The arrivals of the
-/// class are ignored.
+/// `count` requests of `concurrency` clients, each of which sends its next request after an answer. The class's
+/// arrivals are ignored.
 [[nodiscard]] RequestLoad closed_load(const TrafficClass& traffic,
                                       std::int64_t concurrency,
                                       std::int64_t count,

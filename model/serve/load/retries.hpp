@@ -21,7 +21,7 @@ struct RetryLoad {
   Seconds backoff{};      ///< mean total wait of a request between its attempts; infinite if doubling outgrows success
   /// More is offered than the capacity; the excess fails and returns, so that the load feeds itself.
   bool storm = false;
-  /// attempts per second that result: `offered`, or in a storm the fixed point; infinite if attempts are unlimited
+  /// Attempts per second that result: `offered`, or in a storm the fixed point; infinite if attempts are unlimited.
   Hertz settles{};
 };
 

@@ -40,8 +40,7 @@ class Misses {
   Misses(const ServingFleet& unit, const ScreenTraffic& traffic, std::span<const TailObjective> objectives)
       : unit_{unit}, traffic_{traffic}, objectives_{objectives} {}
 
-  /// The share at a rate; beyond saturation that at 99 % of it, plus a backlog of `behind` seconds that is counted
-  /// separately.
+  /// The share at a rate; beyond saturation that at 99 % of it, plus a separate backlog of `behind` seconds.
   [[nodiscard]] double share(std::int64_t units, double rate, double most, double behind) {
     if (rate <= 0.0) {
       return 0.0;
@@ -160,8 +159,7 @@ Followed follow(const Steps& steps, double unit_rate, const ScalingPolicy& polic
     const double units = std::ceil(seen / (policy.target * unit_rate) - 1e-9);
     wanted[i] = static_cast<std::int64_t>(std::clamp(units, real(policy.least), real(policy.most)));
   }
-  // A unit that is wanted, or was within `keep`, stays. An ordered unit serves after the cold start, if it was kept all
-  // that time.
+  // A unit that is wanted, or was within `keep`, stays. An ordered unit that was kept serves after the cold start.
   Followed out;
   out.paid = best_of_last(wanted, steps_in(policy.keep, steps), std::greater<>{});
   out.serving = best_of_last(out.paid, steps_in(policy.cold_start, steps), std::less<>{});

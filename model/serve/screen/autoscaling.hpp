@@ -36,7 +36,7 @@ struct ScalingPolicy {
   /// Bounds on the number of units.
   std::int64_t least = 1;
   std::int64_t most = 4096;
-  /// units of the fixed fleet; 0: as many as the screen finds for the peak, or `most` if it finds none.
+  /// Units of the fixed fleet; 0: as many as the screen finds for the peak, or `most` if it finds none.
   std::int64_t fixed = 0;
   Seconds step{};  ///< time between two decisions; 0: a 1,440th of the period
 };

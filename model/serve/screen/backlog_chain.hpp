@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backlog of prompts at an engine from one iteration to the next: the Markov chain behind the screen's first
-// tokens.
+// The backlog of prompts at an engine by iterations: the Markov chain behind the screen's first tokens.
 #pragma once
 
 #include <headroom/model/serve/screen/length_strata.hpp>
@@ -49,9 +48,9 @@ class BacklogChain {
   /// Precondition: a full iteration takes more tokens than arrive during it on average.
   BacklogChain(const IterationCurve& curve, const PromptStream& stream) noexcept;
 
-  /// mean seconds of an iteration while the engine is busy
+  /// Mean seconds of an iteration while the engine is busy.
   [[nodiscard]] double mean_iteration() const noexcept { return mean_; }
-  /// share of the iterations that hold no prompts
+  /// Share of the iterations that hold no prompts.
   [[nodiscard]] double without_prompts() const noexcept { return share_without_; }
   [[nodiscard]] double busy() const noexcept { return busy_; }  ///< share of the time in which the engine is busy
   /// Adds the times from arrival at the engine to the end of the iteration that completes the prompt; returns the mean
@@ -78,8 +77,7 @@ class BacklogChain {
       double running, double left, const Row& others, double weight, TimeDistribution& times) const noexcept;
 
   struct Moment;
-  /// Adds the times of prompts of all strata that arrive at one moment; returns the weighted length of their
-  /// iterations.
+  /// Adds the times of prompts of all strata that arrive at one moment; returns their iterations' weighted length.
   double end_prompts(const Moment& moment, TimeDistribution& times) const noexcept;
 
   const IterationCurve* curve_;

@@ -228,12 +228,11 @@ struct DecodeLaw {
 /// Decode times as a function of the number of iterations n:
 /// @code
 /// mean     = n T / (1 - r) + r (1 - r^n) / (1 - r) (T_own - T)   what arrived beside one's own prompt comes first
-/// variance = n T rate E[s^2] z / (1 - r)^3               a busy period that starts with work n T, interrupted by
-/// prompts
-///                                                        of s each (Conway, Maxwell and Miller 1967, section 8-3;
-///                                                        Kleinrock 1975, section 5.8)
-///          + (dT/db)^2 n^2 var b f(n T / relaxation)     a batch that drifts: f(x) = 2 (x - 1 + e^-x) / x^2
+/// variance = n T rate E[s^2] z / (1 - r)^3                       a busy period that starts with work n T
+///          + (dT/db)^2 n^2 var b f(n T / relaxation)             a batch that drifts: f(x) = 2 (x - 1 + e^-x) / x^2
 /// @endcode
+/// The busy period is interrupted by prompts of s each (Conway, Maxwell and Miller 1967, section 8-3; Kleinrock 1975,
+/// section 5.8).
 class DecodeTimes {
  public:
   DecodeTimes(const Pool& pool, const ScreenTraffic& traffic, double rate, const PoolState& s) noexcept {

@@ -55,8 +55,7 @@ std::int64_t DecodeSet::growth(std::int64_t ticks) const noexcept {
 }
 
 std::int64_t DecodeSet::ticks_within(std::int64_t blocks, std::int64_t limit) const noexcept {
-  // Each member needs at most one block per block_tokens ticks, so that far from the pool's end nothing must be
-  // counted.
+  // Each member needs at most one block per block_tokens ticks, so far from the pool's end nothing is counted.
   if ((limit / block_tokens_ + 1) * size_ <= blocks) {
     return limit;
   }

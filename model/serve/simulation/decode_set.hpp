@@ -21,8 +21,7 @@ class DecodeSet {
   /// Ticks until the first member leaves. Precondition: size() > 0.
   [[nodiscard]] std::int64_t until_end() const noexcept { return heap_.front().end - now_; }
 
-  /// Adds a member with `kv` cached keys that leaves after `left` >= 1 ticks; members that end together leave by
-  /// `order`.
+  /// Adds a member with `kv` cached keys that leaves after `left` >= 1 ticks; `order` breaks ties.
   void join(std::uint32_t id, std::int64_t kv, std::int64_t left, std::int64_t order);
   /// Removes a member that has not ended; `kv` is its current number of keys.
   void leave(std::uint32_t id, std::int64_t kv) noexcept;

@@ -49,8 +49,7 @@ std::int64_t SimulatedEngine::longest(std::int64_t prompt, std::int64_t output) 
   if (role_ == EngineRole::prefill) {
     return prompt;
   }
-  // The last token is never read, so it needs no place. TensorRT-LLM reserves one nevertheless, and a draft needs its
-  // own.
+  // The last token is never read, so it needs no place. TensorRT-LLM reserves one anyway; a draft needs its own.
   return prompt + output - (reserves() || speculates() ? 0 : 1) + settings_.speculation.draft;
 }
 
@@ -215,8 +214,7 @@ void SimulatedEngine::plan_decodes() noexcept {
   if (!reserves()) {
     steps = decoding_.ticks_within(free_, steps);
     const bool waits = waiting_.head != Sequence::none && running_count_ < settings_.max_num_seqs;
-    // The remembered blocks of the first waiting sequence shrink with every block taken, and so does the space it
-    // needs.
+    // The remembered blocks of the first waiting sequence shrink with every block taken, as does its need.
     if (waits && remembered(sequences_[waiting_.head]) > 0) {
       steps = 1;
     }

@@ -515,8 +515,7 @@ void Simulation::follow_cut(std::size_t engine, Picoseconds now) {
   }
 }
 
-/// An engine without work gets its first request; the engine that runs on its device continues for at most one
-/// iteration.
+/// An engine without work gets its first request; its device's running engine may finish one iteration.
 void Simulation::ask_for_turn(std::size_t engine, Picoseconds now) {
   if (engines_[engine].outstanding() > 0) {
     return;

@@ -20,8 +20,7 @@
 namespace headroom {
 
 /// How the router chooses an engine: in turn; fewest running and waiting requests, ties to the first; at random; one
-/// queue for all replicas, served when a place is free; or PrefixRouting, with fewest outstanding for requests without
-/// ids.
+/// queue for all replicas, served when a place is free; or PrefixRouting (without ids: fewest outstanding).
 enum class RequestRouting : std::uint8_t { round_robin, least_outstanding, random, shared_queue, prefix };
 
 /// Equal replicas; tables and limits are those of one replica.
@@ -30,8 +29,7 @@ struct ReplicaPool {
   EngineSettings engine;
   std::int64_t replicas = 1;
   /// Concurrent batches of a replica, one per pipeline stage. Each is an engine with its share of sequences and blocks,
-  /// and an iteration of the tables is a pass through all stages. Bubbles between batches of unequal length are not
-  /// modelled.
+  /// and an iteration of the tables is a pass through all stages. Bubbles between unequal batches are not modelled.
   std::int64_t lanes = 1;
 };
 
@@ -45,8 +43,7 @@ struct CacheTransfer {
 
 /// A further model on the GPUs of every replica: an engine with its own KV blocks that takes turns with the others. An
 /// iteration uses the whole replica; of the engines with work the one that waited longest is next, ties go to the
-/// first. (AlpaServe, Li et al. 2023, shares GPUs for the same reason: the loads of several models rarely peak
-/// together.)
+/// first. (AlpaServe, Li et al. 2023, shares GPUs because loads of several models rarely peak together.)
 struct BesideModel {
   const IterationTables* tables = nullptr;  ///< must outlive the simulation
   EngineSettings engine;

@@ -11,8 +11,8 @@ namespace headroom {
 
 /// A single server, first come, first served: each request takes `intake`, and answers wait for requests that came
 /// before them (a queue with constant service time; Kleinrock 1975, chapter 1). Work per token is the engine's
-/// `sequence` (engine_terms.hpp). Only for open loads; closed loads have at most as many requests in flight as clients
-/// and skip it.
+/// `sequence` (engine_terms.hpp). Only for open loads; closed loads, whose clients bound the requests in flight, skip
+/// it.
 class FrontEnd {
  public:
   /// The load must outlive the object.

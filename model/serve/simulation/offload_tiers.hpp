@@ -38,8 +38,8 @@ class OffloadTiers {
   /// Number of consecutive ids of a request, from `known` on, in the replica's own tiers.
   [[nodiscard]] std::uint32_t own(std::size_t replica, std::uint32_t request, std::uint32_t known) const noexcept;
   /// Starts to load ids `known` to `end` of a request, each from the first tier that has it. A replica loads one prompt
-  /// at a time from a tier, and from several tiers in parallel. Returns the time at which all are loaded; `hits`
-  /// records them.
+  /// at a time from a tier, and from several tiers in parallel. Returns the time at which all are loaded, recorded in
+  /// `hits`.
   Picoseconds load(std::size_t replica,
                    std::uint32_t request,
                    std::uint32_t known,

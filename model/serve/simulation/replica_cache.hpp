@@ -58,8 +58,7 @@ class ReplicaCache {
   void name(std::uint32_t request, std::int64_t tokens) noexcept;
   /// Marks the whole prompt as computed.
   void computed(std::uint32_t request) noexcept;
-  /// Returns all `blocks` of a request; the result is the number of them that are now free because nobody else uses
-  /// them.
+  /// Returns all `blocks` of a request; the result is the number that nobody else uses, now free.
   [[nodiscard]] std::int64_t release(std::uint32_t request, std::int64_t blocks) noexcept;
 
  private:

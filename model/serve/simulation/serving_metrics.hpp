@@ -13,8 +13,7 @@
 
 namespace headroom {
 
-/// Statistics of a sample of times; NaN if it is empty. Quantiles by linear interpolation (Hyndman and Fan 1996, type
-/// 7).
+/// Statistics of a sample of times; NaN if it is empty. Quantiles: Hyndman and Fan 1996, type 7.
 struct TimeSummary {
   Seconds mean{std::numeric_limits<double>::quiet_NaN()};
   Seconds p50 = mean, p90 = mean, p95 = mean, p99 = mean, max = mean;
@@ -74,8 +73,7 @@ struct ServingMetrics {
 };
 
 /// The first `warm_up` requests of the load run but are not counted; rates span the first counted arrival to the last
-/// counted finish. `objectives` are by service class; further classes have none. Pools count the whole run, including
-/// warm-up.
+/// counted finish. `objectives` are by service class; further classes have none. Pools count the whole run.
 [[nodiscard]] ServingMetrics serving_metrics(const RequestLoad& load,
                                              const FleetResult& result,
                                              std::span<const ServiceObjective> objectives = {},

@@ -12,8 +12,8 @@ namespace {
 
 /// Spans reserved per request: four of an ordinary one, and on average four preemptions with their returns.
 constexpr std::size_t spans_of_a_request = 12;
-/// Waiting counts reserved per slice. There is one per arrival and admission, fewer than iterations unless an engine is
-/// far behind.
+/// Waiting counts reserved per slice. One per arrival and admission: fewer than iterations unless an engine is far
+/// behind.
 constexpr std::size_t counts_of_a_slice = 4;
 constexpr std::size_t shared_queues = 2;
 

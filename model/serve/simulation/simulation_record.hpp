@@ -12,8 +12,8 @@
 namespace headroom {
 
 /// The phases of a request from arrival to last token: waiting for its first iteration; prompt computation (repeated
-/// after a preemption that discarded the cache); cache transfer to a decode replica; waiting there; decoding; preempted
-/// and waiting.
+/// after a preemption that discarded the cache); cache transfer to a decode replica; waiting there; decoding;
+/// preempted.
 enum class RequestPhase : std::uint8_t { queue, prefill, transfer, decode_queue, decode, preempted };
 
 /// Limits of what is kept; everything beyond is only counted.
@@ -65,8 +65,7 @@ class SimulationRecord {
   [[nodiscard]] std::span<const Engine> engines() const noexcept { return engines_; }
   /// In order of their ends; slices of one engine do not overlap.
   [[nodiscard]] std::span<const Slice> slices() const noexcept { return slices_; }
-  /// In order of their ends; spans of one request follow each other without a gap from arrival to last token. None is
-  /// empty.
+  /// In order of their ends; spans of one request follow each other without a gap from arrival to last token.
   [[nodiscard]] std::span<const Span> spans() const noexcept { return spans_; }
   [[nodiscard]] std::span<const Waiting> waiting() const noexcept { return waiting_; }
   [[nodiscard]] std::int64_t recorded_requests() const noexcept { return recorded_; }

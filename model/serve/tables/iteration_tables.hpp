@@ -36,8 +36,8 @@ struct IterationBatch {
   }
 };
 
-/// A step of decodes alone, linear in the keys of all its sequences: time = base + per_key (context - first) for first
-/// <= context < end.
+/// A step of decodes alone, linear in the keys of all sequences: base + per_key (context - first) for first <= context
+/// < end.
 struct DecodeLine {
   Picoseconds base{};
   Picoseconds per_key{};
@@ -69,16 +69,14 @@ class IterationTables {
     std::vector<Picoseconds> decode;       ///< attention of a decode step, and its drafting
     Axis chunk, chunk_context;             ///< tokens of a chunk, and keys that its last token sees
     std::vector<Picoseconds> chunk_work, chunk_alone;
-    /// Tokens of a decoding sequence per step: 1 plus the draft that is verified with it. Axes of tokens count them
-    /// all.
+    /// Tokens of a decoding sequence per step: 1 plus the verified draft. Axes of tokens count them all.
     std::int64_t queries = 1;
     /// Time of prompts in a draft model without their attention, by tokens; empty: no draft model. Drafting in steps of
     /// decodes is part of `decode`.
     std::vector<Picoseconds> draft_prompt;
     Picoseconds step{};          ///< host time per step
     Picoseconds per_sequence{};  ///< host time per sequence of its group
-    /// Attention groups among which sequences are divided, each with its own host process; the busiest one's time
-    /// counts.
+    /// Attention groups among which sequences are divided, each with its own host process; the busiest counts.
     std::int64_t groups = 1;
   };
   explicit IterationTables(Parts parts);

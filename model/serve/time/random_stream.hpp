@@ -33,8 +33,7 @@ class RandomStream {
   [[nodiscard]] std::int64_t below(std::int64_t count) noexcept;
   /// Exponential with mean 1, by inversion.
   [[nodiscard]] double exponential() noexcept;
-  /// Normal with mean 0 and variance 1 (Marsaglia and Bray 1964, polar method; the second number of the pair is
-  /// discarded).
+  /// Normal with mean 0 and variance 1 (Marsaglia and Bray 1964, polar method; the pair's second number is discarded).
   [[nodiscard]] double normal() noexcept;
   /// Gamma with shape k > 0 and scale 1, mean k (Marsaglia and Tsang 2000; k < 1 by their boost from k + 1).
   [[nodiscard]] double gamma(double shape) noexcept;

@@ -10,8 +10,7 @@
 namespace headroom {
 
 /// Simulated time or a span of it. Integers make a sum of steps equal to a skip over them bit for bit; 64 bits reach
-/// 106 days. Sums, differences and products saturate at the last value, so that nothing happens too early because it
-/// takes too long.
+/// 106 days. Sums, differences and products saturate at the last value, so that overlong spans never end early.
 class Picoseconds {
  public:
   constexpr Picoseconds() noexcept = default;

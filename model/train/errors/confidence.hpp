@@ -89,8 +89,7 @@ struct Confidence {
 /// The class with the widest errors, for workloads that were never measured. Excludes wide experts.
 [[nodiscard]] RunClass widest_class(const Confidence& confidence) noexcept;
 
-/// The correction of the step's time from the user's own measured runs: a separate term, so that the parts still sum
-/// up.
+/// The correction of the step's time from the user's own measured runs: a term of its own, so that the parts sum up.
 struct MeasuredLevel {
   double factor = 1.0;      ///< measured time of a step over the model's
   double runs = 0.0;        ///< number of runs behind it

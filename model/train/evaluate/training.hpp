@@ -46,11 +46,10 @@ struct CompiledTraining {
   // FLOP of one token and one layer, forward (means over dense and MoE layers)
   Flops gemm_per_token{}, attention_per_token{}, head_per_token{};
   Flops score_flops{};  ///< FLOP of scores and values of a mean layer and token over the whole sequence
-  /// Model FLOP of one token, forward and backward, with causal attention not halved (Chowdhery et al. 2022, appendix
-  /// B).
+  /// Model FLOP of one token, forward and backward, causal attention not halved (Chowdhery et al. 2022, appendix B).
   Flops model_flops_per_token{};
   double gemm_backward = 2.0;  ///< backward / forward FLOP of layer GEMMs: 2, or 1 with frozen weights
-  /// backward / forward FLOP of attention; 2.5 for fused kernels (Dao 2023, section 3.1)
+  /// Backward / forward FLOP of attention; 2.5 for fused kernels (Dao 2023, section 3.1).
   double attention_backward = 2.0;
   // Rates
   FlopsPerSecond gemm_peak{}, gemm_rate{}, wide_rate{};  ///< `wide`: rate of attention and head, never below 16 bit

@@ -107,7 +107,7 @@ struct MemoryStack {
   bool gradients_are_late = false;       ///< zero_grad(set_to_none): no gradients exist at the first micro-batch's loss
   bool copies_attention_output = false;  ///< a second attention output with context parallelism (all-to-all)
   bool dropout = false;                  ///< hidden dropout unless stated, with plain MLPs
-  /// sharded stacks with pp keep the stage's compute copy and fp32 gradients whole
+  /// Sharded stacks with pp keep the stage's compute copy and fp32 gradients whole.
   bool pipeline_keeps_gradients = false;
   bool gathers = true;                            ///< ZeRO 3 gathers unit by unit
   bool micro_batches_follow_stages = false;       ///< a blank micro-batch means pp micro-batches
@@ -148,8 +148,7 @@ class MemoryStacks {
   explicit MemoryStacks(std::vector<MemoryStack> stacks) : stacks_{std::move(stacks)} {}
   /// Finds a stack by id. ConfigError with a suggestion if it is unknown.
   [[nodiscard]] const MemoryStack& find(std::string_view id) const;
-  /// The stack with the longest `frameworks` entry that `framework` starts with, ignoring case; nullptr if there is
-  /// none.
+  /// The stack with the longest `frameworks` entry that `framework` starts with, ignoring case, or nullptr.
   [[nodiscard]] const MemoryStack* of_framework(std::string_view framework) const noexcept;
   [[nodiscard]] const std::vector<MemoryStack>& all() const noexcept { return stacks_; }
   /// Replaces the time parameters of an existing stack.

@@ -41,8 +41,7 @@ struct StepStack {
   std::string source;
 };
 
-/// Reads [time], then [time.moe] for networks with experts. Keys that are not stated keep their values in `plain` and
-/// `moe`.
+/// Reads [time], then [time.moe] for networks with experts. Missing keys keep their values.
 struct StepStacks {
   StepStack plain, moe;
 };

@@ -58,7 +58,7 @@ struct TrainingShape {
   std::int64_t global_batch = 1;  ///< global batch in sequences
 };
 
-/// feasible, or the first broken rule with its two numbers in `broke` and `limit`.
+/// Feasible, or the first broken rule with its two numbers in `broke` and `limit`.
 struct Legality {
   Verdict verdict = Verdict::feasible;
   double broke = 0.0;
