@@ -74,7 +74,6 @@ struct ConfigValue {
 [[nodiscard]] ConfigValue word_value(std::string_view word);
 [[nodiscard]] ConfigValue flag_value(bool flag);
 
-/// One key of a table.
 struct ConfigEntry {
   std::string key;
   ConfigValue value;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers of node types, clusters and price lists.
 #include <headroom/core/date.hpp>
 #include <headroom/hardware/catalog/catalog_reader.hpp>
 #include <headroom/hardware/catalog/node_wiring.hpp>

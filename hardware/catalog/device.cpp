@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a SKU, and reports numbers that a plan needs and the catalog lacks.
 #include <headroom/hardware/catalog/device.hpp>
 #include <headroom/hardware/catalog/sourced_reader.hpp>
 

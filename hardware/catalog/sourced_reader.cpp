@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source tags and the heading of a catalog file.
 #include <headroom/core/embedded.hpp>
 #include <headroom/hardware/catalog/sourced_reader.hpp>
 

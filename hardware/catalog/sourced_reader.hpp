@@ -43,7 +43,6 @@ class SourceTags {
     return close(*opened, value);
   }
 
-  /// Tags that no number used.
   [[nodiscard]] std::vector<std::string> unused() const;
 
  private:
@@ -71,7 +70,6 @@ class SourceTags {
   std::set<std::string, std::less<>> used_;
 };
 
-/// The heading of a catalog file.
 struct EntryHeading {
   std::string id, name, notes;
   std::vector<std::string> aliases;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparison of two descriptions of the same host.
 #include <headroom/hardware/catalog/wiring.hpp>
 
 #include <algorithm>

@@ -23,7 +23,6 @@ std::int64_t periodic_sum(std::int64_t count, std::int64_t period, Function f) {
   return count <= period ? sum(count) : count / period * sum(period) + sum(count % period);
 }
 
-/// A flow from one rank to another.
 struct Sends {
   std::int64_t from = 0, to = 0;
 };

@@ -12,8 +12,8 @@ namespace headroom {
 /// t = start + n / rate for n bytes (Hockney 1994, The communication challenge for MPP, equation 1). Pinned and
 /// pageable memory have separate rates: pageable pages are first copied to a pinned buffer.
 struct HostCopy {
-  Seconds start{};        ///< rate of a GPU that copies alone, bytes/s
-  BytesPerSecond rate{};  ///< of a GPU that copies alone
+  Seconds start{};        ///< fixed time of one copy
+  BytesPerSecond rate{};  ///< rate of a GPU that copies alone, bytes/s
 };
 
 /// Time of `count` copies of `each` bytes, one after the other.

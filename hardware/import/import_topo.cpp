@@ -232,7 +232,6 @@ std::vector<std::size_t> groups(std::size_t count, Joined joined) {
   return group;
 }
 
-/// Interprets the matrix.
 class Reading {
  public:
   Reading(const Matrix& matrix, const Device& device, Diagnostics& diagnostics, FoundHost& host)

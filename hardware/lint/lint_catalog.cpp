@@ -57,7 +57,6 @@ void report_clashes(Claims& claims, std::vector<LintFinding>& findings) {
   }
 }
 
-/// Lints all entries of one kind.
 template <class Read, class Lint>
 void lint_kind(
     const Catalog& catalog, const std::string& folder, Read read, Lint lint, std::vector<LintFinding>& findings) {

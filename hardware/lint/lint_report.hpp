@@ -10,7 +10,6 @@
 
 namespace headroom {
 
-/// The place of a number.
 struct LintSpot {
   std::string file;
   Position at;

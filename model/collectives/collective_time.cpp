@@ -116,7 +116,6 @@ BytesPerSecond sustained(const CollectiveCurves& curves,
   return shared ? std::min(share * curves.link, seen) : share * seen;
 }
 
-/// What NCCL would know of the group.
 nccl::Communicator communicator_of(const CollectiveCurves& curves,
                                    const GroupView& view,
                                    Collective collective,

@@ -94,7 +94,6 @@ struct CollectiveCurves {
                                        const RingCurve& curve,
                                        const GroupView& view) noexcept;
 
-/// What limits a collective.
 enum class CollectiveBound : std::uint8_t { latency, inside_link, nic, tier };
 inline constexpr std::array<std::string_view, 4> collective_bound_names{"latency", "link inside the node", "NIC",
                                                                         "network tier"};

@@ -70,7 +70,6 @@ class TermSet {
 /// Parses names of terms such as "bubble". ConfigError with a suggestion for an unknown name.
 [[nodiscard]] TermSet parse_terms(std::span<const std::string> names);
 
-/// Parts of a GPU's memory.
 enum class MemoryTerm : std::uint8_t {
   weights,
   gradients,

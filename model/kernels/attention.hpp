@@ -71,7 +71,6 @@ enum class AttentionBound : std::uint8_t { launch, compute, softmax, l2, latency
 inline constexpr std::array<std::string_view, 6> attention_bound_names{"launch",   "compute", "softmax",
                                                                        "L2 to SM", "latency", "memory"};
 
-/// The parts of one prefill call's time, for explanations.
 struct PrefillTime {
   Seconds total{};
   Seconds launch{};
@@ -152,7 +151,6 @@ inline constexpr std::size_t decode_parameter_count = static_cast<std::size_t>(D
 using DecodeCurve = std::array<double, decode_parameter_count>;
 [[nodiscard]] const std::array<CurveParameter, decode_parameter_count>& decode_parameters() noexcept;
 
-/// The parts of one decode call's time, for explanations.
 struct DecodeTime {
   Seconds total{};
   Seconds launch{};  ///< launch, regrouping and cache write

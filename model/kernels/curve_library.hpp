@@ -29,7 +29,7 @@ struct CurveProvenance {
   std::string date;
   std::int64_t rows = 0;
   std::int64_t folds = 0;  ///< folds of the cross-validation by shape that gave the errors
-  /// Mean, median and 90 % quantile of |predicted/measured - 1|, and mean of predicted/measured - 1.
+  /// Errors e = predicted/measured - 1: mean, median and 90 % quantile of |e|, and median of e.
   double mape = 0.0;
   double median = 0.0;
   double p90 = 0.0;

@@ -55,11 +55,9 @@ using GemmCurve = std::array<double, gemm_parameter_count>;
 /// Names, units, bounds and priors, in enum order. Priors are medians over the measured SKUs, widths their spread.
 [[nodiscard]] const std::array<CurveParameter, gemm_parameter_count>& gemm_parameters() noexcept;
 
-/// What limits the time.
 enum class GemmBound : std::uint8_t { launch, compute, l2, latency, memory };
 inline constexpr std::array<std::string_view, 5> gemm_bound_names{"launch", "compute", "L2 to SM", "latency", "memory"};
 
-/// The parts of one product's time, for explanations.
 struct GemmTime {
   Seconds total{};
   Seconds launch{};

@@ -12,7 +12,6 @@
 
 namespace headroom {
 
-/// One pass over memory.
 struct MemoryOp {
   Bytes read{};
   Bytes written{};
@@ -66,11 +65,9 @@ inline constexpr std::size_t memory_parameter_count = static_cast<std::size_t>(M
 using MemoryCurve = std::array<double, memory_parameter_count>;
 [[nodiscard]] const std::array<CurveParameter, memory_parameter_count>& memory_parameters() noexcept;
 
-/// What limits the time of a pass.
 enum class MemoryBound : std::uint8_t { launch, memory, parallelism, blocks };
 inline constexpr std::array<std::string_view, 4> memory_bound_names{"launch", "memory", "too few CTAs", "CTAs of rows"};
 
-/// The parts of one pass's time, for explanations.
 struct MemoryTime {
   Seconds total{};
   Seconds launch{};
@@ -111,7 +108,6 @@ struct LaunchCosts {
   Seconds graph{};   ///< one replay of a captured graph
   Seconds node{};    ///< hand-over time of each kernel of the graph, on the GPU
 };
-/// Measured sets, each with its source.
 [[nodiscard]] std::span<const LaunchCosts> measured_launch_costs() noexcept;
 
 /// Time of kernels launched one by one: the longer of the GPU's work and the host's launches.

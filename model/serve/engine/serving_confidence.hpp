@@ -35,7 +35,7 @@ struct ServingErrors {
   std::int64_t rows = 0, sources = 0;
   double low = 0.5, high = 2.0;
   double median = 0.0;                       ///< median of |predicted / measured - 1|
-  double left_out_median = 0;                ///< that median for fits without the run's source; 0: not determined
+  double left_out_median = 0;                ///< `median` for fits without the run's source; 0: not determined
   std::string widened;                       ///< reason why low and high were widened; empty: they were not
   double class_low = 0.0, class_high = 0.0;  ///< low and high before they were widened
   /// "80 % of 661 measured TPOTs of experts by vllm lie within -20 to +18 % of it".

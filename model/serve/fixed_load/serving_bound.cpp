@@ -10,7 +10,6 @@
 namespace headroom {
 namespace {
 
-/// The symbols of the equations in the header.
 struct Demand {
   double replicas = 1.0, stages = 1.0, groups = 1.0;
   double batch = 1.0;         ///< most sequences that a replica holds

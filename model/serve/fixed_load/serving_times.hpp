@@ -23,8 +23,8 @@ struct ServingTimes {
   Seconds decode_drafting{};  ///< drafting time in addition to `decode`
   Seconds prompt_drafting{};  ///< drafting time of a prompt in addition to `prompt`, if the draft is a model
   Seconds least_decode{};     ///< bound of the decode iteration from datasheet bandwidth and peak, for any routing
-  bool least_reads = true;    ///< that bound is set by reading, not by multiplying
-  bool reads = true;          ///< the bound is set by reading if routing is even
+  bool least_reads = true;    ///< `least_decode` is limited by reading, not by multiplying
+  bool reads = true;          ///< the decode iteration under even routing is limited by reading
   double requests_per_s = 0.0, output_tokens_per_s = 0.0;  ///< rates of all replicas
   std::vector<std::string> sources;                        ///< the measured kernels used
 };

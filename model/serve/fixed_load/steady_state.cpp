@@ -32,7 +32,7 @@ double waiting(const SteadyLoad& load, const SteadyHabits& habits) noexcept {
 struct PromptCost {
   double alone = 0.0;  ///< time of all iterations that carry it
   double more = 0.0;   ///< time that it adds to iterations of decodes alone, beside the prompts of other groups
-  double mixed = 0.0;  ///< time of one such iteration
+  double mixed = 0.0;  ///< time of one iteration that carries the prompt
 };
 PromptCost prompt_cost(const IterationCost& step, const SteadyLoad& load, double others, double decode) {
   const double tokens = std::min(load.isl, load.chunk);

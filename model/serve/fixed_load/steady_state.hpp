@@ -12,7 +12,6 @@ namespace headroom {
 /// Seconds of one iteration.
 using IterationCost = std::function<double(const IterationMix&)>;
 
-/// A load on one replica.
 struct SteadyLoad {
   /// Tokens of a prompt and of an output.
   double isl = 1.0, osl = 1.0;

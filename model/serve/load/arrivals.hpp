@@ -18,7 +18,6 @@ namespace headroom {
 /// 5 %).
 enum class GapShape : std::uint8_t { poisson, gamma, weibull, constant };
 
-/// An open stream of requests.
 struct ArrivalProcess {
   GapShape gaps = GapShape::poisson;
   Hertz rate{1.0};     ///< mean rate over whole periods of the curve; infinite: all arrive at time 0

@@ -20,7 +20,6 @@ class RateCurve {
     double rate = 1.0;
   };
 
-  /// A constant rate.
   RateCurve();
   /// From points in order of time; before the first and after the last point the rate is constant. Precondition:
   /// problem() returns nullptr.

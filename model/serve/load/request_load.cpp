@@ -50,7 +50,6 @@ class Groups {
   [[nodiscard]] std::uint32_t end() const noexcept {
     return first_ + static_cast<std::uint32_t>(shared_.groups * each_);
   }
-  /// Adds the ids of the next request.
   void add(const Request& request, PromptPrefixes& prefixes) {
     if (!below_.empty() && random_.uniform() < shared_.share) {
       const auto group = std::upper_bound(below_.begin(), below_.end() - 1, random_.uniform() * below_.back());

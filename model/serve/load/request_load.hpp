@@ -25,7 +25,6 @@ struct SharedPrefixes {
   static constexpr std::int64_t id_tokens = 64;
 };
 
-/// Requests of one class.
 struct TrafficClass {
   ArrivalProcess arrivals;
   LengthLaw prompt, output;

@@ -44,7 +44,6 @@ struct ScalingPolicy {
 /// Every problem of the question, with its value and the way out.
 [[nodiscard]] std::vector<std::string> problems(const LoadCurve& curve, const ScalingPolicy& policy);
 
-/// One way to serve a period.
 struct ScaledFleet {
   double gpu_hours = 0.0;   ///< GPU-hours of units that serve or start
   double missed = 0.0;      ///< share (0 to 1) of the requests that miss an objective
@@ -80,7 +79,6 @@ struct Autoscaling {
                                     const LoadCurve& curve,
                                     const ScalingPolicy& policy);
 
-/// Numbers of units around a burst.
 struct BurstNeed {
   std::int64_t before = 0;    ///< units that serve the rate outside the burst
   std::int64_t warm = 0;      ///< units that must be running when the burst starts

@@ -26,7 +26,6 @@ struct ScreenTraffic {
 /// Precondition: problems() is empty, and the rate is finite.
 [[nodiscard]] ScreenTraffic screen_traffic(std::span<const TrafficClass> classes);
 
-/// The screen of one pool.
 struct PoolScreen {
   Hertz saturation{};        ///< most requests/s that the pool answers
   double utilisation = 0.0;  ///< rate over saturation

@@ -45,7 +45,6 @@ struct Sequence {
   bool swapped = false;
 };
 
-/// What an engine did.
 struct EngineCounters {
   std::int64_t iterations = 0;
   std::int64_t decode_iterations = 0;  ///< iterations without prompts

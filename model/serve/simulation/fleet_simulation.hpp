@@ -49,7 +49,6 @@ struct BesideModel {
   EngineSettings engine;
 };
 
-/// The fleet to simulate.
 struct ServingFleet {
   ReplicaPool pool;  ///< pool of both phases, or of decodes alone if there is a prefill pool
   std::optional<ReplicaPool> prefill;
@@ -67,7 +66,6 @@ struct ServingFleet {
   std::vector<std::size_t> model_of_class;
 };
 
-/// What the engines of a pool did together.
 struct PoolCounters {
   std::int64_t engines = 0;
   std::int64_t blocks = 0;       ///< blocks of all engines

@@ -50,7 +50,6 @@ class ReplicaCache {
   [[nodiscard]] Found find(std::uint32_t request) const noexcept;
   /// Gives the request the blocks that were found, and new ones until it has `blocks` in total.
   void admit(std::uint32_t request, const Found& found, std::int64_t blocks) noexcept;
-  /// Takes new blocks.
   void take(std::int64_t blocks) noexcept { free_.drop(blocks); }
   /// Number of new blocks that can be taken before an id is forgotten.
   [[nodiscard]] std::int64_t before_ids() const noexcept { return free_.before_ids(); }

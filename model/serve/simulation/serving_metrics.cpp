@@ -13,7 +13,6 @@ Seconds as_seconds(Picoseconds time) {
   return Seconds{seconds_of(time)};
 }
 
-/// Collects the requests of one class.
 class Collector {
  public:
   explicit Collector(std::size_t most) {

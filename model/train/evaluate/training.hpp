@@ -40,7 +40,6 @@ struct TrainingSources {
 };
 
 struct CompiledTraining {
-  // Shape
   double hidden = 0, vocab = 0, seq_len = 0, layers = 0;
   double parameters = 0, active_parameters = 0;
   // FLOP of one token and one layer, forward (means over dense and MoE layers)
@@ -51,7 +50,6 @@ struct CompiledTraining {
   double gemm_backward = 2.0;  ///< backward / forward FLOP of layer GEMMs: 2, or 1 with frozen weights
   /// Backward / forward FLOP of attention; 2.5 for fused kernels (Dao 2023, section 3.1).
   double attention_backward = 2.0;
-  // Rates
   FlopsPerSecond gemm_peak{}, gemm_rate{}, wide_rate{};  ///< `wide`: rate of attention and head, never below 16 bit
   bool timed = false;  ///< false: compiled for memory only; step times at 1 FLOP/s merely rank strategies
   std::shared_ptr<const StepModel> step;  ///< prices steps; nullptr: the rough form, a sustained share of the peak

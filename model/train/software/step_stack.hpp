@@ -114,7 +114,6 @@ class StepLevels {
   std::map<std::string, StatedLevel, std::less<>> stated_;
 };
 
-/// All parameters of time that do not belong to a software.
 struct StepParameters {
   StepPhysics physics;
   StepLevels levels;
