@@ -65,7 +65,6 @@ struct EngineCounters {
 ///
 /// The caller drives the clock: at each time it calls complete() for what ends, submit() for what arrives, then
 /// start(). No heap after construction.
-/// construction.
 class SimulatedEngine {
  public:
   /// `sequences` and `times` hold all requests by id; the engine writes to the ids submitted to it.
