@@ -74,7 +74,7 @@ void JsonWriter::key(std::string_view name) {
   }
   level.empty = false;
   after_key_ = true;
-  // The name itself is written like any text.
+  // The name is escaped as any other text.
   text(name);
   text_ += ": ";
   after_key_ = true;

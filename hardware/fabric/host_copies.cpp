@@ -21,7 +21,7 @@ std::int64_t port_sharers(const NodeWiring& host, std::int64_t gpu) noexcept {
 Seconds contended_copy(
     const NodeWiring& host, std::int64_t gpu, const HostCopy& copy, Bytes each, double busy, double quantile) noexcept {
   const std::int64_t others = port_sharers(host, gpu) - 1;
-  // The fewest rivals that so many copies have no more than.
+  // The quantile of the number of rivals, by summing the binomial distribution.
   std::int64_t rivals = 0;
   double none = std::pow(1.0 - busy, static_cast<double>(others));
   double below = none;
