@@ -50,10 +50,9 @@ struct ExportedLaunch {
 [[nodiscard]] ExportedLaunch export_launch(const Scenario& scenario, const ServeScenario& serve, LaunchForm form);
 
 struct ImportRequest {
-  std::optional<LaunchForm> from;  ///< absent: recognised from the text
-  std::vector<std::string>
-      assignments;              ///< settings that the file lacks, e.g. "hardware.gpus=512"; they override the file
-  bool ignore_unknown = false;  ///< whether unknown flags become remarks instead of errors
+  std::optional<LaunchForm> from;        ///< absent: recognised from the text
+  std::vector<std::string> assignments;  ///< "hardware.gpus=512": settings that override the file
+  bool ignore_unknown = false;           ///< whether unknown flags become remarks instead of errors
 };
 struct ImportedLaunch {
   LaunchForm form = LaunchForm::megatron;

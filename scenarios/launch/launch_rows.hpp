@@ -76,10 +76,8 @@ struct LaunchReading {
   std::vector<std::string> remarks;  ///< lines such as "FILE:LINE: ignored: --lr 3e-4"
   std::string file;
   bool ignore_unknown = false;
-  std::map<std::string, std::string, std::less<>>
-      spelled;  ///< spelling in the file of flags that differ from their names
-  std::set<std::string, std::less<>>
-      failed;  ///< keys whose flag is present but wrong; no further problem is reported for them
+  std::map<std::string, std::string, std::less<>> spelled;  ///< the file's spelling of a flag, if not its name
+  std::set<std::string, std::less<>> failed;                ///< keys with a wrong flag, not reported again
 
   void problem(const ConfigValue& at, std::string message);
   void problem(Position at, std::string message) { diagnostics.add(file, at, std::move(message)); }

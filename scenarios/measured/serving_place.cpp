@@ -145,8 +145,7 @@ std::optional<PlacedRow> ServingPlaces::place(const ServingConfiguration& run, R
     return refuse("speculative decoding without a published acceptance");
   }
   const RowPool pool = pool_of(run);
-  const std::optional<double> workers =
-      row_number(run, "decode_workers");  // all requests are spread over the decode workers
+  const std::optional<double> workers = row_number(run, "decode_workers");  // all requests spread over them
   const std::string missing = blank_cells({{!run.gpu.empty(), "gpu"},
                                            {run.tp.has_value(), "tp"},
                                            {!run.weight_dtype.empty(), "weight_dtype"},

@@ -44,8 +44,7 @@ struct SimulatedQuestion {
   std::string run;       ///< key of the run; rows with equal keys share one simulation
   double to_unit = 1.0;  ///< factor from seconds, or from a rate per second, to the row's unit
   [[nodiscard]] ServingQuantity quantity() const noexcept;
-  [[nodiscard]] std::string engine()
-      const;  ///< key of the engine; rows with equal keys share one, whatever their rates
+  [[nodiscard]] std::string engine() const;  ///< key of the engine, which rows with equal keys share
 };
 
 /// Whether a row's load and metric need a simulation instead of a closed form.

@@ -29,10 +29,9 @@ struct PlanEnergy {
   double clock = 1.0;     ///< clock of matrix products under the power cap over the free clock, 0 to 1
   Interval<Joules> step;  ///< energy of one step; zero for serving
   Interval<Joules> run;   ///< energy of the run, with the time GPUs are held but do not train; zero without a run
-  Interval<Joules> per_million;  ///< energy per million tokens, samples or output tokens
-  std::optional<Interval<Dollars>>
-      dollars;   ///< electricity cost of `run`, else of `per_million`; absent without a price
-  Watts node{};  ///< power of a whole node with every GPU at its limit, without the PUE
+  Interval<Joules> per_million;              ///< energy per million tokens, samples or output tokens
+  std::optional<Interval<Dollars>> dollars;  ///< cost of `run`, else of `per_million`; absent: no price
+  Watts node{};                              ///< power of a whole node with every GPU at its limit, without the PUE
   std::optional<double> nodes_per_rack;
   std::string source;
 };
