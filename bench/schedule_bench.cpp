@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A schedule's closed form, bounds of uneven stages, and passes a second of the event simulation.
+// Cost of a schedule's closed form and of the bounds for uneven stages, and speed of its event simulation.
 #include <headroom/model/train/schedules/schedule_simulation.hpp>
 
 #include <benchmark/benchmark.h>
