@@ -17,7 +17,7 @@ struct Found {
   double p90 = 0.0;
 };
 
-/// The curve fitted to a group's engine and op: of its version, else of any.
+/// Curve of a group's engine and op, for its version if there is one, else for any.
 template <std::size_t N>
 std::optional<Found> look_up(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
   const FittedCurve<N>* found = nullptr;

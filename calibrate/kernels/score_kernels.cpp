@@ -22,7 +22,7 @@ CurveValues values_of(const ChosenCurve<N>& chosen) {
   return {{chosen.curve->values.begin(), chosen.curve->values.end()}, &chosen.curve->provenance};
 }
 
-/// The curve fitted to the very kernels of a group: engine, format, kernel and routing; nullptr: nobody fitted it.
+/// Curve fitted to a group's engine, format, kernel and routing; nullptr when there is none.
 template <std::size_t N>
 const FittedCurve<N>* own_curve(const std::vector<FittedCurve<N>>& curves, const KernelGroup& group) {
   const auto at = std::find_if(curves.begin(), curves.end(), [&](const FittedCurve<N>& c) {
@@ -41,7 +41,7 @@ std::optional<CurveValues> own_values(const std::vector<FittedCurve<N>>& curves,
              : std::optional{CurveValues{{found->values.begin(), found->values.end()}, &found->provenance}};
 }
 
-/// ConfigError when the set has no curve for the group.
+/// Curve for a group. Throws ConfigError when the set has none.
 CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device& device) {
   const GemmFormat* format = find_gemm_format(group.format);
   if (group.kind == KernelKind::gemm && format != nullptr) {
@@ -73,7 +73,7 @@ CurveValues curve_of(const KernelGroup& group, const CurveSet& set, const Device
                     set.id};
 }
 
-/// Predictions of a group's kernels, or why there are none.
+/// Predicts a group's kernels, or says why there is no prediction.
 void predict_group(const KernelGroup& group,
                    const CurveSet& set,
                    const Device& device,
@@ -172,7 +172,7 @@ std::vector<TooFast> faster_than_roofline(std::span<const KernelFile> files, con
     try {
       problem = curve_problem(group, device);
     } catch (const ConfigError&) {
-      continue;  // unsupported, as score_kernels says of each of its rows
+      continue;  // score_kernels reports each of these rows as unsupported
     }
     for (std::size_t i = 0; i < group.rows.size(); ++i) {
       if (group.rows[i]->latency < problem.roofline[i] / (1.0 + tolerance)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of measured kernels as the command line names them, and those that no device could have run.
+// Files of measured kernels named on the command line, with a check against the datasheet.
 #pragma once
 
 #include <headroom/calibrate/kernels/score_kernels.hpp>
@@ -10,10 +10,10 @@
 
 namespace headroom::cli {
 
-/// Reads every file; ConfigError with all problems of all of them.
+/// Reads every file. Throws ConfigError with the problems of all files.
 [[nodiscard]] std::vector<KernelFile> read_kernel_files(const std::vector<std::string>& paths,
                                                         std::optional<KernelKind> kind);
-/// Kernels that the datasheet does not allow, few of them spelled out; empty when there are none.
+/// Warning about kernels that the datasheet rules out, with a few examples; empty without any.
 [[nodiscard]] std::string too_fast_text(const std::vector<TooFast>& kernels);
 
 }  // namespace headroom::cli

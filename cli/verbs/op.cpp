@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom op`: one kernel answered, or a file of measured kernels scored against the committed curves.
+// `headroom op`: explains one kernel, or scores a file of measured kernels against the committed curves.
 #include <headroom/answers/views/render.hpp>
 #include <headroom/calibrate/kernels/score_kernels.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
@@ -74,7 +74,7 @@ constexpr std::array options{
     Option{"--format", OptionKind::one, "text|json|csv", "text (default), json, csv (rows of a file)"},
 };
 
-/// Options that a file of kernels leaves a meaning.
+/// Options that apply to files of kernels.
 constexpr std::array<std::string_view, 5> file_options{"--gpu", "--curves", "--kind", "--budget", "--format"};
 
 std::vector<OpKind> all_kinds() {
@@ -90,7 +90,7 @@ const OpKind* find_kind(std::span<const OpKind> kinds, std::string_view name) {
   return at == kinds.end() ? nullptr : &*at;
 }
 
-/// The device that is asked about; ConfigError when it is missing or unknown.
+/// Device of --gpu. Throws ConfigError when it is missing or unknown.
 Device device_of(const Arguments& arguments) {
   if (!arguments.has("--gpu")) {
     throw ConfigError{"--gpu says which SKU of the catalog, e.g. --gpu h100-sxm-80gb"};
@@ -103,7 +103,7 @@ Device device_of(const Arguments& arguments) {
   return device;
 }
 
-/// Options and device are read before either is refused, so that all their problems are told at once.
+/// Reads options and device before refusing either, so that all problems are reported together.
 Outcome answer(const Arguments& arguments, const OpKind& kind) {
   OpReader reader{arguments, kind.name, kind.meaning};
   const OpQuestion question = kind.read(reader);
@@ -150,7 +150,7 @@ Outcome score_files(const Arguments& arguments, const Device& device) {
   return outcome;
 }
 
-/// Nothing that a file ignores was asked.
+/// Throws ConfigError for options that files of kernels ignore.
 void check_file_options(const Arguments& arguments) {
   Diagnostics diagnostics;
   for (const Option& option : options) {
