@@ -41,12 +41,6 @@ inline constexpr std::array<std::string_view, collective_count> collective_names
 /// Bytes one rank sends for a buffer.
 [[nodiscard]] Bytes bytes_per_rank(Collective collective, Bytes buffer, std::int64_t ranks) noexcept;
 
-/// Bandwidth-only time over a link rate in one direction; the latency terms belong to the fabric.
-[[nodiscard]] Seconds bandwidth_time(Collective collective,
-                                     Bytes buffer,
-                                     std::int64_t ranks,
-                                     BytesPerSecond link) noexcept;
-
 /// Bytes one rank sends for tensor parallelism in one layer, forward and backward: four all-reduces of b s h elements
 /// (Shoeybi et al. 2019, section 3; with sequence parallelism the same bytes as all-gathers and reduce-scatters,
 /// Korthikanti et al. 2022, section 4.2.2).

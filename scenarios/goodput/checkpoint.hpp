@@ -5,9 +5,7 @@
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 namespace headroom::goodput {
 
@@ -24,7 +22,6 @@ struct CheckpointBytes {
 /// Synchronous: training waits until all is written. Asynchronous: until the copy in host memory is whole; the write
 /// goes on beside training, one at a time.
 enum class SaveMode : std::uint8_t { synchronous, asynchronous };
-inline constexpr std::array<std::string_view, 2> save_mode_names{"synchronous", "asynchronous"};
 
 /// Where a checkpoint goes and how fast. Rates of zero mean: not stated, taken not to bind, but for those that a mode
 /// needs.

@@ -145,17 +145,5 @@ Seconds job_mtbf(Hertz per_gpu, double gpus, Hertz per_job) {
   return 1.0 / rate;
 }
 
-double probability_of_any(double p, double n) noexcept {
-  return -std::expm1(n * std::log1p(-p));
-}
-
-int bisect_runs(std::int64_t n) noexcept {
-  int runs = 0;
-  for (std::int64_t left = n; left > 1; left = left - left / 2) {
-    ++runs;
-  }
-  return runs;
-}
-
 }  // namespace goodput
 }  // namespace headroom

@@ -55,12 +55,6 @@ struct FailureRate {
 /// ConfigError for no GPUs, negative rates, or no failures at all.
 [[nodiscard]] Seconds job_mtbf(Hertz per_gpu, double gpus, Hertz per_job = Hertz{});
 
-/// That any of n independent parts does what one does with probability p: 1 - (1 - p)^n.
-[[nodiscard]] double probability_of_any(double p, double n) noexcept;
-
-/// Runs that find one bad node among n by halving: ceil(log2 n).
-[[nodiscard]] int bisect_runs(std::int64_t n) noexcept;
-
 /// Throughput left where the clock falls to `clock` of itself and `compute_share` of the time is bound by it:
 /// 1 / (share / clock + 1 - share). In a synchronous step that of the slowest GPU is everybody's.
 [[nodiscard]] constexpr double throttled(double clock, double compute_share) noexcept {

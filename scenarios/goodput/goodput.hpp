@@ -110,9 +110,4 @@ struct GoodputRange {
                                         double gpus,
                                         Hertz per_job = Hertz{});
 
-/// Dollars an hour of useful work cost, from dollars an hour of the clock.
-[[nodiscard]] constexpr DollarsPerSecond effective_price(DollarsPerSecond price, double ratio) noexcept {
-  return price / ratio;
-}
-
 }  // namespace headroom::goodput

@@ -29,13 +29,4 @@ struct WallFactor {
 /// 1e-12. Neither restart nor lag moves it.
 [[nodiscard]] Seconds best_interval(const CheckpointTime& save, Seconds mtbf) noexcept;
 
-/// First-order shares of the training time: C / tau, tau / 2M + w / M, R / M (Young 1974). The run takes 1 + their sum
-/// times its work.
-struct FirstOrder {
-  double saving = 0.0, rework = 0.0, recovery = 0.0;
-  [[nodiscard]] constexpr double overhead() const noexcept { return saving + rework + recovery; }
-  [[nodiscard]] constexpr double ratio() const noexcept { return 1.0 / (1.0 + overhead()); }
-};
-[[nodiscard]] FirstOrder first_order(const WallFactor& run) noexcept;
-
 }  // namespace headroom::goodput

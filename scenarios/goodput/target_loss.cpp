@@ -92,14 +92,6 @@ double tokens_to_loss(const LossLaw& law, double parameters, double loss) {
                     format_count(std::ceil(std::pow(law.A / (loss - law.E), 1.0 / law.alpha))) + " parameters"};
 }
 
-ComputeOptimal compute_optimal(const LossLaw& law, Flops budget) noexcept {
-  constexpr double per_parameter_and_token = 6.0;
-  const double sum = law.alpha + law.beta;
-  const double scale = std::pow(law.alpha * law.A / (law.beta * law.B), 1.0 / sum);
-  const double product = budget.raw() / per_parameter_and_token;
-  return {scale * std::pow(product, law.beta / sum), std::pow(product, law.alpha / sum) / scale};
-}
-
 TargetLoss way_to_loss(
     const LossLaw& law, double parameters, double loss, double batch, std::optional<double> critical) {
   if (!(batch > 0.0) || (critical && !(*critical > 0.0))) {

@@ -31,13 +31,6 @@ struct LossLaw {
 /// smallest network that does.
 [[nodiscard]] double tokens_to_loss(const LossLaw& law, double parameters, double loss);
 
-/// Of C = 6 N D FLOP the split of least loss: N = G (C/6)^a, D = (C/6)^b / G, a = beta / (alpha + beta), b = alpha /
-/// (alpha + beta), G = (alpha A / beta B)^(1 / (alpha + beta)) (Hoffmann et al. 2022, equation 4).
-struct ComputeOptimal {
-  double parameters = 0.0, tokens = 0.0;
-};
-[[nodiscard]] ComputeOptimal compute_optimal(const LossLaw& law, Flops budget) noexcept;
-
 /// The way to a loss at a batch. The law's tokens are those of a batch far below the critical one; at batch B it takes
 /// D (1 + B / B_crit) tokens and at least D / B_crit steps (McCandlish et al. 2018, section 2.3). A critical batch that
 /// is not stated is that of the target loss (Kaplan et al. 2020, equation 5.3; `critical_tokens`).
