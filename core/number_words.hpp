@@ -17,6 +17,9 @@ namespace headroom {
 /// "1 replica", "2 replicas"; `plural` where an s does not make it: "2 batches".
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view noun, std::string_view plural = {});
 
+/// "tp, pp, cp".
+[[nodiscard]] std::string listed(std::span<const std::string_view> names);
+
 /// The parts in their order with `between` them.
 [[nodiscard]] std::string joined(std::span<const std::string> parts, std::string_view between = ", ");
 

@@ -24,4 +24,7 @@ namespace headroom {
 /// The same of a text of several lines: tabs stay, and line breaks, also those of two characters (CR LF).
 [[nodiscard]] std::string shown_lines(std::string_view text);
 
+/// The text as a basic string of TOML 1.0, in its quotes.
+[[nodiscard]] std::string toml_string(std::string_view text);
+
 }  // namespace headroom

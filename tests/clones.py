@@ -83,7 +83,7 @@ def main():
             print(f"{length:4} lines: {first[0]}:{first[1]} = {second[0]}:{second[1]}")
     print(f"{len(found)} clone pairs of {LEAST} lines and more, {sum(pair[0] for pair in found)} lines")
     if asked.bound is not None and len(found) > asked.bound:
-        sys.exit(f"error: {len(found)} clone pairs, at most {asked.bound} are allowed: write the code once")
+        sys.exit(f"error: more than {asked.bound} clone pairs: write the code once")
 
 
 if __name__ == "__main__":

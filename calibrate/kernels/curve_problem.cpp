@@ -20,10 +20,7 @@ namespace {
 std::vector<std::vector<double>> gemm_starts() {
   std::vector<std::vector<double>> starts;
   for (const double chain : {1.0e-9, 4.0e-9}) {
-    std::vector<double> start;
-    for (const CurveParameter& p : gemm_parameters()) {
-      start.push_back(p.prior);
-    }
+    std::vector<double> start = priors_of(gemm_parameters());
     start[static_cast<std::size_t>(GemmParameter::chain)] = chain;
     starts.push_back(std::move(start));
   }
@@ -102,10 +99,7 @@ struct Whole {
 };
 std::vector<std::vector<double>> whole_starts(std::span<const CurveParameter> parameters,
                                               std::span<const Whole> wholes) {
-  std::vector<std::vector<double>> starts(1);
-  for (const CurveParameter& p : parameters) {
-    starts.front().push_back(p.prior);
-  }
+  std::vector<std::vector<double>> starts{priors_of(parameters)};
   for (const Whole& whole : wholes) {
     std::vector<std::vector<double>> more;
     for (const std::vector<double>& start : starts) {
@@ -335,6 +329,30 @@ std::vector<std::size_t> probe_kernels(const KernelGroup& group) {
     }
   }
   return which;
+}
+
+std::vector<double> priors_of(std::span<const CurveParameter> parameters) {
+  std::vector<double> values;
+  values.reserve(parameters.size());
+  for (const CurveParameter& p : parameters) {
+    values.push_back(p.prior);
+  }
+  return values;
+}
+
+void predict_passes(CurveProblem& problem,
+                    std::vector<MemoryOp> passes,
+                    const KernelDevice& limits,
+                    Residency residency) {
+  problem.predict = [passes = std::move(passes), limits, residency](
+                        std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
+    MemoryCurve curve{};
+    std::copy(values.begin(), values.end(), curve.begin());
+    const MemoryModel model{curve, limits, residency};
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      seconds[i] = model.time(passes[which[i]]).raw();
+    }
+  };
 }
 
 }  // namespace headroom

@@ -6,6 +6,7 @@
 #include <headroom/calibrate/kernels/kernel_rows.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/gemm.hpp>
+#include <headroom/model/kernels/memory_ops.hpp>
 
 #include <array>
 #include <span>
@@ -40,6 +41,14 @@ struct KernelGroup {
 [[nodiscard]] KernelGroup outside_of(const KernelGroup& group);
 /// The format of a group; ConfigError naming those known when it is none.
 [[nodiscard]] const GemmFormat& known_format(const KernelGroup& group);
+
+/// Sets how the problem predicts: `passes` by the memory model of the device.
+void predict_passes(CurveProblem& problem,
+                    std::vector<MemoryOp> passes,
+                    const KernelDevice& limits,
+                    Residency residency);
+/// A curve's parameters at their priors.
+[[nodiscard]] std::vector<double> priors_of(std::span<const CurveParameter> parameters);
 
 /// The kernels of a group that are among the shapes of a probe (probe_plan.hpp).
 [[nodiscard]] std::vector<std::size_t> probe_kernels(const KernelGroup& group);

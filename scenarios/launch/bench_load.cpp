@@ -294,6 +294,19 @@ std::vector<std::string> load_words(const BenchLoad& load) {
   return words;
 }
 
+std::vector<std::string> random_bench(std::vector<std::string> command, const BenchLoad& load) {
+  command.insert(command.end(),
+                 {"--random-input-len " + std::to_string(load.isl), "--random-output-len " + std::to_string(load.osl),
+                  "--random-range-ratio " + value_text(number_value(load.spread)), "--ignore-eos"});
+  for (std::string& word : load_words(load)) {
+    command.push_back(std::move(word));
+  }
+  if (!load.percentiles.empty()) {
+    command.insert(command.end(), {"--percentile-metrics ttft,tpot,e2el", "--metric-percentiles " + load.percentiles});
+  }
+  return command;
+}
+
 void read_benchmark(const std::vector<ShellWord>& words, RangeRatio ratio, LaunchReading& reading) {
   const LaunchItems items = items_of_words(words, reading);
   const bool open = read_rate(items, reading);

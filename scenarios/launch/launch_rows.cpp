@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/launch/launch_rows.hpp>
 
 #include <algorithm>
@@ -42,14 +43,6 @@ std::optional<T> whole(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, value);
   return read.ec == std::errc{} && read.ptr == end && !text.empty() ? std::optional{value} : std::nullopt;
-}
-
-std::string listed(std::span<const std::string_view> choices) {
-  std::string text;
-  for (const std::string_view choice : choices) {
-    text += (text.empty() ? "" : ", ") + std::string{choice};
-  }
-  return text;
 }
 
 const LaunchRow* row_named(std::span<const LaunchRow> rows, std::string_view name) {
@@ -346,21 +339,31 @@ void write_rows(std::span<const LaunchRow> rows, LaunchWriting& writing) {
 }
 
 void note_gaps(std::span<const LaunchGap> gaps, std::string_view form, LaunchWriting& writing) {
+  constexpr std::array of_every_form{
+      LaunchGap{"name", "", ""},
+      LaunchGap{"launch.*", "", ""},
+      LaunchGap{"strategy.dp", "", ""},  // world size over the other axes
+      LaunchGap{"hardware.gpus", "", "the launch line says it"},
+      LaunchGap{"hardware.*", "", "not the launch's to say"},
+  };
   for (const ConfigEntry& entry : writing.plan.entries()) {
     if (writing.covered.count(entry.key) > 0) {
       continue;
     }
-    const auto matches = [&](const LaunchGap& gap) {
-      return gap.key.ends_with('*') ? entry.key.starts_with(gap.key.substr(0, gap.key.size() - 1))
-                                    : entry.key == gap.key;
+    const auto gap_in = [&](std::span<const LaunchGap> table) -> const LaunchGap* {
+      const auto gap = std::find_if(table.begin(), table.end(), [&](const LaunchGap& g) {
+        return g.key.ends_with('*') ? entry.key.starts_with(g.key.substr(0, g.key.size() - 1)) : entry.key == g.key;
+      });
+      return gap == table.end() ? nullptr : &*gap;
     };
-    const auto gap = std::find_if(gaps.begin(), gaps.end(), matches);
-    const bool known = gap != gaps.end();
-    if (known && (gap->why.empty() || (!gap->implied.empty() && same_value(entry.value, parsed(gap->implied))))) {
+    const LaunchGap* own = gap_in(gaps);
+    const LaunchGap* gap = own != nullptr ? own : gap_in(of_every_form);
+    if (gap != nullptr &&
+        (gap->why.empty() || (!gap->implied.empty() && same_value(entry.value, parsed(gap->implied))))) {
       continue;
     }
     writing.notes.push_back(entry.key + " = " + value_text(entry.value) + " (" +
-                            (known ? std::string{gap->why} : std::string{form} + " has no key for it") + ")");
+                            (gap != nullptr ? std::string{gap->why} : std::string{form} + " has no key for it") + ")");
   }
 }
 

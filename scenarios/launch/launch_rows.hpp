@@ -144,7 +144,8 @@ struct LaunchGap {
   std::string_view implied;  ///< TOML text; empty: nothing is
   std::string_view why;
 };
-/// Notes every key that is neither covered nor implied. `form` names the form where no gap explains the key.
+/// Notes every key that is neither covered nor implied by the gaps or by those of every form. `form` names the form
+/// where no gap explains the key.
 void note_gaps(std::span<const LaunchGap> gaps, std::string_view form, LaunchWriting& writing);
 
 }  // namespace headroom::launch

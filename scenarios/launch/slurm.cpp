@@ -15,15 +15,15 @@ constexpr std::array rows{
     LaunchRow{"--nodes", "launch.nodes"}, LaunchRow{"--gpus-per-node", "", special},   LaunchRow{"--gres", "", special},
     LaunchRow{"--gpus", "", special},     LaunchRow{"--ntasks-per-node", "", special},
 };
-constexpr std::array<std::string_view, 31> passed{
-    "--job-name",      "--partition", "--account",       "--qos",
-    "--time",          "--output",    "--error",         "--mem",
-    "--mem-per-gpu",   "--exclusive", "--cpus-per-task", "--cpus-per-gpu",
-    "--constraint",    "--nodelist",  "--exclude",       "--array",
-    "--dependency",    "--requeue",   "--no-requeue",    "--signal",
-    "--mail-type",     "--mail-user", "--reservation",   "--ntasks",
-    "--gpus-per-task", "--gpu-bind",  "--hint",          "--threads-per-core",
-    "--chdir",         "--switches",  "--comment"};
+constexpr auto passed =
+    std::to_array<std::string_view>({"--job-name",      "--partition", "--account",       "--qos",
+                                     "--time",          "--output",    "--error",         "--mem",
+                                     "--mem-per-gpu",   "--exclusive", "--cpus-per-task", "--cpus-per-gpu",
+                                     "--constraint",    "--nodelist",  "--exclude",       "--array",
+                                     "--dependency",    "--requeue",   "--no-requeue",    "--signal",
+                                     "--mail-type",     "--mail-user", "--reservation",   "--ntasks",
+                                     "--gpus-per-task", "--gpu-bind",  "--hint",          "--threads-per-core",
+                                     "--chdir",         "--switches",  "--comment"});
 
 struct ShortName {
   std::string_view letter, name;
