@@ -2,10 +2,14 @@
 // Numbers and lists as sentences hold them.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace headroom {
 
@@ -22,5 +26,16 @@ namespace headroom {
 
 /// The parts in their order with `between` them.
 [[nodiscard]] std::string joined(std::span<const std::string> parts, std::string_view between = ", ");
+/// The same of what `text` says of each part.
+template <class Range, class Text>
+requires std::invocable<Text, decltype(*std::begin(std::declval<const Range&>()))>
+[[nodiscard]] std::string joined(const Range& parts, Text text, std::string_view between = ", ") {
+  std::string all;
+  for (const auto& part : parts) {
+    all += all.empty() ? std::string_view{} : between;
+    all += std::invoke(text, part);
+  }
+  return all;
+}
 
 }  // namespace headroom

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/kernels/collective_problem.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <algorithm>
 #include <array>
@@ -85,10 +86,7 @@ std::vector<std::vector<double>> custom_starts() {
 const MoeTransport& known_transport(const std::string& name) {
   const MoeTransport* transport = find_moe_transport(name);
   if (transport == nullptr) {
-    std::string known;
-    for (const MoeTransport& t : moe_transports()) {
-      known += (known.empty() ? "" : ", ") + std::string{t.name};
-    }
+    const std::string known = joined(moe_transports(), [&](const MoeTransport& t) { return t.name; });
     throw ConfigError{"exchange " + quoted(name) + " is not known; known are " + known};
   }
   return *transport;

@@ -4,6 +4,7 @@
 #include <headroom/calibrate/kernels/moe_problem.hpp>
 #include <headroom/calibrate/samples/probe_plan.hpp>
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/roofline.hpp>
 
@@ -83,10 +84,7 @@ AttentionShape attention_shape(const KernelRow& row, KernelKind kind) {
 const AttentionFormat& attention_format(const std::string& name) {
   const AttentionFormat* format = find_attention_format(name);
   if (format == nullptr) {
-    std::string known;
-    for (const AttentionFormat& f : attention_formats()) {
-      known += (known.empty() ? "" : ", ") + std::string{f.name};
-    }
+    const std::string known = joined(attention_formats(), [&](const AttentionFormat& f) { return f.name; });
     throw ConfigError{"attention in " + quoted(name) + " (queries/cache) is not known; known are " + known};
   }
   return *format;
@@ -167,10 +165,8 @@ AttentionPass pass_of(const KernelRow& row) {
 CurveProblem training_attention_problem(const KernelGroup& group, const Device& device) {
   const AttentionImplementation* implementation = find_attention_implementation(group.engine);
   if (implementation == nullptr) {
-    std::string known;
-    for (const AttentionImplementation& i : attention_implementations()) {
-      known += (known.empty() ? "" : ", ") + std::string{i.name};
-    }
+    const std::string known =
+        joined(attention_implementations(), [&](const AttentionImplementation& i) { return i.name; });
     throw ConfigError{"attention implementation " + quoted(group.engine) + " is not known; known are " + known};
   }
   CurveProblem problem;
@@ -245,10 +241,7 @@ std::pair<std::string, std::string> kernel_and_routing(KernelKind kind, const Ke
 const GemmFormat& known_format(const KernelGroup& group) {
   const GemmFormat* format = find_gemm_format(group.format);
   if (format == nullptr) {
-    std::string known;
-    for (const GemmFormat& f : gemm_formats()) {
-      known += (known.empty() ? "" : ", ") + std::string{f.name};
-    }
+    const std::string known = joined(gemm_formats(), [&](const GemmFormat& f) { return f.name; });
     throw ConfigError{"format " + quoted(group.format) + " is not known; known are " + known};
   }
   return *format;

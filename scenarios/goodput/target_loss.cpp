@@ -1,35 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
-#include <headroom/core/embedded.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/advice/batch_change.hpp>
+#include <headroom/scenarios/goodput/published_files.hpp>
 #include <headroom/scenarios/goodput/target_loss.hpp>
 
 #include <cmath>
 
-namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_goodput() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
-namespace goodput {
-namespace {
-
-std::vector<LossLaw> read_embedded() {
-  std::vector<LossLaw> laws;
-  Diagnostics diagnostics;
-  for (const EmbeddedFile& file : embedded::embedded_goodput().files) {
-    if (file.kind == "loss-laws") {
-      const std::string name{file.name};
-      laws.push_back(read_loss_law(parse_toml(file.text, name), name, diagnostics));
-    }
-  }
-  diagnostics.throw_if_any();
-  return laws;
-}
-
-}  // namespace
-
+namespace headroom::goodput {
 double LossLaw::loss(double parameters, double tokens) const noexcept {
   return floor(parameters) + B / std::pow(tokens, beta);
 }
@@ -57,21 +35,12 @@ LossLaw read_loss_law(const ConfigValue& document, const std::string& file, Diag
 }
 
 const std::vector<LossLaw>& loss_laws() {
-  static const std::vector<LossLaw> laws = read_embedded();
+  static const std::vector<LossLaw> laws = read_published("loss-laws", read_loss_law);
   return laws;
 }
 
 const LossLaw& loss_law(std::string_view id) {
-  std::vector<std::string_view> ids;
-  std::string known;
-  for (const LossLaw& law : loss_laws()) {
-    if (law.id == id) {
-      return law;
-    }
-    ids.emplace_back(law.id);
-    known += (known.empty() ? "" : ", ") + law.id;
-  }
-  throw ConfigError{"unknown loss law " + quoted(id) + suggestion(id, ids) + "; known: " + known};
+  return published(loss_laws(), id, "loss law");
 }
 
 double tokens_to_loss(const LossLaw& law, double parameters, double loss) {
@@ -108,5 +77,4 @@ TargetLoss way_to_loss(
   return way;
 }
 
-}  // namespace goodput
-}  // namespace headroom
+}  // namespace headroom::goodput

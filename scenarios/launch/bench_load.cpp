@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/launch/bench_load.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
 #include <headroom/scenarios/launch/traffic_words.hpp>
@@ -47,10 +48,8 @@ void set_promises(const ServingTraffic& traffic, LaunchPlan& plan) {
       }
     }
   }
-  std::string text;
-  for (const double quantile : quantiles) {
-    text += (text.empty() ? "" : ",") + percent(quantile);
-  }
+  const std::string text = joined(
+      quantiles, [&](const double quantile) { return percent(quantile); }, ",");
   if (!text.empty()) {
     plan.set("launch.percentiles", word_value(text));
   }

@@ -240,11 +240,7 @@ void read_sizes(const LaunchItems& items, LaunchReading& reading) {
       reading.state("strategy.shard_ranks", count_value(*count), *shared);
     }
   }
-  if (const ConfigValue* steps = items.find("gradient_accumulation_steps")) {
-    if (const auto count = reading.count_of("gradient_accumulation_steps", *steps, machine_count)) {
-      reading.state("launch.accumulation", count_value(*count), *steps);
-    }
-  }
+  reading.take_count(items, "gradient_accumulation_steps", "launch.accumulation", machine_count);
 }
 
 void write_json(const ConfigValue& value, JsonWriter& json) {
@@ -261,24 +257,6 @@ void write_json(const ConfigValue& value, JsonWriter& json) {
     write_json(entry.value, json);
   }
   json.end_object();
-}
-
-ConfigValue nested(const LaunchItems& items) {
-  ConfigValue root;
-  for (const LaunchItem& item : items.all()) {
-    ConfigValue* table = &root;
-    std::string_view path = item.name;
-    for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
-      const std::string key{path.substr(0, dot)};
-      if (table->find(key) == nullptr) {
-        table->entries.emplace_back(key, ConfigValue{});
-      }
-      table = table->find(key);
-      path.remove_prefix(dot + 1);
-    }
-    table->entries.emplace_back(std::string{path}, item.value);
-  }
-  return root;
 }
 
 }  // namespace

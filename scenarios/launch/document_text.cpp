@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenario documents as TOML 1.0: what parse_toml reads back to the same tree.
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
 
@@ -57,10 +58,7 @@ std::string value_text(const ConfigValue& value) {
     case Kind::number: return number_text(value.number);
     case Kind::text: return toml_string(value.text);
     case Kind::array: {
-      std::string list;
-      for (const ConfigValue& item : value.items) {
-        list += (list.empty() ? "" : ", ") + value_text(item);
-      }
+      const std::string list = joined(value.items, [&](const ConfigValue& item) { return value_text(item); });
       return "[" + list + "]";
     }
     case Kind::table: {

@@ -27,10 +27,8 @@ std::string plain(const ConfigValue& value) {
     return value.text;
   }
   if (value.kind == Kind::array) {
-    std::string text;
-    for (const ConfigValue& item : value.items) {
-      text += (text.empty() ? "" : " ") + plain(item);
-    }
+    const std::string text = joined(
+        value.items, [&](const ConfigValue& item) { return plain(item); }, " ");
     return text;
   }
   return value_text(value);
@@ -120,6 +118,24 @@ LaunchItems items_of_document(const ConfigValue& document) {
   LaunchItems items;
   add_leaves(document, "", items);
   return items;
+}
+
+ConfigValue nested(const LaunchItems& items) {
+  ConfigValue root;
+  for (const LaunchItem& item : items.all()) {
+    ConfigValue* table = &root;
+    std::string_view path = item.name;
+    for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
+      const std::string key{path.substr(0, dot)};
+      if (table->find(key) == nullptr) {
+        table->entries.emplace_back(key, ConfigValue{});
+      }
+      table = table->find(key);
+      path.remove_prefix(dot + 1);
+    }
+    table->entries.emplace_back(std::string{path}, item.value);
+  }
+  return root;
 }
 
 const ConfigValue* LaunchItems::find(std::string_view name) const noexcept {
@@ -242,6 +258,23 @@ std::optional<std::string> LaunchReading::word_of(std::string_view name, const C
                      ? called(name) + " needs a word"
                      : called(name) + " is " + quoted(plain(value)) + "; one word for all layers is known here");
   return std::nullopt;
+}
+
+void LaunchReading::take_count(const LaunchItems& items,
+                               std::string_view name,
+                               std::string_view key,
+                               Range<std::int64_t> range) {
+  const ConfigValue* item = items.find(name);
+  if (const auto count = item == nullptr ? std::nullopt : count_of(name, *item, range)) {
+    state(key, count_value(*count), *item);
+  }
+}
+
+void LaunchReading::take_flag(const LaunchItems& items, std::string_view name, std::string_view key) {
+  const ConfigValue* item = items.find(name);
+  if (const auto flag = item == nullptr ? std::nullopt : flag_of(name, *item)) {
+    state(key, flag_value(*flag), *item);
+  }
 }
 
 std::optional<std::string> LaunchReading::choice_of(std::string_view name,

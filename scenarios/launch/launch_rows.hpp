@@ -70,6 +70,9 @@ class LaunchItems {
 /// The leaves of a document by their dotted paths.
 [[nodiscard]] LaunchItems items_of_document(const ConfigValue& document);
 
+/// The document of items with dotted names.
+[[nodiscard]] ConfigValue nested(const LaunchItems& items);
+
 /// What reading one file has brought so far.
 struct LaunchReading {
   LaunchPlan plan;
@@ -98,6 +101,9 @@ struct LaunchReading {
   std::optional<bool> flag_of(std::string_view name, const ConfigValue& value);
   /// One word; an array of equal words counts as one.
   std::optional<std::string> word_of(std::string_view name, const ConfigValue& value);
+  /// An item, where it is there, as the key's integer or switch.
+  void take_count(const LaunchItems& items, std::string_view name, std::string_view key, Range<std::int64_t> range);
+  void take_flag(const LaunchItems& items, std::string_view name, std::string_view key);
   /// A word of a closed list; a problem that lists it for anything else.
   std::optional<std::string> choice_of(std::string_view name,
                                        const ConfigValue& value,

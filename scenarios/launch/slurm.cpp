@@ -87,11 +87,7 @@ void read_directives(const ShellScript& script, LaunchReading& reading) {
       reading.state("hardware.gpus", count_value(*count), *all);
     }
   }
-  if (const ConfigValue* tasks = items.find("--ntasks-per-node")) {
-    if (const auto count = reading.count_of("--ntasks-per-node", *tasks, machine_count)) {
-      reading.state("launch.tasks_per_node", count_value(*count), *tasks);
-    }
-  }
+  reading.take_count(items, "--ntasks-per-node", "launch.tasks_per_node", machine_count);
 }
 
 /// What the batch system sets in the job, as far as the directives say it.

@@ -425,19 +425,11 @@ void read_batch(const LaunchItems& items, LaunchReading& reading) {
   } else {
     reading.plan.set("launch.batch_of_rank", count_value(local));
   }
-  if (const ConfigValue* steps = items.find("training.steps")) {
-    if (const auto count = reading.count_of("training.steps", *steps, positive)) {
-      reading.state("launch.iterations", count_value(*count), *steps);
-    }
-  }
+  reading.take_count(items, "training.steps", "launch.iterations", positive);
 }
 
 void read_rest(const LaunchItems& items, LaunchReading& reading) {
-  if (const ConfigValue* compile = items.find("training.compile")) {
-    if (const auto flag = reading.flag_of("training.compile", *compile)) {
-      reading.state("training.compile", flag_value(*flag), *compile);
-    }
-  }
+  reading.take_flag(items, "training.compile", "training.compile");
   const ConfigValue* etp = item_of(items, "expert_tensor_parallel_degree");
   const std::int64_t ep = reading.plan.count("strategy.ep", 1);
   if (ep > 1) {
@@ -469,19 +461,6 @@ void read_rest(const LaunchItems& items, LaunchReading& reading) {
   reading.assume("training.flash_attention", flag_value(true));
   reading.assume("training.dropout", flag_value(false));
   reading.assume("training.fused_loss", flag_value(false));
-}
-
-ConfigValue nested(const LaunchItems& items) {
-  ConfigValue root;
-  for (const LaunchItem& item : items.all()) {
-    const std::size_t dot = item.name.find('.');
-    const std::string table = item.name.substr(0, dot);
-    if (root.find(table) == nullptr) {
-      root.entries.emplace_back(table, ConfigValue{});
-    }
-    root.find(table)->entries.emplace_back(item.name.substr(dot + 1), item.value);
-  }
-  return root;
 }
 
 }  // namespace
