@@ -3,10 +3,10 @@
 // timed too, and handing jobs out to n ranks is simulated.
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/ledger.hpp>
-#include <headroom/scenarios/search/ranks/hand_out.hpp>
 #include <headroom/scenarios/search/ranks/rank_messages.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
+#include "hand_out.hpp"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 
 #include <algorithm>
@@ -9,14 +10,6 @@
 
 namespace headroom {
 namespace {
-
-std::string listed(std::span<const std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names) {
-    text += (text.empty() ? "" : ", ") + std::string{name};
-  }
-  return text;
-}
 
 template <class T>
 std::string bound_text(T value) {

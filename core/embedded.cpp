@@ -205,4 +205,22 @@ std::vector<std::string> DataStore::spellings(std::string_view kind) const {
   return {spellings.begin(), spellings.end()};
 }
 
+void DataStore::follow_bases(std::string_view kind,
+                             const Entry& entry,
+                             std::string_view what,
+                             const std::function<std::string(const Entry&)>& base_of) const {
+  std::vector<std::string> files{entry.file};
+  for (std::string base = base_of(entry); !base.empty();) {
+    // A set whose base is its own id extends the one it hides.
+    const bool hides = base == fs::path{files.back()}.stem();
+    const std::optional<Entry> below = hides ? find_below(kind, base, files.back()) : find(kind, base);
+    if (!below || std::find(files.begin(), files.end(), below->file) != files.end()) {
+      throw ConfigError{files.back() + ": base " + quoted(base) +
+                        (below ? " leads back to itself" : " is no " + std::string{what})};
+    }
+    files.push_back(below->file);
+    base = base_of(*below);
+  }
+}
+
 }  // namespace headroom

@@ -5,6 +5,7 @@
 #include <headroom/core/config_value.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -66,6 +67,13 @@ class DataStore {
   [[nodiscard]] std::vector<std::string> ids(std::string_view kind) const;
   /// Ids and aliases of a kind: the candidates for "did you mean".
   [[nodiscard]] std::vector<std::string> spellings(std::string_view kind) const;
+
+  /// The entries that a set stands on, itself first: `base_of` reads one and says its base, "" for none. `what` names
+  /// the sets: "set of kernel curves". ConfigError for a base that is none, or leads back.
+  void follow_bases(std::string_view kind,
+                    const Entry& entry,
+                    std::string_view what,
+                    const std::function<std::string(const Entry&)>& base_of) const;
 
  private:
   EmbeddedIndex index_;

@@ -21,8 +21,11 @@ void JsonWriter::before_value() {
   if (levels_.empty()) {
     return;
   }
-  Level& level = levels_.back();
-  assert(!level.object && "a member needs its key first");
+  assert(!levels_.back().object && "a member needs its key first");
+  separate(levels_.back());
+}
+
+void JsonWriter::separate(Level& level) {
   if (!level.empty) {
     text_ += level.compact ? ", " : ",";
   }
@@ -65,14 +68,7 @@ void JsonWriter::end_array() {
 
 void JsonWriter::key(std::string_view name) {
   assert(!levels_.empty() && levels_.back().object && !after_key_);
-  Level& level = levels_.back();
-  if (!level.empty) {
-    text_ += level.compact ? ", " : ",";
-  }
-  if (!level.compact) {
-    new_line();
-  }
-  level.empty = false;
+  separate(levels_.back());
   after_key_ = true;
   // The name is escaped as any other text.
   text(name);

@@ -44,6 +44,7 @@ class JsonWriter {
     bool compact = false;
   };
   void before_value();
+  void separate(Level& level);
   void open(bool object, char bracket);
   void close(bool object, char bracket);
   void new_line();

@@ -122,4 +122,21 @@ std::string shown_lines(std::string_view text) {
   return escaped(text, true);
 }
 
+std::string toml_string(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      result += {'\\', 'u', '0', '0', digits[byte >> 4U], digits[byte & 15U]};
+    } else {
+      result += c;
+    }
+  }
+  return result + "\"";
+}
+
 }  // namespace headroom

@@ -24,4 +24,7 @@ namespace headroom {
 /// The text with unprintable characters as \xNN, but tabs and line breaks (LF, CR LF) kept.
 [[nodiscard]] std::string shown_lines(std::string_view text);
 
+/// The text as a basic string of TOML 1.0, in its quotes.
+[[nodiscard]] std::string toml_string(std::string_view text);
+
 }  // namespace headroom

@@ -6,6 +6,7 @@
 #include <headroom/calibrate/kernels/kernel_rows.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/gemm.hpp>
+#include <headroom/model/kernels/memory_ops.hpp>
 
 #include <array>
 #include <span>
@@ -41,7 +42,15 @@ struct KernelGroup {
 /// Format of a group. Throws ConfigError with the known formats for an unknown one.
 [[nodiscard]] const GemmFormat& known_format(const KernelGroup& group);
 
-/// Indices of the group's kernels that are among a probe's shapes (probe_plan.hpp).
+/// Sets how the problem predicts: `passes` by the memory model of the device.
+void predict_passes(CurveProblem& problem,
+                    std::vector<MemoryOp> passes,
+                    const KernelDevice& limits,
+                    Residency residency);
+/// A curve's parameters at their priors.
+[[nodiscard]] std::vector<double> priors_of(std::span<const CurveParameter> parameters);
+
+/// The kernels of a group that are among the shapes of a probe (probe_plan.hpp).
 [[nodiscard]] std::vector<std::size_t> probe_kernels(const KernelGroup& group);
 
 }  // namespace headroom

@@ -55,10 +55,7 @@ struct Layer {
 
 /// A long loop may be limited by L2 or by filling the pipeline: two separate minima.
 std::vector<std::vector<double>> moe_starts() {
-  std::vector<double> start;
-  for (const CurveParameter& p : moe_parameters()) {
-    start.push_back(p.prior);
-  }
+  const std::vector<double> start = priors_of(moe_parameters());
   std::vector<double> other = start;
   other[static_cast<std::size_t>(MoeParameter::l2_rate)] = 2.5;
   other[static_cast<std::size_t>(MoeParameter::fill)] = 600.0;
@@ -162,15 +159,7 @@ CurveProblem quantise_problem(const KernelGroup& group, const Device& device) {
     passes.push_back(pass_of(*row, scan, by_row));
     problem.roofline.push_back(least_time(Flops{}, passes.back().moved(), limits.peak, limits.bandwidth, limits.l2));
   }
-  problem.predict = [passes = std::move(passes), limits](
-                        std::span<const double> values, std::span<const std::size_t> which, std::span<double> seconds) {
-    MemoryCurve curve{};
-    std::copy(values.begin(), values.end(), curve.begin());
-    const MemoryModel model{curve, limits, Residency::benchmark};
-    for (std::size_t i = 0; i < which.size(); ++i) {
-      seconds[i] = model.time(passes[which[i]]).raw();
-    }
-  };
+  predict_passes(problem, std::move(passes), limits, Residency::benchmark);
   return problem;
 }
 

@@ -23,16 +23,9 @@ void set(Curve& curve, Parameter parameter, double value) {
   curve[static_cast<std::size_t>(parameter)] = value;
 }
 
-template <std::size_t N>
-std::array<double, N> priors(const std::array<CurveParameter, N>& parameters) {
-  std::array<double, N> values{};
-  std::transform(parameters.begin(), parameters.end(), values.begin(), [](const auto& p) { return p.prior; });
-  return values;
-}
-
 void read_constants(ConfigTable& root, SimulatedDevice& d) {
-  d.gemm = priors(gemm_parameters());
-  d.copy = priors(memory_parameters());
+  d.gemm = prior_values(gemm_parameters());
+  d.copy = prior_values(memory_parameters());
   ConfigTable gemm = root.table("gemm");
   set(d.gemm, GemmParameter::compute, gemm.number("compute", share));
   set(d.gemm, GemmParameter::bandwidth, gemm.number("bandwidth", share));

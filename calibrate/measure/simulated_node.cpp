@@ -16,10 +16,7 @@ template <std::size_t N>
 std::array<double, N> read_parameters(ConfigTable& collectives,
                                       std::string_view name,
                                       const std::array<CurveParameter, N>& parameters) {
-  std::array<double, N> values{};
-  for (std::size_t i = 0; i < N; ++i) {
-    values[i] = parameters[i].prior;
-  }
+  std::array<double, N> values = prior_values(parameters);
   std::optional<ConfigTable> table = collectives.maybe_table(name);
   if (!table) {
     return values;

@@ -131,4 +131,18 @@ class CsvColumns {
   bool row_good_ = true;
 };
 
+/// The rows of a file in which nothing is wrong, each made of its cells.
+template <class Row, class Make>
+std::vector<Row> read_rows(CsvReader& csv, std::span<const std::string_view> header, Make make) {
+  CsvColumns columns{csv, header};
+  std::vector<Row> rows;
+  while (columns.next()) {
+    Row row = make(columns);
+    if (columns.row_good()) {
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
 }  // namespace headroom

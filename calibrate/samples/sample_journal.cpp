@@ -3,6 +3,7 @@
 #include <headroom/calibrate/samples/csv_columns.hpp>
 #include <headroom/calibrate/samples/sample_journal.hpp>
 #include <headroom/core/input_file.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -59,10 +60,8 @@ std::string micros(Seconds value) {
 }
 
 std::string told_text(const std::vector<Seconds>& spans) {
-  std::string text;
-  for (const Seconds span : spans) {
-    text += (text.empty() ? "" : " ") + micros(span);
-  }
+  const std::string text = joined(
+      spans, [&](const Seconds span) { return micros(span); }, " ");
   return text;
 }
 

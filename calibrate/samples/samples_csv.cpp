@@ -55,19 +55,6 @@ SustainedRow sustained_row(CsvColumns& columns) {
   return row;
 }
 
-template <class Row, class Make>
-std::vector<Row> read_rows(CsvReader& csv, std::span<const std::string_view> header, Make make) {
-  CsvColumns columns{csv, header};
-  std::vector<Row> rows;
-  while (columns.next()) {
-    Row row = make(columns);
-    if (columns.row_good()) {
-      rows.push_back(std::move(row));
-    }
-  }
-  return rows;
-}
-
 struct Sorter {
   const Sample* sample;
   const SampleVersions* versions;

@@ -68,7 +68,7 @@ std::string step_value_text(const StepKnob& knob, double value) {
 }
 
 std::vector<std::string> write_step_files(const StepFit& fit, const std::string& folder) {
-  std::map<std::string, TomlLines> files;
+  TomlFiles files;
   std::map<std::pair<std::string, std::vector<std::string>>, std::set<std::size_t>> behind;
   Diagnostics diagnostics;
   for (std::size_t i = 0; i < fit.knobs.size(); ++i) {
@@ -77,10 +77,7 @@ std::vector<std::string> write_step_files(const StepFit& fit, const std::string&
     }
     const StepKnob& knob = fit.knobs[i];
     const std::string path = (fs::path{folder} / file_of(knob)).string();
-    if (!files.contains(path)) {
-      files.emplace(path, TomlLines{read_file(path).text});
-    }
-    TomlLines& lines = files.at(path);
+    TomlLines& lines = lines_of(files, path);
     const auto line = lines.find(headers_of(knob), knob.key);
     if (line == lines.text.end()) {
       diagnostics.add(path, {}, "holds no " + quoted(knob.key) + " in " + headers_of(knob).front());
@@ -103,15 +100,7 @@ std::vector<std::string> write_step_files(const StepFit& fit, const std::string&
       *source = "source = \"" + provenance(fit, runs) + "\"";
     }
   }
-  std::vector<std::string> written;
-  for (const auto& [path, lines] : files) {
-    static_cast<void>(parse_toml(lines.whole(), path));
-  }
-  for (const auto& [path, lines] : files) {
-    replace_file(path, lines.whole());
-    written.push_back(path);
-  }
-  return written;
+  return write_files(files);
 }
 
 }  // namespace headroom

@@ -2,6 +2,7 @@
 // Replaces numbers in a file that people edit, and keeps everything else with its comments.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,14 @@ class TomlLines {
 /// Comment after a number or a time on its line; the value itself contains no '#'.
 [[nodiscard]] std::string comment_of(const std::string& line);
 
-/// Writes a file completely or not at all. Throws ConfigError when it cannot be written.
+/// Files with lines replaced, by path.
+using TomlFiles = std::map<std::string, TomlLines>;
+/// The lines of a file, read when it is first asked for.
+[[nodiscard]] TomlLines& lines_of(TomlFiles& files, const std::string& path);
+/// Writes every file once all of them are read back without a problem; their paths.
+std::vector<std::string> write_files(const TomlFiles& files);
+
+/// Whole, or not at all. ConfigError when the file cannot be written.
 void replace_file(const std::string& path, const std::string& text);
 
 }  // namespace headroom

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/cli/frame/op_reader.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/number_words.hpp>
 
 #include <algorithm>
 #include <array>
@@ -26,14 +27,6 @@ std::optional<double> size_of(std::string_view text, double least) {
 }
 
 }  // namespace
-
-std::string listed(std::span<const std::string_view> names) {
-  std::string text;
-  for (const std::string_view name : names) {
-    text += (text.empty() ? "" : ", ") + std::string{name};
-  }
-  return text;
-}
 
 bool OpReader::given(std::string_view option) {
   asked_.push_back(option);

@@ -56,7 +56,4 @@ class OpReader {
   Diagnostics diagnostics_;
 };
 
-/// "a, b, c"
-[[nodiscard]] std::string listed(std::span<const std::string_view> names);
-
 }  // namespace headroom::cli

@@ -3,6 +3,7 @@
 #include <headroom/answers/markup/table.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/hardware/lint/lint.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
@@ -70,10 +71,9 @@ std::string list_clusters(const Catalog& catalog) {
   table.left(1), table.left(2), table.left(3);
   for (const std::string& id : catalog.store().ids("clusters")) {
     const Cluster& c = catalog.cluster(id);
-    std::string tiers;
-    for (const ClusterTier& tier : c.tiers) {
-      tiers += (tiers.empty() ? "" : ", ") + tier.name + " " + format_number(tier.oversubscription) + ":1";
-    }
+    const std::string tiers = joined(c.tiers, [&](const ClusterTier& tier) {
+      return tier.name + " " + format_number(tier.oversubscription) + ":1";
+    });
     table.row({id, c.node, c.transport, tiers});
   }
   return table.text(0);
@@ -196,10 +196,7 @@ std::string value_text(const ConfigValue& value) {
     case ConfigValue::Kind::number: return format_number(value.number, 6);
     case ConfigValue::Kind::boolean: return value.boolean ? "true" : "false";
     case ConfigValue::Kind::array: {
-      std::string text;
-      for (const ConfigValue& item : value.items) {
-        text += (text.empty() ? "" : ", ") + value_text(item);
-      }
+      const std::string text = joined(value.items, [&](const ConfigValue& item) { return value_text(item); });
       return text;
     }
     case ConfigValue::Kind::null:

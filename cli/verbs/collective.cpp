@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom collective`: explains one collective, or scores a file of measured ones against the committed curves.
-#include <headroom/answers/views/render.hpp>
+// `headroom collective`: one collective answered, or a file of measured ones scored against the committed curves.
 #include <headroom/calibrate/kernels/score_collectives.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
@@ -9,7 +8,6 @@
 #include <headroom/core/csv.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
-#include <headroom/scenarios/validation/budget.hpp>
 
 #include <algorithm>
 #include <array>
@@ -184,32 +182,7 @@ Outcome answer_one(const Arguments& arguments, const Catalog& catalog, const Dev
   return {arguments.one("--format", "text") == "json" ? collective_json(answer) : collective_text(answer), "", 0};
 }
 
-Outcome score_files(const Arguments& arguments, const Catalog& catalog, const Device& device) {
-  std::optional<KernelKind> kind;
-  if (arguments.has("--kind")) {
-    const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
-    kind = static_cast<KernelKind>(at - kernel_kind_names.begin());
-  }
-  std::vector<BudgetBar> bars;
-  if (arguments.has("--budget")) {
-    const ConfigSource source = read_file(arguments.one("--budget"));
-    bars = read_budget(parse_toml(source.text, source.file), source.file);
-  }
-  const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind);
-  const Validation validation = score_collectives(files, device, catalog.reference_node(device));
-  Outcome outcome;
-  const std::string format = arguments.one("--format", "text");
-  outcome.out = format == "json"  ? validation_json(validation)
-                : format == "csv" ? validation_csv(validation)
-                                  : validation_text(validation);
-  for (const std::string& missed : missed_bars(validation, bars)) {
-    outcome.err += "headroom: budget missed: " + missed + "\n";
-    outcome.code = 1;
-  }
-  return outcome;
-}
-
-/// Throws ConfigError when a collective is named among other words, because files are scored separately.
+/// ConfigError where a collective stands among other words: files are scored by themselves.
 void require_one(const std::vector<std::string>& what) {
   const auto named = std::find_if(what.begin(), what.end(),
                                   [](const std::string& word) { return collective_named(word).has_value(); });
@@ -242,7 +215,9 @@ Outcome run(const Arguments& arguments) {
   if (collective) {
     return answer_one(arguments, catalog, device, *collective);
   }
-  return score_files(arguments, catalog, device);
+  return score_kernel_files(arguments, [&](std::span<const KernelFile> files) {
+    return score_collectives(files, device, catalog.reference_node(device));
+  });
 }
 
 constexpr std::string_view examples =

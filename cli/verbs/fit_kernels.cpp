@@ -37,14 +37,6 @@ std::size_t fewest_kernels(KernelKind kind) {
 /// What the fit leaves out, for print.
 using Remarks = std::vector<std::string>;
 
-std::optional<KernelKind> kind_of(const Arguments& arguments) {
-  if (!arguments.has("--kind")) {
-    return std::nullopt;
-  }
-  const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
-  return static_cast<KernelKind>(at - kernel_kind_names.begin());
-}
-
 int folds_of(const Arguments& arguments) {
   const std::string text = arguments.one("--cross-validate", "5");
   const std::optional<std::int64_t> folds = integer_of(text);
@@ -325,7 +317,7 @@ std::vector<Fitted> fit_all(const Arguments& arguments,
 Outcome fit_kernels(const Arguments& arguments) {
   const Catalog catalog = Catalog::standard();
   const Device& device = catalog.device(arguments.one("--gpu"));
-  const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind_of(arguments));
+  const std::vector<KernelFile> files = read_kernel_files(arguments);
   Remarks left_out;
   const std::vector<Fitted> all = fit_all(arguments, files, device, catalog.reference_node(device), left_out);
   const std::string format = arguments.one("--format", "text");

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom op`: explains one kernel, or scores a file of measured kernels against the committed curves.
-#include <headroom/answers/views/render.hpp>
+// `headroom op`: one kernel answered, or a file of measured kernels scored against the committed curves.
 #include <headroom/calibrate/kernels/score_kernels.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/render/op_answer.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
-#include <headroom/scenarios/validation/budget.hpp>
 
 #include <algorithm>
 #include <array>
@@ -125,32 +124,7 @@ Outcome answer(const Arguments& arguments, const OpKind& kind) {
   return {arguments.one("--format", "text") == "json" ? op_json(answer) : op_text(answer), "", 0};
 }
 
-Outcome score_files(const Arguments& arguments, const Device& device) {
-  std::optional<KernelKind> kind;
-  if (arguments.has("--kind")) {
-    const auto* const at = std::find(kernel_kind_names.begin(), kernel_kind_names.end(), arguments.one("--kind"));
-    kind = static_cast<KernelKind>(at - kernel_kind_names.begin());
-  }
-  std::vector<BudgetBar> bars;
-  if (arguments.has("--budget")) {
-    const ConfigSource source = read_file(arguments.one("--budget"));
-    bars = read_budget(parse_toml(source.text, source.file), source.file);
-  }
-  const std::vector<KernelFile> files = read_kernel_files(arguments.many(""), kind);
-  const Validation validation = score_kernels(files, device);
-  Outcome outcome;
-  const std::string format = arguments.one("--format", "text");
-  outcome.out = format == "json"  ? validation_json(validation)
-                : format == "csv" ? validation_csv(validation)
-                                  : validation_text(validation) + too_fast_text(faster_than_roofline(files, device));
-  for (const std::string& missed : missed_bars(validation, bars)) {
-    outcome.err += "headroom: budget missed: " + missed + "\n";
-    outcome.code = 1;
-  }
-  return outcome;
-}
-
-/// Throws ConfigError for options that files of kernels ignore.
+/// Nothing that a file ignores was asked.
 void check_file_options(const Arguments& arguments) {
   Diagnostics diagnostics;
   for (const Option& option : options) {
@@ -186,7 +160,10 @@ Outcome run(const Arguments& arguments) {
     }
   }
   check_file_options(arguments);
-  return score_files(arguments, device_of(arguments));
+  const Device device = device_of(arguments);
+  return score_kernel_files(
+      arguments, [&](std::span<const KernelFile> files) { return score_kernels(files, device); },
+      [&](std::span<const KernelFile> files) { return too_fast_text(faster_than_roofline(files, device)); });
 }
 
 constexpr std::string_view examples =

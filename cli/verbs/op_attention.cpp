@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom op attention-prefill`, `attention-decode` and `attention-training`.
 #include <headroom/cli/render/op_answer.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>

@@ -16,19 +16,15 @@ namespace headroom::cli {
 namespace {
 
 std::string cross(std::span<const double> sizes) {
-  std::string text;
-  for (const double size : sizes) {
-    text += (text.empty() ? "" : " x ") + format_count(size);
-  }
+  const std::string text = joined(
+      sizes, [&](const double size) { return format_count(size); }, " x ");
   return text;
 }
 
 /// Sizes in the options' spelling: "224x224".
 std::string extents(std::span<const double> sizes) {
-  std::string text;
-  for (const double size : sizes) {
-    text += (text.empty() ? "" : "x") + std::to_string(static_cast<std::int64_t>(size));
-  }
+  const std::string text = joined(
+      sizes, [&](const double size) { return std::to_string(static_cast<std::int64_t>(size)); }, "x");
   return text;
 }
 

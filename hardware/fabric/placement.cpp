@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/hardware/fabric/placement.hpp>
 
 #include <algorithm>
@@ -64,10 +65,8 @@ AxisOrder parse_axis_order(std::string_view text) {
 }
 
 std::string to_text(const AxisOrder& order) {
-  std::string text;
-  for (const Axis axis : order.axes) {
-    text += (text.empty() ? "" : "-") + std::string{name_of(axis)};
-  }
+  const std::string text = joined(
+      order.axes, [&](const Axis axis) { return name_of(axis); }, "-");
   return text;
 }
 

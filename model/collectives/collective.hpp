@@ -40,15 +40,9 @@ inline constexpr std::array<std::string_view, collective_count> collective_names
 /// Bytes that one rank sends for a buffer of `buffer` bytes.
 [[nodiscard]] Bytes bytes_per_rank(Collective collective, Bytes buffer, std::int64_t ranks) noexcept;
 
-/// Time of the bytes alone over a link of rate `link` in one direction, without latency.
-[[nodiscard]] Seconds bandwidth_time(Collective collective,
-                                     Bytes buffer,
-                                     std::int64_t ranks,
-                                     BytesPerSecond link) noexcept;
-
-/// Bytes that one rank sends for tensor parallelism in one layer, forward and backward: four all-reduces of b s h
-/// elements (Shoeybi et al. 2019, section 3; sequence parallelism moves the same bytes as all-gathers and
-/// reduce-scatters, Korthikanti et al. 2022, section 4.2.2).
+/// Bytes one rank sends for tensor parallelism in one layer, forward and backward: four all-reduces of b s h elements
+/// (Shoeybi et al. 2019, section 3; with sequence parallelism the same bytes as all-gathers and reduce-scatters,
+/// Korthikanti et al. 2022, section 4.2.2).
 [[nodiscard]] Bytes tensor_parallel_bytes_per_layer(std::int64_t micro_batch,
                                                     std::int64_t seq_len,
                                                     std::int64_t hidden,

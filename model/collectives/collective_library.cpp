@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/embedded.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
 #include <headroom/model/kernels/curve_reader.hpp>
 
@@ -174,30 +175,17 @@ CollectiveSet load_collective_set(std::string_view id) {
   if (!entry) {
     const std::vector<std::string> ids = data.ids("collectives");
     const std::vector<std::string_view> known{ids.begin(), ids.end()};
-    std::string listed;
-    for (const std::string& name : ids) {
-      listed += (listed.empty() ? "" : ", ") + name;
-    }
     throw ConfigError{"no collectives of " + quoted(std::string{id}) + " were measured" + suggestion(id, known) +
-                      "; measured are " + listed};
+                      "; measured are " + joined(ids)};
   }
-  CollectiveSet set = read_entry(*entry);
-  std::vector<std::string> files{set.file};
-  for (std::string base = set.base; !base.empty();) {
-    // A set whose base is its own id extends the set that it hides.
-    const bool hides = base == std::filesystem::path{files.back()}.stem();
-    const std::optional<DataStore::Entry> below =
-        hides ? data.find_below("collectives", base, files.back()) : data.find("collectives", base);
-    if (!below || std::find(files.begin(), files.end(), below->file) != files.end()) {
-      throw ConfigError{files.back() + ": base " + quoted(base) +
-                        (below ? " leads back to itself" : " is no set of measured collectives")};
-    }
-    CollectiveSet more = read_entry(*below);
-    files.push_back(below->file);
-    base = more.base;
-    append(set, std::move(more));
-  }
-  return set;
+  std::optional<CollectiveSet> set;
+  data.follow_bases("collectives", *entry, "set of measured collectives", [&](const DataStore::Entry& each) {
+    CollectiveSet read = read_entry(each);
+    std::string base = read.base;
+    set ? append(*set, std::move(read)) : static_cast<void>(set = std::move(read));
+    return base;
+  });
+  return std::move(*set);
 }
 
 namespace {
@@ -307,12 +295,8 @@ Transport find_transport(std::string_view spelling) {
   if (!entry) {
     const std::vector<std::string> spellings = data.spellings("transports");
     const std::vector<std::string_view> known{spellings.begin(), spellings.end()};
-    std::string listed;
-    for (const std::string& id : data.ids("transports")) {
-      listed += (listed.empty() ? "" : ", ") + id;
-    }
     throw ConfigError{"network " + quoted(std::string{spelling}) + " is not known" + suggestion(spelling, known) +
-                      "; known are " + listed};
+                      "; known are " + joined(data.ids("transports"))};
   }
   Diagnostics diagnostics;
   Transport transport = read_transport(parse_toml(entry->text, entry->file), entry->file, diagnostics);

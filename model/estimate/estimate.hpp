@@ -150,7 +150,6 @@ enum class Verdict : std::uint8_t {
   misses_target,
   count
 };
-inline constexpr std::size_t verdict_count = static_cast<std::size_t>(Verdict::count);
 [[nodiscard]] std::string_view name_of(Verdict verdict) noexcept;
 
 /// The moment at which a training stage's memory peaks.

@@ -12,10 +12,6 @@ constexpr std::array formats{
     AttentionFormat{"bf16/fp8", Rate::bf16, 2.0, 1.0},
     AttentionFormat{"fp8/fp8", Rate::fp8, 1.0, 1.0},
 };
-struct FormatAlias {
-  std::string_view alias;
-  std::string_view name;
-};
 constexpr std::array aliases{FormatAlias{"bfloat16/bfloat16", "bf16/bf16"}, FormatAlias{"float16/float16", "bf16/bf16"},
                              FormatAlias{"bfloat16/fp8", "bf16/fp8"}, FormatAlias{"float16/fp8", "bf16/fp8"}};
 
@@ -96,14 +92,7 @@ std::span<const AttentionFormat> attention_formats() noexcept {
 }
 
 const AttentionFormat* find_attention_format(std::string_view name) noexcept {
-  for (const FormatAlias& alias : aliases) {
-    if (alias.alias == name) {
-      name = alias.name;
-    }
-  }
-  const auto* const found =
-      std::find_if(formats.begin(), formats.end(), [&](const AttentionFormat& f) { return f.name == name; });
-  return found == formats.end() ? nullptr : found;
+  return find_format(formats, aliases, name);
 }
 
 const std::array<CurveParameter, prefill_parameter_count>& prefill_parameters() noexcept {

@@ -28,7 +28,17 @@ struct CurveParameter {
   double high = 0.0;
 };
 
-/// Datasheet numbers that a curve scales, for one arithmetic rate.
+/// All parameters at their priors.
+template <std::size_t N>
+[[nodiscard]] constexpr std::array<double, N> prior_values(const std::array<CurveParameter, N>& parameters) noexcept {
+  std::array<double, N> values{};
+  for (std::size_t i = 0; i < N; ++i) {
+    values[i] = parameters[i].prior;
+  }
+  return values;
+}
+
+/// The datasheet under a curve, for one arithmetic rate.
 struct KernelDevice {
   FlopsPerSecond peak{};  ///< peak without sparsity
   BytesPerSecond bandwidth{};
@@ -40,8 +50,29 @@ struct KernelDevice {
 /// which reads all weights once, does not.
 enum class Residency : std::uint8_t { memory, benchmark };
 
-/// p-norms that need only roots: (a^3 + b^3)^(1/3) and (a^4 + b^4 + c^4)^(1/4). Both lie between the largest argument
-/// (perfect overlap) and the sum (no overlap).
+/// Another name of a format.
+struct FormatAlias {
+  std::string_view alias, name;
+};
+/// The format of that name or alias; nullptr: there is none.
+template <class Formats, class Aliases>
+[[nodiscard]] constexpr auto find_format(const Formats& formats,
+                                         const Aliases& aliases,
+                                         std::string_view name) noexcept {
+  for (const FormatAlias& alias : aliases) {
+    name = alias.alias == name ? alias.name : name;
+  }
+  const auto* found = formats.data();
+  for (const auto* const end = found + formats.size(); found != end; ++found) {
+    if (found->name == name) {
+      return found;
+    }
+  }
+  return decltype(found){nullptr};
+}
+
+/// Two powers whose norms need roots alone: (a^3 + b^3)^(1/3) and (a^4 + b^4 + c^4)^(1/4). Both lie between the
+/// larger of their arguments (a perfect overlap) and the sum (none).
 [[nodiscard]] inline double norm3(double a, double b) noexcept {
   return std::cbrt(a * a * a + b * b * b);
 }

@@ -172,23 +172,14 @@ CurveSet find_curve_set(const Device& device) {
     throw ConfigError{device.id + " names the kernel curves " + quoted(device.curves) + ", which do not exist" +
                       suggestion(device.curves, known)};
   }
-  CurveSet set = read_entry(*entry);
-  std::vector<std::string> files{set.file};
-  for (std::string base = set.base; !base.empty();) {
-    // A set whose base is its own id extends the set that it hides.
-    const bool hides = base == std::filesystem::path{files.back()}.stem();
-    const std::optional<DataStore::Entry> below =
-        hides ? store.find_below("curves", base, files.back()) : store.find("curves", base);
-    if (!below || std::find(files.begin(), files.end(), below->file) != files.end()) {
-      throw ConfigError{files.back() + ": base " + quoted(base) +
-                        (below ? " leads back to itself" : " is no set of kernel curves")};
-    }
-    CurveSet more = read_entry(*below);
-    files.push_back(below->file);
-    base = more.base;
-    append(set, std::move(more));
-  }
-  return set;
+  std::optional<CurveSet> set;
+  store.follow_bases("curves", *entry, "set of kernel curves", [&](const DataStore::Entry& each) {
+    CurveSet read = read_entry(each);
+    std::string base = read.base;
+    set ? append(*set, std::move(read)) : static_cast<void>(set = std::move(read));
+    return base;
+  });
+  return std::move(*set);
 }
 
 const CurveSet& kept_curve_set(const Device& device) {

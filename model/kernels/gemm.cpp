@@ -32,10 +32,6 @@ constexpr std::array formats{
     GemmFormat{"w4a16_mxfp4", Rate::bf16, 0.53125, 2.0, 2.0, false, 32},
     GemmFormat{"w4a8_mxfp4_mxfp8", Rate::fp8, 0.53125, 1.03125, 2.0, true, 32},
 };
-struct FormatAlias {
-  std::string_view alias;
-  std::string_view name;
-};
 constexpr std::array aliases{FormatAlias{"bfloat16", "bf16"}, FormatAlias{"float16", "fp16"},
                              FormatAlias{"half", "fp16"},     FormatAlias{"float32", "fp32"},
                              FormatAlias{"sq", "int8"},       FormatAlias{"fp8_e4m3", "fp8"}};
@@ -65,14 +61,7 @@ std::span<const GemmFormat> gemm_formats() noexcept {
 }
 
 const GemmFormat* find_gemm_format(std::string_view name) noexcept {
-  for (const FormatAlias& alias : aliases) {
-    if (alias.alias == name) {
-      name = alias.name;
-    }
-  }
-  const auto* const found =
-      std::find_if(formats.begin(), formats.end(), [&](const GemmFormat& f) { return f.name == name; });
-  return found == formats.end() ? nullptr : found;
+  return find_format(formats, aliases, name);
 }
 
 const std::array<CurveParameter, gemm_parameter_count>& gemm_parameters() noexcept {

@@ -5,9 +5,7 @@
 #include <headroom/core/quantity.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 namespace headroom::goodput {
 
@@ -24,7 +22,6 @@ struct CheckpointBytes {
 /// Synchronous: training waits until the whole checkpoint is written. Asynchronous: training waits for the copy to host
 /// memory only; the write overlaps with training, one write at a time.
 enum class SaveMode : std::uint8_t { synchronous, asynchronous };
-inline constexpr std::array<std::string_view, 2> save_mode_names{"synchronous", "asynchronous"};
 
 /// Storage of a checkpoint and its rates. A rate of zero means "not stated" and is assumed not to limit the save,
 /// except where the mode needs the rate.

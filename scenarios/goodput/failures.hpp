@@ -55,14 +55,8 @@ struct FailureRate {
 /// Throws ConfigError for no GPUs, negative rates, or a total rate of zero.
 [[nodiscard]] Seconds job_mtbf(Hertz per_gpu, double gpus, Hertz per_job = Hertz{});
 
-/// Probability that at least one of `n` independent parts fails when each fails with probability `p`: 1 - (1 - p)^n.
-[[nodiscard]] double probability_of_any(double p, double n) noexcept;
-
-/// Runs needed to find one bad node among `n` by halving: ceil(log2 n).
-[[nodiscard]] int bisect_runs(std::int64_t n) noexcept;
-
-/// Relative throughput when the clock drops to `clock` (0 to 1) and `compute_share` (0 to 1) of the time depends on it:
-/// 1 / (share / clock + 1 - share). In a synchronous step the slowest GPU sets the pace of all.
+/// Throughput left where the clock falls to `clock` of itself and `compute_share` of the time is bound by it:
+/// 1 / (share / clock + 1 - share). In a synchronous step that of the slowest GPU is everybody's.
 [[nodiscard]] constexpr double throttled(double clock, double compute_share) noexcept {
   return 1.0 / (compute_share / clock + 1.0 - compute_share);
 }

@@ -109,9 +109,4 @@ struct GoodputRange {
                                         double gpus,
                                         Hertz per_job = Hertz{});
 
-/// Dollars per hour of useful work, from dollars per clock hour and the goodput ratio (> 0).
-[[nodiscard]] constexpr DollarsPerSecond effective_price(DollarsPerSecond price, double ratio) noexcept {
-  return price / ratio;
-}
-
 }  // namespace headroom::goodput

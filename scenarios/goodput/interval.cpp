@@ -33,8 +33,4 @@ Seconds best_interval(const CheckpointTime& save, Seconds mtbf) noexcept {
   return std::max(high * mtbf, write);
 }
 
-FirstOrder first_order(const WallFactor& run) noexcept {
-  return {run.stall / run.interval, (run.interval / 2.0 + run.lag) / run.mtbf, run.recovery / run.mtbf};
-}
-
 }  // namespace headroom::goodput

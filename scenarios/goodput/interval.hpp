@@ -29,12 +29,4 @@ struct WallFactor {
 /// time and lag do not change the optimum.
 [[nodiscard]] Seconds best_interval(const CheckpointTime& save, Seconds mtbf) noexcept;
 
-/// First-order overheads relative to the work: saving C / tau, rework tau / 2M + w / M, recovery R / M (Young 1974).
-struct FirstOrder {
-  double saving = 0.0, rework = 0.0, recovery = 0.0;
-  [[nodiscard]] constexpr double overhead() const noexcept { return saving + rework + recovery; }
-  [[nodiscard]] constexpr double ratio() const noexcept { return 1.0 / (1.0 + overhead()); }
-};
-[[nodiscard]] FirstOrder first_order(const WallFactor& run) noexcept;
-
 }  // namespace headroom::goodput

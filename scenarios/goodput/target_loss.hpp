@@ -31,16 +31,9 @@ struct LossLaw {
 /// the smallest network that can reach it.
 [[nodiscard]] double tokens_to_loss(const LossLaw& law, double parameters, double loss);
 
-/// Split of C = 6 N D FLOP with the least loss: N = G (C/6)^a, D = (C/6)^b / G, a = beta / (alpha + beta), b = alpha /
-/// (alpha + beta), G = (alpha A / beta B)^(1 / (alpha + beta)) (Hoffmann et al. 2022, equation 4).
-struct ComputeOptimal {
-  double parameters = 0.0, tokens = 0.0;
-};
-[[nodiscard]] ComputeOptimal compute_optimal(const LossLaw& law, Flops budget) noexcept;
-
-/// Tokens and steps to a loss at a given batch. The law's tokens hold far below the critical batch; a batch B takes D
-/// (1 + B / B_crit) tokens and at least D / B_crit steps (McCandlish et al. 2018, section 2.3). A critical batch that
-/// is not stated follows from the target loss (Kaplan et al. 2020, equation 5.3; `critical_tokens`).
+/// The way to a loss at a batch. The law's tokens are those of a batch far below the critical one; at batch B it takes
+/// D (1 + B / B_crit) tokens and at least D / B_crit steps (McCandlish et al. 2018, section 2.3). A critical batch that
+/// is not stated is that of the target loss (Kaplan et al. 2020, equation 5.3; `critical_tokens`).
 struct TargetLoss {
   double least_tokens = 0.0;  ///< tokens at a small batch
   double tokens = 0.0;        ///< tokens at this batch

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/launch/bench_load.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
 #include <headroom/scenarios/launch/traffic_words.hpp>
@@ -48,10 +49,8 @@ void set_promises(const ServingTraffic& traffic, LaunchPlan& plan) {
       }
     }
   }
-  std::string text;
-  for (const double quantile : quantiles) {
-    text += (text.empty() ? "" : ",") + percent(quantile);
-  }
+  const std::string text = joined(
+      quantiles, [&](const double quantile) { return percent(quantile); }, ",");
   if (!text.empty()) {
     plan.set("launch.percentiles", word_value(text));
   }
@@ -293,6 +292,19 @@ std::vector<std::string> load_words(const BenchLoad& load) {
     words.push_back("--burstiness " + value_text(number_value(load.burstiness)));
   }
   return words;
+}
+
+std::vector<std::string> random_bench(std::vector<std::string> command, const BenchLoad& load) {
+  command.insert(command.end(),
+                 {"--random-input-len " + std::to_string(load.isl), "--random-output-len " + std::to_string(load.osl),
+                  "--random-range-ratio " + value_text(number_value(load.spread)), "--ignore-eos"});
+  for (std::string& word : load_words(load)) {
+    command.push_back(std::move(word));
+  }
+  if (!load.percentiles.empty()) {
+    command.insert(command.end(), {"--percentile-metrics ttft,tpot,e2el", "--metric-percentiles " + load.percentiles});
+  }
+  return command;
 }
 
 void read_benchmark(const std::vector<ShellWord>& words, RangeRatio ratio, LaunchReading& reading) {

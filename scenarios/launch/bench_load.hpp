@@ -46,7 +46,10 @@ void note_load(LaunchWriting& writing, bool one_server, BenchGaps gaps);
 /// `--max-concurrency`. Each benchmark has its own flags for lengths.
 [[nodiscard]] std::vector<std::string> load_words(const BenchLoad& load);
 
-/// Meaning of --random-range-ratio r for a length l: from (1 - r) l to (1 + r) l, or from r l to l.
+/// The words of a vLLM benchmark or of one made after it: `command`, then lengths, load and what is measured.
+[[nodiscard]] std::vector<std::string> random_bench(std::vector<std::string> command, const BenchLoad& load);
+
+/// How a benchmark means --random-range-ratio r of a length l: from (1 - r) l to (1 + r) l, or from r l to l.
 enum class RangeRatio : bool { around, below };
 
 /// Reads lengths, concurrency or rate of a benchmark with random requests.

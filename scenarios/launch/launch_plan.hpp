@@ -35,6 +35,10 @@ class LaunchPlan {
   [[nodiscard]] bool has(std::string_view key) const noexcept { return find(key) != nullptr; }
   void set(std::string_view key, ConfigValue value);
   void erase(std::string_view key);
+  template <class Predicate>
+  void erase_if(Predicate predicate) {
+    std::erase_if(entries_, predicate);
+  }
   [[nodiscard]] std::int64_t count(std::string_view key, std::int64_t fallback) const;
   [[nodiscard]] double number(std::string_view key, double fallback) const;
   [[nodiscard]] std::string word(std::string_view key, std::string_view fallback = "") const;

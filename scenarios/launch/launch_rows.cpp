@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/csv.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/launch/launch_rows.hpp>
 
 #include <algorithm>
@@ -26,10 +27,8 @@ std::string plain(const ConfigValue& value) {
     return value.text;
   }
   if (value.kind == Kind::array) {
-    std::string text;
-    for (const ConfigValue& item : value.items) {
-      text += (text.empty() ? "" : " ") + plain(item);
-    }
+    const std::string text = joined(
+        value.items, [&](const ConfigValue& item) { return plain(item); }, " ");
     return text;
   }
   return value_text(value);
@@ -42,14 +41,6 @@ std::optional<T> whole(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, value);
   return read.ec == std::errc{} && read.ptr == end && !text.empty() ? std::optional{value} : std::nullopt;
-}
-
-std::string listed(std::span<const std::string_view> choices) {
-  std::string text;
-  for (const std::string_view choice : choices) {
-    text += (text.empty() ? "" : ", ") + std::string{choice};
-  }
-  return text;
 }
 
 const LaunchRow* row_named(std::span<const LaunchRow> rows, std::string_view name) {
@@ -127,6 +118,24 @@ LaunchItems items_of_document(const ConfigValue& document) {
   LaunchItems items;
   add_leaves(document, "", items);
   return items;
+}
+
+ConfigValue nested(const LaunchItems& items) {
+  ConfigValue root;
+  for (const LaunchItem& item : items.all()) {
+    ConfigValue* table = &root;
+    std::string_view path = item.name;
+    for (std::size_t dot = path.find('.'); dot != std::string_view::npos; dot = path.find('.')) {
+      const std::string key{path.substr(0, dot)};
+      if (table->find(key) == nullptr) {
+        table->entries.emplace_back(key, ConfigValue{});
+      }
+      table = table->find(key);
+      path.remove_prefix(dot + 1);
+    }
+    table->entries.emplace_back(std::string{path}, item.value);
+  }
+  return root;
 }
 
 const ConfigValue* LaunchItems::find(std::string_view name) const noexcept {
@@ -251,6 +260,23 @@ std::optional<std::string> LaunchReading::word_of(std::string_view name, const C
   return std::nullopt;
 }
 
+void LaunchReading::take_count(const LaunchItems& items,
+                               std::string_view name,
+                               std::string_view key,
+                               Range<std::int64_t> range) {
+  const ConfigValue* item = items.find(name);
+  if (const auto count = item == nullptr ? std::nullopt : count_of(name, *item, range)) {
+    state(key, count_value(*count), *item);
+  }
+}
+
+void LaunchReading::take_flag(const LaunchItems& items, std::string_view name, std::string_view key) {
+  const ConfigValue* item = items.find(name);
+  if (const auto flag = item == nullptr ? std::nullopt : flag_of(name, *item)) {
+    state(key, flag_value(*flag), *item);
+  }
+}
+
 std::optional<std::string> LaunchReading::choice_of(std::string_view name,
                                                     const ConfigValue& value,
                                                     std::span<const std::string_view> choices) {
@@ -346,21 +372,31 @@ void write_rows(std::span<const LaunchRow> rows, LaunchWriting& writing) {
 }
 
 void note_gaps(std::span<const LaunchGap> gaps, std::string_view form, LaunchWriting& writing) {
+  constexpr std::array of_every_form{
+      LaunchGap{"name", "", ""},
+      LaunchGap{"launch.*", "", ""},
+      LaunchGap{"strategy.dp", "", ""},  // world size over the other axes
+      LaunchGap{"hardware.gpus", "", "the launch line says it"},
+      LaunchGap{"hardware.*", "", "not the launch's to say"},
+  };
   for (const ConfigEntry& entry : writing.plan.entries()) {
     if (writing.covered.count(entry.key) > 0) {
       continue;
     }
-    const auto matches = [&](const LaunchGap& gap) {
-      return gap.key.ends_with('*') ? entry.key.starts_with(gap.key.substr(0, gap.key.size() - 1))
-                                    : entry.key == gap.key;
+    const auto gap_in = [&](std::span<const LaunchGap> table) -> const LaunchGap* {
+      const auto gap = std::find_if(table.begin(), table.end(), [&](const LaunchGap& g) {
+        return g.key.ends_with('*') ? entry.key.starts_with(g.key.substr(0, g.key.size() - 1)) : entry.key == g.key;
+      });
+      return gap == table.end() ? nullptr : &*gap;
     };
-    const auto gap = std::find_if(gaps.begin(), gaps.end(), matches);
-    const bool known = gap != gaps.end();
-    if (known && (gap->why.empty() || (!gap->implied.empty() && same_value(entry.value, parsed(gap->implied))))) {
+    const LaunchGap* own = gap_in(gaps);
+    const LaunchGap* gap = own != nullptr ? own : gap_in(of_every_form);
+    if (gap != nullptr &&
+        (gap->why.empty() || (!gap->implied.empty() && same_value(entry.value, parsed(gap->implied))))) {
       continue;
     }
     writing.notes.push_back(entry.key + " = " + value_text(entry.value) + " (" +
-                            (known ? std::string{gap->why} : std::string{form} + " has no key for it") + ")");
+                            (gap != nullptr ? std::string{gap->why} : std::string{form} + " has no key for it") + ")");
   }
 }
 

@@ -69,7 +69,10 @@ class LaunchItems {
 /// Leaves of a document, named by their dotted paths.
 [[nodiscard]] LaunchItems items_of_document(const ConfigValue& document);
 
-/// State of reading one file.
+/// The document of items with dotted names.
+[[nodiscard]] ConfigValue nested(const LaunchItems& items);
+
+/// What reading one file has brought so far.
 struct LaunchReading {
   LaunchPlan plan;
   Diagnostics diagnostics;
@@ -97,7 +100,10 @@ struct LaunchReading {
   std::optional<bool> flag_of(std::string_view name, const ConfigValue& value);
   /// One word; an array of equal words counts as one word.
   std::optional<std::string> word_of(std::string_view name, const ConfigValue& value);
-  /// One of `choices`; otherwise reports a problem that lists them and returns nullopt.
+  /// An item, where it is there, as the key's integer or switch.
+  void take_count(const LaunchItems& items, std::string_view name, std::string_view key, Range<std::int64_t> range);
+  void take_flag(const LaunchItems& items, std::string_view name, std::string_view key);
+  /// A word of a closed list; a problem that lists it for anything else.
   std::optional<std::string> choice_of(std::string_view name,
                                        const ConfigValue& value,
                                        std::span<const std::string_view> choices);
@@ -144,7 +150,8 @@ struct LaunchGap {
   std::string_view implied;  ///< value that needs no note, as TOML text; empty: none
   std::string_view why;
 };
-/// Notes every key that is neither covered nor implied. `form` names the form for keys without a gap entry.
+/// Notes every key that is neither covered nor implied by the gaps or by those of every form. `form` names the form
+/// where no gap explains the key.
 void note_gaps(std::span<const LaunchGap> gaps, std::string_view form, LaunchWriting& writing);
 
 }  // namespace headroom::launch

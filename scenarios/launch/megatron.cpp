@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Megatron-LM's arguments as a bash array, one argument per line.
+// Megatron-LM's arguments as a bash array, one argument a line.
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
 #include <headroom/scenarios/launch/megatron_core.hpp>
@@ -81,10 +82,9 @@ std::vector<std::string> words_of_items(const LaunchItems& items) {
     if (item.value.kind == Kind::boolean && item.value.boolean) {
       words.push_back(item.name);
     } else if (item.value.kind == Kind::array) {
-      std::string list;
-      for (const ConfigValue& entry : item.value.items) {
-        list += (list.empty() ? "" : ",") + (entry.kind == Kind::text ? entry.text : value_text(entry));
-      }
+      const std::string list = joined(
+          item.value.items,
+          [&](const ConfigValue& entry) { return (entry.kind == Kind::text ? entry.text : value_text(entry)); }, ",");
       words.push_back(item.name + " " + shell_quoted(list));
     } else if (item.value.kind != Kind::boolean && item.value.kind != Kind::null) {
       words.push_back(item.name + " " + shell_value(item.value));

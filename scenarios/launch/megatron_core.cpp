@@ -63,11 +63,7 @@ void read_sharding(const LaunchItems& items, Absent absent, LaunchReading& readi
   } else if (absent == Absent::is_default) {
     reading.assume("strategy.zero", count_value(0));
   }
-  if (const ConfigValue* copies = items.find("--num-distributed-optimizer-instances")) {
-    if (const auto count = reading.count_of("--num-distributed-optimizer-instances", *copies, machine_count)) {
-      reading.state("launch.replicas", count_value(*count), *copies);
-    }
-  }
+  reading.take_count(items, "--num-distributed-optimizer-instances", "launch.replicas", machine_count);
 }
 
 // ---- traffic beside compute, order of ranks
@@ -353,11 +349,7 @@ void write_training(LaunchWriting& writing) {
 }
 
 void read_length(const LaunchItems& items, LaunchReading& reading) {
-  if (const ConfigValue* iterations = items.find("--train-iters")) {
-    if (const auto count = reading.count_of("--train-iters", *iterations, positive)) {
-      reading.state("launch.iterations", count_value(*count), *iterations);
-    }
-  }
+  reading.take_count(items, "--train-iters", "launch.iterations", positive);
   if (const ConfigValue* samples = items.find("--train-samples")) {
     if (const auto count = reading.count_of("--train-samples", *samples, positive)) {
       const auto length = static_cast<double>(reading.plan.count("training.seq_len", 0));

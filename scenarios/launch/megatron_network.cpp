@@ -296,11 +296,7 @@ void read_window(const LaunchItems& items, LaunchReading& reading) {
         *size, reading.called("--window-size") + " is " + quoted(*word) + "; it must be W,0: tokens behind and ahead");
   }
   reading.state("model.window", count_value(behind), *size);
-  if (const ConfigValue* skip = items.find("--window-attn-skip-freq")) {
-    if (const auto every = reading.count_of("--window-attn-skip-freq", *skip, any_count)) {
-      reading.state("model.full_every", count_value(*every), *skip);
-    }
-  }
+  reading.take_count(items, "--window-attn-skip-freq", "model.full_every", any_count);
 }
 
 void read_attention(const LaunchItems& items, Absent absent, LaunchReading& reading) {

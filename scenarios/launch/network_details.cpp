@@ -90,29 +90,15 @@ std::vector<std::string> different_details(const LaunchPlan& launch, const Launc
 }
 
 void drop_usual_details(LaunchPlan& plan) {
-  std::vector<std::string> keys;
-  for (const ConfigEntry& entry : plan.entries()) {
+  plan.erase_if([](const ConfigEntry& entry) {
     const Detail* detail = detail_of(entry.key);
     const std::optional<ConfigValue> usual = detail == nullptr ? std::nullopt : usual_value(*detail);
-    if (usual && same_value(entry.value, *usual)) {
-      keys.push_back(entry.key);
-    }
-  }
-  for (const std::string& key : keys) {
-    plan.erase(key);
-  }
+    return usual && same_value(entry.value, *usual);
+  });
 }
 
 void drop_network(LaunchPlan& plan) {
-  std::vector<std::string> keys;
-  for (const ConfigEntry& entry : plan.entries()) {
-    if (entry.key.starts_with("model.")) {
-      keys.push_back(entry.key);
-    }
-  }
-  for (const std::string& key : keys) {
-    plan.erase(key);
-  }
+  plan.erase_if([](const ConfigEntry& entry) { return entry.key.starts_with("model."); });
 }
 
 void take_preset(const std::string& id, const LaunchPlan& preset, const ConfigValue& at, LaunchReading& reading) {

@@ -264,14 +264,11 @@ void read_checkpoint(const ConfigValue& value, LaunchReading& reading) {
 
 void note_serving_gaps(std::string_view form, LaunchWriting& writing) {
   constexpr std::array gaps{
-      LaunchGap{"name", "", ""},
-      LaunchGap{"launch.*", "", ""},
       LaunchGap{"serving.engine", "", ""},
       LaunchGap{"serving.isl", "", ""},
       LaunchGap{"serving.osl", "", ""},
       LaunchGap{"serving.concurrency", "", ""},
       LaunchGap{"hardware.gpus", "", ""},
-      LaunchGap{"hardware.*", "", "not the launch's to say"},
       LaunchGap{"serving.speculative.*", "",
                 "drafts are written for vLLM alone, and of heads no scenario names the checkpoint"},
       LaunchGap{"serving.engine_version", "", "what is installed is not the launch's to say"},

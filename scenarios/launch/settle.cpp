@@ -18,16 +18,6 @@ namespace {
 
 using Kind = ConfigValue::Kind;
 
-void flatten(const ConfigValue& table, const std::string& prefix, std::vector<ConfigEntry>& leaves) {
-  for (const ConfigEntry& entry : table.entries) {
-    if (entry.value.kind == Kind::table) {
-      flatten(entry.value, prefix + entry.key + ".", leaves);
-    } else {
-      leaves.emplace_back(prefix + entry.key, entry.value);
-    }
-  }
-}
-
 class Settling {
  public:
   Settling(LaunchReading& reading, const Sources& sources) : r_{reading}, plan_{reading.plan}, sources_{sources} {}
@@ -49,24 +39,23 @@ class Settling {
     for (const std::string& assignment : assignments) {
       apply_override(forced, assignment, r_.diagnostics);
     }
-    std::vector<ConfigEntry> leaves;
-    flatten(forced, "", leaves);
-    for (ConfigEntry& leaf : leaves) {
+    const LaunchItems leaves = items_of_document(forced);
+    for (const LaunchItem& leaf : leaves.all()) {
       const std::int64_t all = launched();
-      if (leaf.key == "hardware.gpus" && leaf.value.kind == Kind::integer && all > 0 && leaf.value.integer != all) {
+      if (leaf.name == "hardware.gpus" && leaf.value.kind == Kind::integer && all > 0 && leaf.value.integer != all) {
         r_.problem(*plan_.find("launch.nodes"),
                    std::to_string(all / plan_.count("launch.gpus_per_node", 1)) + " nodes of " +
                        std::to_string(plan_.count("launch.gpus_per_node", 1)) + " GPUs are " + std::to_string(all) +
                        ", not " + std::to_string(leaf.value.integer) + " as stated");
       }
-      if (leaf.key == "training.offload" && leaf.value.kind == Kind::array) {
+      if (leaf.name == "training.offload" && leaf.value.kind == Kind::array) {
         for (const ConfigValue& what : leaf.value.items) {
           plan_.set("training.offload." + what.text, flag_value(true));
         }
         continue;
       }
-      r_.failed.erase(leaf.key);
-      plan_.set(leaf.key, std::move(leaf.value));
+      r_.failed.erase(leaf.name);
+      plan_.set(leaf.name, leaf.value);
     }
   }
 

@@ -15,15 +15,15 @@ constexpr std::array rows{
     LaunchRow{"--nodes", "launch.nodes"}, LaunchRow{"--gpus-per-node", "", special},   LaunchRow{"--gres", "", special},
     LaunchRow{"--gpus", "", special},     LaunchRow{"--ntasks-per-node", "", special},
 };
-constexpr std::array<std::string_view, 31> passed{
-    "--job-name",      "--partition", "--account",       "--qos",
-    "--time",          "--output",    "--error",         "--mem",
-    "--mem-per-gpu",   "--exclusive", "--cpus-per-task", "--cpus-per-gpu",
-    "--constraint",    "--nodelist",  "--exclude",       "--array",
-    "--dependency",    "--requeue",   "--no-requeue",    "--signal",
-    "--mail-type",     "--mail-user", "--reservation",   "--ntasks",
-    "--gpus-per-task", "--gpu-bind",  "--hint",          "--threads-per-core",
-    "--chdir",         "--switches",  "--comment"};
+constexpr auto passed =
+    std::to_array<std::string_view>({"--job-name",      "--partition", "--account",       "--qos",
+                                     "--time",          "--output",    "--error",         "--mem",
+                                     "--mem-per-gpu",   "--exclusive", "--cpus-per-task", "--cpus-per-gpu",
+                                     "--constraint",    "--nodelist",  "--exclude",       "--array",
+                                     "--dependency",    "--requeue",   "--no-requeue",    "--signal",
+                                     "--mail-type",     "--mail-user", "--reservation",   "--ntasks",
+                                     "--gpus-per-task", "--gpu-bind",  "--hint",          "--threads-per-core",
+                                     "--chdir",         "--switches",  "--comment"});
 
 struct ShortName {
   std::string_view letter, name;
@@ -87,11 +87,7 @@ void read_directives(const ShellScript& script, LaunchReading& reading) {
       reading.state("hardware.gpus", count_value(*count), *all);
     }
   }
-  if (const ConfigValue* tasks = items.find("--ntasks-per-node")) {
-    if (const auto count = reading.count_of("--ntasks-per-node", *tasks, machine_count)) {
-      reading.state("launch.tasks_per_node", count_value(*count), *tasks);
-    }
-  }
+  reading.take_count(items, "--ntasks-per-node", "launch.tasks_per_node", machine_count);
 }
 
 /// Environment variables of the job that follow from its directives.

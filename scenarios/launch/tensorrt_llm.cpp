@@ -68,22 +68,9 @@ std::string options_yaml(LaunchWriting& writing) {
 
 /// Benchmark of a server at a request rate, which trtllm-bench does not support.
 std::vector<std::string> serving_bench(const BenchLoad& load) {
-  std::vector<std::string> words{"python -m tensorrt_llm.serve.scripts.benchmark_serving",
-                                 "--backend openai",
-                                 "--model \"$MODEL\"",
-                                 "--dataset-name random",
-                                 "--random-ids",
-                                 "--random-input-len " + std::to_string(load.isl),
-                                 "--random-output-len " + std::to_string(load.osl),
-                                 "--random-range-ratio " + value_text(number_value(load.spread)),
-                                 "--ignore-eos"};
-  for (std::string& word : load_words(load)) {
-    words.push_back(std::move(word));
-  }
-  if (!load.percentiles.empty()) {
-    words.insert(words.end(), {"--percentile-metrics ttft,tpot,e2el", "--metric-percentiles " + load.percentiles});
-  }
-  return words;
+  return random_bench({"python -m tensorrt_llm.serve.scripts.benchmark_serving", "--backend openai",
+                       "--model \"$MODEL\"", "--dataset-name random", "--random-ids"},
+                      load);
 }
 
 /// Benchmark commands; trtllm-bench has its own names for the ranks.

@@ -51,38 +51,38 @@ constexpr std::array rows{
     LaunchRow{"activation_checkpoint.selective_ac_option", "", special},
 };
 
-constexpr std::array<std::string_view, 32> passed{"job.*",
-                                                  "profiling.*",
-                                                  "metrics.*",
-                                                  "optimizer.*",
-                                                  "lr_scheduler.*",
-                                                  "checkpoint.*",
-                                                  "comm.*",
-                                                  "fault_tolerance.*",
-                                                  "validation.*",
-                                                  "experimental.*",
-                                                  "memory_estimation.*",
-                                                  "float8.*",
-                                                  "mx.*",
-                                                  "quantize.*",
-                                                  "debug.*",
-                                                  "compile.components",
-                                                  "compile.backend",
-                                                  "model.tokenizer_path",
-                                                  "model.hf_assets_path",
-                                                  "model.print_after_conversion",
-                                                  "training.dataset",
-                                                  "training.dataset_path",
-                                                  "training.max_norm",
-                                                  "training.dtype",
-                                                  "training.mixed_precision_reduce",
-                                                  "training.seed",
-                                                  "training.deterministic",
-                                                  "training.gc_freq",
-                                                  "training.gc_debug",
-                                                  "parallelism.disable_loss_parallel",
-                                                  "parallelism.enable_compiled_autograd",
-                                                  "parallelism.context_parallel_load_balancer"};
+constexpr auto passed = std::to_array<std::string_view>({"job.*",
+                                                         "profiling.*",
+                                                         "metrics.*",
+                                                         "optimizer.*",
+                                                         "lr_scheduler.*",
+                                                         "checkpoint.*",
+                                                         "comm.*",
+                                                         "fault_tolerance.*",
+                                                         "validation.*",
+                                                         "experimental.*",
+                                                         "memory_estimation.*",
+                                                         "float8.*",
+                                                         "mx.*",
+                                                         "quantize.*",
+                                                         "debug.*",
+                                                         "compile.components",
+                                                         "compile.backend",
+                                                         "model.tokenizer_path",
+                                                         "model.hf_assets_path",
+                                                         "model.print_after_conversion",
+                                                         "training.dataset",
+                                                         "training.dataset_path",
+                                                         "training.max_norm",
+                                                         "training.dtype",
+                                                         "training.mixed_precision_reduce",
+                                                         "training.seed",
+                                                         "training.deterministic",
+                                                         "training.gc_freq",
+                                                         "training.gc_debug",
+                                                         "parallelism.disable_loss_parallel",
+                                                         "parallelism.enable_compiled_autograd",
+                                                         "parallelism.context_parallel_load_balancer"});
 
 /// Torchtitan's name and flavor of a preset; the first entry of equal words is meant. In torchtitan llama3 always
 /// scales RoPE as Llama 3.1 does, and both families use the same norm epsilon.
@@ -113,11 +113,6 @@ constexpr std::array schedules{
 constexpr std::int64_t end_layers = 2;
 
 constexpr std::array gaps{
-    LaunchGap{"name", "", ""},
-    LaunchGap{"launch.*", "", ""},
-    LaunchGap{"strategy.dp", "", ""},
-    LaunchGap{"hardware.gpus", "", "the launch line says it"},
-    LaunchGap{"hardware.*", "", "not the launch's to say"},
     LaunchGap{"model.*", "", ""},
     LaunchGap{"strategy.vpp", "1", "no number of layers a stage makes as many chunks"},
     LaunchGap{"strategy.schedule", "\"1f1b\"", "torchtitan has no such schedule"},
@@ -429,19 +424,11 @@ void read_batch(const LaunchItems& items, LaunchReading& reading) {
   } else {
     reading.plan.set("launch.batch_of_rank", count_value(local));
   }
-  if (const ConfigValue* steps = items.find("training.steps")) {
-    if (const auto count = reading.count_of("training.steps", *steps, positive)) {
-      reading.state("launch.iterations", count_value(*count), *steps);
-    }
-  }
+  reading.take_count(items, "training.steps", "launch.iterations", positive);
 }
 
 void read_rest(const LaunchItems& items, LaunchReading& reading) {
-  if (const ConfigValue* compile = items.find("training.compile")) {
-    if (const auto flag = reading.flag_of("training.compile", *compile)) {
-      reading.state("training.compile", flag_value(*flag), *compile);
-    }
-  }
+  reading.take_flag(items, "training.compile", "training.compile");
   const ConfigValue* etp = item_of(items, "expert_tensor_parallel_degree");
   const std::int64_t ep = reading.plan.count("strategy.ep", 1);
   if (ep > 1) {
@@ -473,19 +460,6 @@ void read_rest(const LaunchItems& items, LaunchReading& reading) {
   reading.assume("training.flash_attention", flag_value(true));
   reading.assume("training.dropout", flag_value(false));
   reading.assume("training.fused_loss", flag_value(false));
-}
-
-ConfigValue nested(const LaunchItems& items) {
-  ConfigValue root;
-  for (const LaunchItem& item : items.all()) {
-    const std::size_t dot = item.name.find('.');
-    const std::string table = item.name.substr(0, dot);
-    if (root.find(table) == nullptr) {
-      root.entries.emplace_back(table, ConfigValue{});
-    }
-    root.find(table)->entries.emplace_back(item.name.substr(dot + 1), item.value);
-  }
-  return root;
 }
 
 }  // namespace

@@ -36,37 +36,37 @@ constexpr std::array aliases{
     FlagAlias{"-dp", "--data-parallel-size"},     FlagAlias{"-q", "--quantization"},
     FlagAlias{"-ep", "--enable-expert-parallel"},
 };
-constexpr std::array<std::string_view, 31> passed{"--host",
-                                                  "--port",
-                                                  "--api-key",
-                                                  "--served-model-name",
-                                                  "--tokenizer",
-                                                  "--tokenizer-mode",
-                                                  "--trust-remote-code",
-                                                  "--revision",
-                                                  "--download-dir",
-                                                  "--load-format",
-                                                  "--seed",
-                                                  "--enable-prefix-caching",
-                                                  "--no-enable-prefix-caching",
-                                                  "--distributed-executor-backend",
-                                                  "--data-parallel-backend",
-                                                  "--data-parallel-size-local",
-                                                  "--data-parallel-address",
-                                                  "--data-parallel-rpc-port",
-                                                  "--disable-log-requests",
-                                                  "--disable-log-stats",
-                                                  "--enable-auto-tool-choice",
-                                                  "--tool-call-parser",
-                                                  "--reasoning-parser",
-                                                  "--chat-template",
-                                                  "--compilation-config",
-                                                  "--all2all-backend",
-                                                  "--async-scheduling",
-                                                  "--no-async-scheduling",
-                                                  "--generation-config",
-                                                  "--uvicorn-log-level",
-                                                  "--attention-backend"};
+constexpr auto passed = std::to_array<std::string_view>({"--host",
+                                                         "--port",
+                                                         "--api-key",
+                                                         "--served-model-name",
+                                                         "--tokenizer",
+                                                         "--tokenizer-mode",
+                                                         "--trust-remote-code",
+                                                         "--revision",
+                                                         "--download-dir",
+                                                         "--load-format",
+                                                         "--seed",
+                                                         "--enable-prefix-caching",
+                                                         "--no-enable-prefix-caching",
+                                                         "--distributed-executor-backend",
+                                                         "--data-parallel-backend",
+                                                         "--data-parallel-size-local",
+                                                         "--data-parallel-address",
+                                                         "--data-parallel-rpc-port",
+                                                         "--disable-log-requests",
+                                                         "--disable-log-stats",
+                                                         "--enable-auto-tool-choice",
+                                                         "--tool-call-parser",
+                                                         "--reasoning-parser",
+                                                         "--chat-template",
+                                                         "--compilation-config",
+                                                         "--all2all-backend",
+                                                         "--async-scheduling",
+                                                         "--no-async-scheduling",
+                                                         "--generation-config",
+                                                         "--uvicorn-log-level",
+                                                         "--attention-backend"});
 
 /// Whether one server holds every replica. Without experts data ranks are replicas behind one address; with experts
 /// they would share the expert layers, which is a different layout.
@@ -130,22 +130,8 @@ void write_draft(LaunchWriting& writing) {
 }
 
 std::vector<std::string> bench_words(const LaunchPlan& plan) {
-  const BenchLoad load = bench_load(plan, one_server(plan));
-  std::vector<std::string> words{"vllm bench serve",
-                                 "--backend vllm",
-                                 "--model \"$MODEL\"",
-                                 "--dataset-name random",
-                                 "--random-input-len " + std::to_string(load.isl),
-                                 "--random-output-len " + std::to_string(load.osl),
-                                 "--random-range-ratio " + value_text(number_value(load.spread)),
-                                 "--ignore-eos"};
-  for (std::string& word : load_words(load)) {
-    words.push_back(std::move(word));
-  }
-  if (!load.percentiles.empty()) {
-    words.insert(words.end(), {"--percentile-metrics ttft,tpot,e2el", "--metric-percentiles " + load.percentiles});
-  }
-  return words;
+  return random_bench({"vllm bench serve", "--backend vllm", "--model \"$MODEL\"", "--dataset-name random"},
+                      bench_load(plan, one_server(plan)));
 }
 
 /// Reads the draft; the scenario reader asks for the acceptance, which no launch states.

@@ -77,25 +77,7 @@ struct Ownership {
   return machine / per_request;
 }
 
-/// Units that serve a target rate, and their cost over their life: ceil(target / rate) x capex + energy.
-struct Fleet {
-  double units = 0.0;
-  Dollars capex{};
-  Joules energy{};
-  Dollars opex{};
-  [[nodiscard]] constexpr Dollars total() const noexcept { return capex + opex; }
-};
-[[nodiscard]] inline Fleet fleet_of(
-    Hertz target, Hertz unit_rate, Dollars unit_price, Joules per_item, Seconds life, DollarsPerJoule power) noexcept {
-  Fleet fleet;
-  fleet.units = std::ceil(target / unit_rate);
-  fleet.capex = fleet.units * unit_price;
-  fleet.energy = target * life * per_item;
-  fleet.opex = fleet.energy * power;
-  return fleet;
-}
-
-/// Whole nodes that the rack's power feeds.
+/// Whole machines that a rack feeds.
 [[nodiscard]] inline double nodes_per_rack(Watts rack, Watts node) noexcept {
   return std::floor(rack / node);
 }

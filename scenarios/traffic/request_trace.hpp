@@ -6,11 +6,9 @@
 #include <headroom/model/serve/load/prompt_prefixes.hpp>
 #include <headroom/model/serve/load/request.hpp>
 
-#include <array>
 #include <cstdint>
 #include <istream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace headroom {
@@ -24,7 +22,6 @@ namespace headroom {
 ///   et al. 2025);
 /// - own: arrival_s,prompt_tokens,output_tokens[,cached_tokens][,service_class].
 enum class TraceForm : std::uint8_t { azure, burstgpt, mooncake, own };
-inline constexpr std::array<std::string_view, 4> trace_form_names{"azure", "burstgpt", "mooncake", "own"};
 
 struct RequestTrace {
   TraceForm form = TraceForm::own;

@@ -71,11 +71,4 @@ struct Legality {
                                                  const TrainingShape& shape,
                                                  const Strategy& strategy);
 
-/// Sequences per optimizer step: micro_batch x accumulation x dp.
-[[nodiscard]] constexpr std::int64_t effective_batch(std::int64_t micro_batch,
-                                                     std::int64_t data_ranks,
-                                                     std::int64_t accumulation) noexcept {
-  return micro_batch * data_ranks * accumulation;
-}
-
 }  // namespace headroom
