@@ -4,7 +4,6 @@
 #include <headroom/core/printable.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <sstream>
 

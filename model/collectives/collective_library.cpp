@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <mutex>

@@ -4,7 +4,6 @@
 #include <headroom/core/printable.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 

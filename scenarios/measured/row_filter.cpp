@@ -2,6 +2,7 @@
 #include <headroom/scenarios/measured/row_filter.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <filesystem>
 

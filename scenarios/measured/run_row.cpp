@@ -3,6 +3,7 @@
 #include <headroom/scenarios/measured/run_row.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <sstream>
 

@@ -9,11 +9,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <span>
 
 namespace headroom {
 namespace {
