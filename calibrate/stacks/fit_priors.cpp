@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/calibrate/stacks/fit_priors.hpp>
-#include <headroom/core/embedded.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <array>
 #include <optional>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 void read_priors(ConfigTable& tables,
                  const std::string& prefix,
                  bool scaled,
@@ -40,7 +36,7 @@ void read_priors(ConfigTable& tables,
 }
 
 FitPriors priors_in(const std::string& file, const std::function<void(ConfigTable& root, FitPriors& priors)>& read) {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const DataStore store = model_files();
   const std::optional<DataStore::Entry> entry = store.find("stacks/step", file);
   if (!entry) {
     throw ConfigError{"there is no " + file + ".toml among the parameters of the step"};

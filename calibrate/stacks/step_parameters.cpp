@@ -2,15 +2,12 @@
 #include <headroom/calibrate/stacks/fit_priors.hpp>
 #include <headroom/calibrate/stacks/step_parameters.hpp>
 #include <headroom/core/embedded.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <array>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr std::array<std::string_view, 4> prior_tables{"physics", "level", "stack", "stack"};
@@ -84,7 +81,7 @@ std::string StepKnob::name() const {
 }
 
 std::vector<StepKnobs::StackTables> StepKnobs::read_tables() {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const DataStore store = model_files();
   std::vector<StackTables> tables;
   for (const std::string& id : store.ids("stacks/train")) {
     const std::optional<DataStore::Entry> entry = store.find("stacks/train", id);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/curve_reader.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,10 +12,6 @@
 #include <mutex>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 /// The curve of one engine and format; an empty engine takes the first of the set.
@@ -163,7 +159,7 @@ CurveSet find_curve_set(const Device& device) {
                       "measure one with "
                       "'headroom probe'"};
   }
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const DataStore store = model_files();
   const std::optional<DataStore::Entry> entry = store.find("curves", device.curves);
   if (!entry) {
     const std::vector<std::string> ids = store.ids("curves");
