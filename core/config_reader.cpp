@@ -4,7 +4,6 @@
 #include <headroom/core/printable.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <sstream>
 
@@ -185,6 +184,16 @@ const ConfigValue* ConfigTable::take(std::string_view key, bool required, std::s
   return found;
 }
 
+const ConfigValue* ConfigTable::take_kind(std::string_view key, ConfigValue::Kind kind, std::string_view what) {
+  const ConfigValue* found = take(key, false, "");
+  if (found != nullptr && found->kind != kind) {
+    problem(key,
+            "'" + std::string{key} + "' must be " + std::string{what} + ", not " + std::string{kind_name(found->kind)});
+    return nullptr;
+  }
+  return found;
+}
+
 void ConfigTable::problem(std::string_view key, std::string message) {
   const ConfigValue* found = table_->find(key);
   const bool known = found != nullptr && found->file;
@@ -198,12 +207,8 @@ void ConfigTable::problem_at_key(std::string_view key, std::string message) {
 }
 
 std::optional<std::string> ConfigTable::maybe_text(std::string_view key) {
-  const ConfigValue* found = take(key, false, "");
+  const ConfigValue* found = take_kind(key, ConfigValue::Kind::text, "a string");
   if (found == nullptr) {
-    return std::nullopt;
-  }
-  if (found->kind != ConfigValue::Kind::text) {
-    problem(key, "'" + std::string{key} + "' must be a string, not " + std::string{kind_name(found->kind)});
     return std::nullopt;
   }
   if (found->text.empty()) {
@@ -266,12 +271,8 @@ std::vector<std::int64_t> ConfigTable::integers(std::string_view key) {
 }
 
 std::optional<std::int64_t> ConfigTable::maybe_integer(std::string_view key, Range<std::int64_t> range) {
-  const ConfigValue* found = take(key, false, "");
+  const ConfigValue* found = take_kind(key, ConfigValue::Kind::integer, "an integer");
   if (found == nullptr) {
-    return std::nullopt;
-  }
-  if (found->kind != ConfigValue::Kind::integer) {
-    problem(key, "'" + std::string{key} + "' must be an integer, not " + std::string{kind_name(found->kind)});
     return std::nullopt;
   }
   if (found->integer < range.low || found->integer > range.high) {
@@ -314,12 +315,8 @@ double ConfigTable::number(std::string_view key, Range<double> range) {
 }
 
 std::optional<bool> ConfigTable::maybe_boolean(std::string_view key) {
-  const ConfigValue* found = take(key, false, "");
+  const ConfigValue* found = take_kind(key, ConfigValue::Kind::boolean, "true or false");
   if (found == nullptr) {
-    return std::nullopt;
-  }
-  if (found->kind != ConfigValue::Kind::boolean) {
-    problem(key, "'" + std::string{key} + "' must be true or false, not " + std::string{kind_name(found->kind)});
     return std::nullopt;
   }
   return found->boolean;
@@ -387,12 +384,8 @@ void ConfigTable::out_of_bounds(std::string_view key, const std::string& low, co
 }
 
 std::optional<ConfigTable> ConfigTable::maybe_table(std::string_view key) {
-  const ConfigValue* found = take(key, false, "");
+  const ConfigValue* found = take_kind(key, ConfigValue::Kind::table, "a table");
   if (found == nullptr) {
-    return std::nullopt;
-  }
-  if (found->kind != ConfigValue::Kind::table) {
-    problem(key, "'" + std::string{key} + "' must be a table, not " + std::string{kind_name(found->kind)});
     return std::nullopt;
   }
   return ConfigTable{*found, path_.empty() ? std::string{key} : path_ + "." + std::string{key}, *diagnostics_};

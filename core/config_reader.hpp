@@ -111,6 +111,8 @@ class ConfigTable {
 
  private:
   const ConfigValue* take(std::string_view key, bool required, std::string_view what);
+  /// The value where it is there and of that kind; a problem and nullptr for one of another kind.
+  const ConfigValue* take_kind(std::string_view key, ConfigValue::Kind kind, std::string_view what);
   std::optional<double> raw_quantity(std::string_view key, Dimension dimension, bool zero_allowed, bool required);
   template <class Q>
   std::optional<Q> within(std::string_view key, std::optional<double> raw, Range<Q> range) {

@@ -3,7 +3,6 @@
 #include <headroom/core/printable.hpp>
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 namespace headroom {

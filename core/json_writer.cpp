@@ -123,6 +123,14 @@ void JsonWriter::null() {
   text_ += "null";
 }
 
+std::string JsonWriter::finish() {
+  while (!levels_.empty()) {
+    const bool object = levels_.back().object;
+    close(object, object ? '}' : ']');
+  }
+  return take();
+}
+
 std::string JsonWriter::take() {
   assert(levels_.empty());
   return std::move(text_) + "\n";

@@ -36,6 +36,8 @@ class JsonWriter {
 
   /// The finished document, ending in a line break.
   [[nodiscard]] std::string take();
+  /// The same once what is open is closed.
+  [[nodiscard]] std::string finish();
 
  private:
   struct Level {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace headroom {

@@ -5,7 +5,8 @@
 
 A line is a line of C++ or CUDA without its comments, its blanks reduced to one between two words and to none beside
 punctuation. Blank lines, #include, #pragma, namespaces and `using` are not lines: they stand in every file. A clone pair is a maximal run of six or more equal lines in two places that do not overlap. A piece that
-stands n times is n (n - 1) / 2 pairs. Names and numbers count as they are written.
+stands n times is n (n - 1) / 2 pairs. Names and numbers count as they are written. A header and the source of its name
+are no pair: a definition repeats its declaration.
 
 --list writes every pair, longest first. --bound N exits with 1 if there are more than N.
 """
@@ -43,6 +44,10 @@ def files(root, folders):
                     yield os.path.join(path, name)
 
 
+def same_name(a, b):
+    return a != b and os.path.splitext(a)[0] == os.path.splitext(b)[0]
+
+
 def clones(root, folders):
     """(lines, place, place) of every clone pair, longest first."""
     ids, lines, places = {}, [], []
@@ -65,7 +70,7 @@ def clones(root, folders):
                 length = LEAST
                 while second + length < len(lines) and lines[first + length] == lines[second + length]:
                     length += 1
-                if first + length <= second:
+                if first + length <= second and not same_name(places[first][0], places[second][0]):
                     found.append((length, places[first], places[second]))
     return sorted(found, key=lambda pair: (-pair[0], pair[1:]))
 

@@ -8,6 +8,7 @@
 #include <headroom/headroom.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>

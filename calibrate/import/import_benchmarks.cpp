@@ -7,7 +7,6 @@
 #include <headroom/core/printable.hpp>
 
 #include <array>
-#include <optional>
 #include <sstream>
 
 namespace headroom {

@@ -7,8 +7,6 @@
 #include <headroom/model/kernels/memory_ops.hpp>
 #include <headroom/model/kernels/roofline.hpp>
 
-#include <algorithm>
-
 namespace headroom {
 namespace {
 

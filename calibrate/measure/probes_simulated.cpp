@@ -6,7 +6,6 @@
 #include <headroom/model/kernels/curve_library.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <numbers>

@@ -3,8 +3,6 @@
 #include <headroom/model/kernels/attention_training.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 
-#include <algorithm>
-
 namespace headroom {
 namespace {
 

@@ -7,7 +7,6 @@
 #include <headroom/calibrate/samples/sample_folder.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

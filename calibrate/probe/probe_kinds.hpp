@@ -2,6 +2,7 @@
 // Probes of attention, passes over memory, and host and peer links.
 #pragma once
 
+#include <headroom/calibrate/probe/probes_abi.hpp>
 #include <headroom/core/quantity.hpp>
 
 #include <array>
@@ -72,18 +73,8 @@ struct PassProbe {
   [[nodiscard]] std::int64_t set_bytes() const noexcept;
 };
 
-/// Copies between host and device, and between two devices. `both`: one copy in each direction at once.
-enum class TransferOp : std::uint8_t {
-  h2d_pinned,
-  d2h_pinned,
-  both_pinned,
-  h2d_pageable,
-  d2h_pageable,
-  both_pageable,
-  peer,
-  peer_both,
-  count
-};
+/// Copies between host and device, and between two devices. `both`: one of each direction at once.
+using TransferOp = probes::TransferOp;
 inline constexpr std::array<std::string_view, 8> transfer_op_names{
     "h2d_pinned", "d2h_pinned", "both_pinned", "h2d_pageable", "d2h_pageable", "both_pageable", "peer", "peer_both"};
 [[nodiscard]] constexpr bool is_peer(TransferOp op) noexcept {

@@ -50,10 +50,22 @@ enum class Kind : std::int32_t {  // NOLINT(performance-enum-size)
   collective = 7,
 };
 
+/// Request::variant of a transfer.
+enum class TransferOp : std::int32_t {  // NOLINT(performance-enum-size)
+  h2d_pinned,
+  d2h_pinned,
+  both_pinned,
+  h2d_pageable,
+  d2h_pageable,
+  both_pageable,
+  peer,
+  peer_both
+};
+
 struct Request {
   Kind kind;
   std::int32_t
-      variant;  ///< GemmType, CopyOp, LaunchOp, PassOp or TransferOp, by their order in probe.hpp and
+      variant;  ///< TransferOp; GemmType, CopyOp, LaunchOp or PassOp by their order in probe.hpp and
                 ///< probe_kinds.hpp; of attention 1 for a backward; Collective by model/collectives/collective.hpp
   std::int64_t m, n, k;
   std::int64_t array_bytes;

@@ -36,6 +36,34 @@ __device__ float block_total(float value) {
   return sum;
 }
 
+/// Writes the CTA's sum.
+__device__ void write_total(float* sums, float value) {
+  const float sum = block_total(value);
+  if (threadIdx.x == 0) {
+    sums[blockIdx.x] = sum;
+  }
+}
+
+/// Writes the sum of the words that the CTA's threads hold.
+__device__ void write_total(float* sums, const float4 (&held)[per_thread]) {
+  float sum = 0.0F;
+#pragma unroll
+  for (int j = 0; j < per_thread; ++j) {
+    sum += total(held[j]);
+  }
+  write_total(sums, sum);
+}
+
+/// A thread's words of an array, one block of threads apart.
+__device__ void load(float4 (&held)[per_thread], const float4* __restrict__ a, std::int64_t first, std::int64_t words) {
+#pragma unroll
+  for (int j = 0; j < per_thread; ++j) {
+    if (first + j * block < words) {
+      held[j] = a[first + j * block];
+    }
+  }
+}
+
 __global__ void sums_kernel(float* __restrict__ sums, const float4* __restrict__ a, std::int64_t words) {
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * block_words + threadIdx.x;
   float4 held[per_thread];
@@ -43,15 +71,7 @@ __global__ void sums_kernel(float* __restrict__ sums, const float4* __restrict__
   for (int j = 0; j < per_thread; ++j) {
     held[j] = first + j * block < words ? a[first + j * block] : float4{0.0F, 0.0F, 0.0F, 0.0F};
   }
-  float sum = 0.0F;
-#pragma unroll
-  for (int j = 0; j < per_thread; ++j) {
-    sum += total(held[j]);
-  }
-  sum = block_total(sum);
-  if (threadIdx.x == 0) {
-    sums[blockIdx.x] = sum;
-  }
+  write_total(sums, held);
 }
 
 // Two neighbouring threads read the two words of a sector; the next pair reads `step` words further on.
@@ -67,15 +87,7 @@ __global__ void strided_kernel(float* __restrict__ sums,
     const std::int64_t at = (i / sector_words) * step + i % sector_words;
     held[j] = i / sector_words < sectors ? a[at] : float4{0.0F, 0.0F, 0.0F, 0.0F};
   }
-  float sum = 0.0F;
-#pragma unroll
-  for (int j = 0; j < per_thread; ++j) {
-    sum += total(held[j]);
-  }
-  sum = block_total(sum);
-  if (threadIdx.x == 0) {
-    sums[blockIdx.x] = sum;
-  }
+  write_total(sums, held);
 }
 
 __host__ __device__ float pattern(std::int64_t i) {
@@ -145,10 +157,7 @@ __global__ void row_sums_kernel(float* __restrict__ sums, const float4* __restri
   for (std::int64_t i = threadIdx.x; i < row_words; i += block) {
     sum += total(row[i]);
   }
-  sum = block_total(sum);
-  if (threadIdx.x == 0) {
-    sums[blockIdx.x] = sum;
-  }
+  write_total(sums, sum);
 }
 
 __device__ float4 step_of(float4 x, float constant) {
@@ -158,12 +167,7 @@ __device__ float4 step_of(float4 x, float constant) {
 __global__ void chain_kernel(float4* __restrict__ y, const float4* __restrict__ x, std::int64_t words, float constant) {
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * block_words + threadIdx.x;
   float4 held[per_thread];
-#pragma unroll
-  for (int j = 0; j < per_thread; ++j) {
-    if (first + j * block < words) {
-      held[j] = x[first + j * block];
-    }
-  }
+  load(held, x, first, words);
 #pragma unroll
   for (int j = 0; j < per_thread; ++j) {
     if (first + j * block < words) {
@@ -179,12 +183,7 @@ struct Constants {
 __global__ void fused_kernel(float4* __restrict__ y, const float4* __restrict__ x, std::int64_t words, Constants c) {
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * block_words + threadIdx.x;
   float4 held[per_thread];
-#pragma unroll
-  for (int j = 0; j < per_thread; ++j) {
-    if (first + j * block < words) {
-      held[j] = x[first + j * block];
-    }
-  }
+  load(held, x, first, words);
 #pragma unroll
   for (int j = 0; j < per_thread; ++j) {
     if (first + j * block < words) {

@@ -16,16 +16,7 @@
 namespace headroom::probes {
 namespace {
 
-enum class Op : std::int32_t {  // NOLINT(performance-enum-size): Request::variant
-  h2d_pinned,
-  d2h_pinned,
-  both_pinned,
-  h2d_pageable,
-  d2h_pageable,
-  both_pageable,
-  peer,
-  peer_both
-};
+using Op = TransferOp;
 
 using Clock = std::chrono::steady_clock;
 

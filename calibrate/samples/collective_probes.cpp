@@ -2,7 +2,6 @@
 #include <headroom/calibrate/samples/collective_probes.hpp>
 #include <headroom/core/csv.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <variant>

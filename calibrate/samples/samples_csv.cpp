@@ -4,7 +4,6 @@
 #include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/calibrate/samples/samples_csv.hpp>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/calibrate/stacks/fit_priors.hpp>
 #include <headroom/calibrate/stacks/fit_serving.hpp>
 #include <headroom/calibrate/stacks/fit_serving_queues.hpp>
-#include <headroom/core/embedded.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -11,63 +11,26 @@
 #include <utility>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
-struct Prior {
-  double centre = 0.0, width = 1.0, child = 1.0, low = 0.0, high = 0.0;
-};
-using Priors = std::map<std::string, Prior, std::less<>>;
-
-Priors read_priors() {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
-  const std::optional<DataStore::Entry> entry = store.find("stacks/step", "serve-priors");
-  if (!entry) {
-    throw ConfigError{"there is no serve-priors.toml among the parameters of the step"};
-  }
-  const ConfigValue document = store.tree("stacks/step", *entry);
-  Diagnostics diagnostics;
-  ConfigTable root{document, "", diagnostics};
-  require_schema(root);
-  static_cast<void>(root.text("id"));
-  ConfigTable tables = root.table("number");
-  Priors priors;
-  for (const std::string_view key : tables.keys()) {
-    std::optional<ConfigTable> table = tables.maybe_table(key);
-    if (!table) {
-      continue;
-    }
-    const auto amount = [&](std::string_view name) {
-      return is_iteration_time(key) ? table->quantity<Seconds>(name).raw() : table->number(name, {1e-6, 1e6});
+FitPriors read_priors() {
+  return priors_in("serve-priors", [](ConfigTable& root, FitPriors& priors) {
+    ConfigTable tables = root.table("number");
+    const auto amount_of = [](std::string_view key) -> PriorAmount {
+      return [time = is_iteration_time(key)](ConfigTable& table, std::string_view name) {
+        return time ? table.quantity<Seconds>(name).raw() : table.number(name, {1e-6, 1e6});
+      };
     };
-    Prior prior;
-    prior.centre = amount("centre");
-    prior.low = amount("low");
-    prior.high = amount("high");
-    prior.width = table->number("width", {0.001, 10.0});
-    prior.child = table->maybe_number("child", {0.001, 10.0}).value_or(prior.width);
-    static_cast<void>(table->text("source"));
-    if (prior.low > prior.centre || prior.centre > prior.high) {
-      table->problem("centre", "lies outside low and high");
-    }
-    table->finish();
-    priors[std::string{key}] = prior;
-  }
-  tables.finish();
-  root.finish();
-  diagnostics.throw_if_any();
-  return priors;
+    read_priors(tables, "", false, amount_of, priors);
+  });
 }
 
-ServingKnob make_knob(const Priors& priors, const std::string& id, const std::string& key, double value) {
+ServingKnob make_knob(const FitPriors& priors, const std::string& id, const std::string& key, double value) {
   const auto found = priors.find(key);
   if (found == priors.end()) {
     throw ConfigError{quoted(key) + " of " + id + " is to be fitted, but serve-priors.toml says nothing about it"};
   }
-  const Prior& p = found->second;
+  const FitPrior& p = found->second;
   return {id, key, std::clamp(value, p.low, p.high), p.low, p.high, p.centre, p.width, -1};
 }
 
@@ -301,7 +264,7 @@ bool ServingFit::held(const ServingKnob& knob) const {
 }
 
 std::vector<ServingKnob> serving_knobs() {
-  const Priors priors = read_priors();
+  const FitPriors priors = read_priors();
   std::vector<ServingKnob> knobs;
   for (const std::string& key : iteration_physics().fitted) {
     knobs.push_back(make_knob(priors, "serve", key, iteration_number(iteration_physics(), key)));

@@ -4,7 +4,6 @@
 #include <headroom/scenarios/measured/training_row.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -13,7 +12,6 @@
 #include <optional>
 #include <random>
 #include <set>
-#include <tuple>
 
 namespace headroom {
 namespace {

@@ -5,7 +5,6 @@
 #include <headroom/calibrate/stacks/fit_step.hpp>
 #include <headroom/model/train/errors/confidence.hpp>
 
-#include <array>
 #include <string>
 
 namespace headroom {

@@ -4,8 +4,6 @@
 #include <headroom/core/config_reader.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>

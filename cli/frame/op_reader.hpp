@@ -6,7 +6,6 @@
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/model/kernels/gemm.hpp>
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -15,7 +15,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <map>
 
 namespace headroom::cli {
 namespace {

@@ -130,9 +130,7 @@ std::string json_of(const std::vector<HarnessCell>& cells) {
     }
     json.end_object();
   }
-  json.end_array();
-  json.end_object();
-  return json.take();
+  return json.finish();
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace headroom::cli {

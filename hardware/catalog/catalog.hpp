@@ -5,9 +5,7 @@
 #include <headroom/core/embedded.hpp>
 #include <headroom/hardware/catalog/device.hpp>
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>

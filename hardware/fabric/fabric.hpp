@@ -6,7 +6,6 @@
 #include <headroom/hardware/fabric/placement.hpp>
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace headroom {

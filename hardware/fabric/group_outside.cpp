@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace headroom {

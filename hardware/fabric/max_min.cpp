@@ -2,7 +2,6 @@
 #include <headroom/hardware/fabric/max_min.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace headroom {

@@ -4,7 +4,6 @@
 #include <headroom/hardware/fabric/placement.hpp>
 
 #include <algorithm>
-#include <vector>
 
 namespace headroom {
 namespace {

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/model/collectives/collective_library.hpp>
 #include <headroom/model/kernels/curve_reader.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <utility>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr std::array<std::string_view, 4> generation_names{"volta", "ampere", "hopper", "blackwell"};
@@ -42,11 +36,7 @@ NcclGraphs read_graphs(ConfigTable table, std::string& source) {
   return g;
 }
 
-DataStore store() {
-  return DataStore{embedded::embedded_models(), DataStore::user_folders()};
-}
-
-/// The curve of an op, of `version` if it was measured, else the first one.
+/// The curve of an op: of `version` where there is one, else the first.
 template <class Curve>
 const Curve* curve_of(const std::vector<Curve>& curves, std::string_view op, std::string_view version = {}) {
   const Curve* found = nullptr;
@@ -170,7 +160,7 @@ Transport read_transport(const ConfigValue& document, const std::string& file, D
 }
 
 CollectiveSet load_collective_set(std::string_view id) {
-  const DataStore data = store();
+  const DataStore data = model_files();
   const std::optional<DataStore::Entry> entry = data.find("collectives", id);
   if (!entry) {
     const std::vector<std::string> ids = data.ids("collectives");
@@ -250,7 +240,7 @@ const FittedExchange* exchange_across(const CollectiveSet& set, std::string_view
 
 /// The first such curve, across at least two hosts, in any set of a generation.
 std::optional<FittedExchange> exchange_of_generation(nccl::Generation generation, std::string_view transport) {
-  for (const std::string& id : store().ids("collectives")) {
+  for (const std::string& id : model_files().ids("collectives")) {
     const CollectiveSet& set = kept_collective_set(id);
     const FittedExchange* const across =
         set.graphs.generation == generation ? exchange_across(set, transport, 2) : nullptr;
@@ -290,7 +280,7 @@ std::optional<ChosenExchange> choose_exchange(const Device& device, const GroupV
 }
 
 Transport find_transport(std::string_view spelling) {
-  const DataStore data = store();
+  const DataStore data = model_files();
   const std::optional<DataStore::Entry> entry = data.find("transports", spelling);
   if (!entry) {
     const std::vector<std::string> spellings = data.spellings("transports");

@@ -2,7 +2,6 @@
 #include <headroom/model/collectives/collective_time.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numbers>
 

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/model/kernels/curve_library.hpp>
 #include <headroom/model/kernels/curve_reader.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <map>
 #include <mutex>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 /// The curve of one engine and format; an empty engine means the first in the set.
@@ -164,7 +159,7 @@ CurveSet find_curve_set(const Device& device) {
                       "measure one with "
                       "'headroom probe'"};
   }
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const DataStore store = model_files();
   const std::optional<DataStore::Entry> entry = store.find("curves", device.curves);
   if (!entry) {
     const std::vector<std::string> ids = store.ids("curves");

@@ -9,8 +9,6 @@
 #include <headroom/model/kernels/grouped_gemm.hpp>
 #include <headroom/model/kernels/memory_ops.hpp>
 
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

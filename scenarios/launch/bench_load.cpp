@@ -8,7 +8,6 @@
 #include <headroom/scenarios/traffic/traffic.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 #include <tuple>

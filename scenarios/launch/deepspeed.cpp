@@ -5,7 +5,6 @@
 #include <headroom/core/json_writer.hpp>
 #include <headroom/scenarios/launch/launch_forms.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace headroom::launch {

@@ -5,7 +5,6 @@
 #include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
 
-#include <algorithm>
 #include <array>
 
 namespace headroom::launch {

@@ -6,8 +6,6 @@
 #include <headroom/scenarios/launch/launch_forms.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
-#include <array>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

@@ -4,6 +4,7 @@
 #include <headroom/core/json_reader.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>

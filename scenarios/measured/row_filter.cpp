@@ -3,6 +3,7 @@
 #include <headroom/scenarios/measured/row_filter.hpp>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 namespace headroom {

@@ -4,6 +4,7 @@
 #include <headroom/scenarios/measured/run_row.hpp>
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 namespace headroom {

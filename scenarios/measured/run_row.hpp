@@ -4,7 +4,6 @@
 
 #include <headroom/core/csv.hpp>
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <istream>

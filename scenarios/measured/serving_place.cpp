@@ -8,7 +8,6 @@
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <system_error>
 #include <utility>

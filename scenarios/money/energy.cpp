@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/scenarios/money/energy.hpp>
 
-#include <algorithm>
 #include <cmath>
 
 namespace headroom {

@@ -7,7 +7,6 @@
 #include <headroom/scenarios/money/money.hpp>
 
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <string>
 

@@ -4,7 +4,6 @@
 
 #include <headroom/core/quantity.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

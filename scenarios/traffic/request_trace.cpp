@@ -10,11 +10,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <span>
 
 namespace headroom {
 namespace {

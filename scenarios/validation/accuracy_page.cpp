@@ -6,7 +6,6 @@
 #include <headroom/scenarios/validation/serving_tables.hpp>
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 
 namespace headroom {

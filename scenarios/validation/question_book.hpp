@@ -5,7 +5,6 @@
 #include <headroom/scenarios/validation/text_numbers.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string_view>

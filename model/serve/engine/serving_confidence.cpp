@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <optional>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr std::string_view any_stack = "any";
@@ -37,7 +33,7 @@ std::string percent(double factor) {
 /// Reads a file of step parameters, embedded or the user's.
 template <typename Read>
 auto step_file(std::string_view id, Read read_file) {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const DataStore store = model_files();
   const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
   if (!entry) {
     throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};

@@ -9,7 +9,6 @@
 #include <headroom/model/serve/replica/engine_terms.hpp>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace headroom {

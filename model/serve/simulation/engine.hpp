@@ -9,7 +9,6 @@
 #include <headroom/model/serve/simulation/time_histogram.hpp>
 #include <headroom/model/serve/tables/iteration_tables.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>

@@ -137,6 +137,7 @@ class Simulation {
   void answered(Picoseconds now);
   void hand_on(std::uint32_t id, std::size_t engine, Picoseconds now);
   void take_arrivals(Picoseconds now);
+  bool admit(bool held, std::uint32_t id, Picoseconds now);
   void enter(std::uint32_t id, Picoseconds now);
   void route(Router& router, std::uint32_t id, Picoseconds now);
   void submit(std::size_t engine, std::uint32_t id, Picoseconds now);
@@ -415,6 +416,17 @@ void Simulation::take_loads(Picoseconds now) {
   }
 }
 
+/// Whether a request is let in: one that no engine could hold is refused at once.
+bool Simulation::admit(bool held, std::uint32_t id, Picoseconds now) {
+  if (!held) {
+    result_.requests[id].refused = true;
+    answered(now);
+  } else if (record_ != nullptr) {
+    record_->arrived(id, result_.requests[id].arrival);
+  }
+  return held;
+}
+
 void Simulation::enter(std::uint32_t id, Picoseconds now) {
   if (models_ > 1) {
     enter_device(id, now);
@@ -422,15 +434,9 @@ void Simulation::enter(std::uint32_t id, Picoseconds now) {
   }
   const Request& request = load_.requests[id];
   const bool held = engines_.back().holds(request) && (!disaggregated() || engines_.front().holds(request));
-  if (!held) {
-    result_.requests[id].refused = true;
-    answered(now);
-    return;
+  if (admit(held, id, now)) {
+    route(disaggregated() ? prefill_ : serve_, id, now);
   }
-  if (record_ != nullptr) {
-    record_->arrived(id, result_.requests[id].arrival);
-  }
-  route(disaggregated() ? prefill_ : serve_, id, now);
 }
 
 void Simulation::route(Router& router, std::uint32_t id, Picoseconds now) {
@@ -488,13 +494,8 @@ void Simulation::place(std::size_t engine, std::uint32_t id, Picoseconds now) {
 void Simulation::enter_device(std::uint32_t id, Picoseconds now) {
   const Request& request = load_.requests[id];
   const std::size_t model = fleet_.model_of_class[static_cast<std::size_t>(request.service_class)];
-  if (!engines_[model].holds(request)) {
-    result_.requests[id].refused = true;
-    answered(now);
+  if (!admit(engines_[model].holds(request), id, now)) {
     return;
-  }
-  if (record_ != nullptr) {
-    record_->arrived(id, result_.requests[id].arrival);
   }
   const std::size_t engine = serve_.choose_device(engines_) + model;
   ask_for_turn(engine, now);

@@ -8,7 +8,6 @@
 #include <headroom/model/serve/simulation/serving_metrics.hpp>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace headroom {

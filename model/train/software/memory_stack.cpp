@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/model/train/software/memory_stack.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <map>
 #include <mutex>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr Range<double> bytes_a_number{0.0, 64.0};
@@ -167,7 +163,7 @@ bool starts_like(std::string_view text, std::string_view start) noexcept {
 }
 
 std::vector<MemoryStack> read_stacks(const std::vector<std::string>& folders) {
-  const DataStore store{embedded::embedded_models(), folders};
+  const DataStore store = model_files(folders);
   std::vector<MemoryStack> stacks;
   for (const std::string& id : store.ids("stacks/train")) {
     if (const std::optional<DataStore::Entry> entry = store.find("stacks/train", id)) {

@@ -2,16 +2,13 @@
 #include <headroom/core/embedded.hpp>
 #include <headroom/model/kernels/attention_training.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr Range<double> factor{0.0, 100.0};
@@ -151,7 +148,7 @@ auto read_embedded(std::string_view id, Read read) {
 }  // namespace
 
 StepDocument step_document(std::string_view id) {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const DataStore store = model_files();
   const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
   if (!entry) {
     throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};
