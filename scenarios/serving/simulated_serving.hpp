@@ -65,7 +65,8 @@ struct ServingSimulation {
   std::optional<RetryLoad> retries;       ///< where clients try again: against the saturation rate
   std::optional<ServedCosts> costs;       ///< where there is a price
   std::optional<FoundPrefixes> prefixes;  ///< where requests say what they share
-  std::vector<std::string> notes;         ///< what was assumed, beside the scenario's own
+  std::vector<std::string> notes;         ///< what was assumed and found, beside the scenario's own
+  std::vector<std::string> findings;      ///< of the notes those that hold of a plan of these replicas too
   std::string times_source;               ///< where the width of the intervals comes from
   /// Falls behind in the simulation, and is no faster than its load: in a short one answers lag behind requests anyhow.
   /// Or leaves a request without an answer for longer than is simulated.
