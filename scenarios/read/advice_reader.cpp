@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/keys/read_key.hpp>
 #include <headroom/scenarios/read/advice_reader.hpp>
 
 #include <array>
@@ -6,18 +7,20 @@
 namespace headroom {
 namespace {
 
-constexpr std::int64_t most_batch = 1'000'000'000;
-constexpr std::int64_t most_gpus = 10'000'000;
+/// A row of the table of keys, for its bounds and words.
+const Key& row(std::string_view path) {
+  return key_of(path, Kinds::train);
+}
 
 }  // namespace
 
 std::optional<BatchChange> read_batch_change(ConfigTable& training) {
-  const std::optional<std::int64_t> base = training.maybe_integer("base_batch", {1, most_batch});
+  const std::optional<std::int64_t> base = maybe_integer_at(training, row("training.base_batch"));
   BatchChange change;
-  change.rate = training.maybe_number("base_learning_rate", {1e-12, 1e3});
-  change.critical = training.maybe_number("critical_batch", {1.0, 1e12});
-  change.loss = training.maybe_number("target_loss", {0.1, 20.0});
-  change.epoch_samples = training.maybe_number("epoch_samples", {1.0, 1e18});
+  change.rate = maybe_number_at(training, row("training.base_learning_rate"));
+  change.critical = maybe_number_at(training, row("training.critical_batch"));
+  change.loss = maybe_number_at(training, row("training.target_loss"));
+  change.epoch_samples = maybe_number_at(training, row("training.epoch_samples"));
   if (change.critical && change.loss) {
     training.problem("target_loss",
                      "state 'critical_batch' or 'target_loss', not both: the one is taken from the other");
@@ -40,10 +43,11 @@ std::vector<std::int64_t> read_elastic(ConfigTable& training) {
     return {};
   }
   const std::vector<std::int64_t> counts = training.integers("elastic");
+  const Range<std::int64_t> range = integers_of(row("training.elastic"));
   for (const std::int64_t gpus : counts) {
-    if (gpus < 1 || gpus > most_gpus) {
-      training.problem(
-          "elastic", "'elastic' holds " + std::to_string(gpus) + "; GPU counts are 1 to " + std::to_string(most_gpus));
+    if (gpus < range.low || gpus > range.high) {
+      training.problem("elastic", "'elastic' holds " + std::to_string(gpus) + "; GPU counts are " +
+                                      std::to_string(range.low) + " to " + std::to_string(range.high));
     }
   }
   return counts;
@@ -55,11 +59,11 @@ std::optional<SweepQuestion> read_sweep(ConfigTable& root, double tokens) {
     return std::nullopt;
   }
   SweepQuestion sweep;
-  sweep.configurations = table->integer("configurations", {1, most_batch});
-  sweep.most = table->integer("max_resource", {1, most_batch});
-  sweep.least = table->maybe_integer("min_resource", {1, most_batch}).value_or(1);
-  sweep.eta = table->maybe_integer("eta", {2, 1000}).value_or(3);
-  sweep.parallel = table->maybe_integer("parallel", {1, 1'000'000}).value_or(1);
+  sweep.configurations = integer_at(*table, row("sweep.configurations"));
+  sweep.most = integer_at(*table, row("sweep.max_resource"));
+  sweep.least = maybe_integer_at(*table, row("sweep.min_resource")).value_or(1);
+  sweep.eta = maybe_integer_at(*table, row("sweep.eta")).value_or(3);
+  sweep.parallel = maybe_integer_at(*table, row("sweep.parallel")).value_or(1);
   sweep.resume = table->maybe_boolean("resume").value_or(false);
   if (table->has("min_resource") && sweep.least > sweep.most) {
     table->problem("min_resource", "'min_resource' is " + std::to_string(sweep.least) + ", above 'max_resource' " +

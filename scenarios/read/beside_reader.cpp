@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/scenarios/keys/read_key.hpp>
 #include <headroom/scenarios/question/sequence_length.hpp>
 #include <headroom/scenarios/read/beside_reader.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
@@ -12,6 +13,11 @@
 
 namespace headroom {
 namespace {
+
+/// A row of the table of keys, for its bounds and words.
+const Key& row(std::string_view path) {
+  return key_of(path, Kinds::serve);
+}
 
 class BesideReader {
  public:
@@ -98,12 +104,12 @@ class BesideReader {
     const std::optional<Precision> weights = maybe_weights(table, "weights");
     settle("weights", model.weights, weights, name);
     std::optional<Precision> kv;
-    if (const auto choice = table.maybe_choice("kv_cache", kv_cache_names)) {
+    if (const auto choice = maybe_choice_at(table, row("traffic.class.kv_cache"))) {
       kv = static_cast<Precision>(std::find(precision_names.begin(), precision_names.end(), kv_cache_names[*choice]) -
                                   precision_names.begin());
     }
     settle("kv_cache", model.kv, kv, name);
-    const auto share = table.maybe_number("kv_share", {0.001, 0.999});
+    const auto share = maybe_number_at(table, row("traffic.class.kv_share"));
     settle("kv_share", model.kv_share, share ? std::optional{std::optional{*share}} : std::nullopt,
            [](const std::optional<double>& s) { return s ? format_number(*s) : std::string{"none"}; });
     if (first && (!weights || !kv)) {

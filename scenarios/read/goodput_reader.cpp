@@ -4,6 +4,7 @@
 #include <headroom/model/workload/parameters.hpp>
 #include <headroom/scenarios/goodput/failures.hpp>
 #include <headroom/scenarios/goodput/interval.hpp>
+#include <headroom/scenarios/keys/read_key.hpp>
 #include <headroom/scenarios/read/goodput_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 
@@ -11,6 +12,11 @@
 
 namespace headroom::goodput {
 namespace {
+
+/// A row of the table of keys, for its bounds and words.
+const Key& row(std::string_view path) {
+  return key_of(path, Kinds::train);
+}
 
 /// "llama3-54-days, meta-rsc-1, ...": published rates of one kind, or of both.
 std::string rate_ids(std::optional<FailureScope> scope = std::nullopt) {
@@ -46,8 +52,8 @@ class GoodputReader {
     read_recovery();
     read_evaluation();
     read_start();
-    question_.seed = static_cast<std::uint64_t>(table_.maybe_integer("seed", not_negative).value_or(1));
-    question_.runs = table_.maybe_integer("runs", {1, 1'000'000});
+    question_.seed = static_cast<std::uint64_t>(maybe_integer_at(table_, row("goodput.seed")).value_or(1));
+    question_.runs = maybe_integer_at(table_, row("goodput.runs"));
     table_.finish();
     if (table_.diagnostics().empty()) {
       check_pace();
@@ -146,7 +152,7 @@ class GoodputReader {
     } else if (!table_.has("checkpoint_store")) {
       assume("checkpoint_store", ": not stated, taken not to bind");
     }
-    const auto writers = table_.maybe_integer("writers", {1, 10'000'000});
+    const auto writers = maybe_integer_at(table_, row("goodput.writers"));
     store.writers = writers.value_or(job_.gpus);
     if (writers && !table_.has("checkpoint_writer")) {
       table_.problem("writers", "'writers' means something with 'checkpoint_writer' only, the rate of one of them");
@@ -188,7 +194,7 @@ class GoodputReader {
       question_.at = in_steps->at;  // what only the step's time shows is wrong with these
       question_.file = in_steps->file ? *in_steps->file : question_.file;
     }
-    const auto steps = table_.maybe_integer("interval_steps", {1, 1'000'000'000});
+    const auto steps = maybe_integer_at(table_, row("goodput.interval_steps"));
     question_.interval_steps = steps.value_or(0);
     const bool best = value != nullptr && value->kind == ConfigValue::Kind::text && value->text == "best";
     if (value != nullptr && !best) {
@@ -218,10 +224,10 @@ class GoodputReader {
                           "B200, median)");
     r.hosts = (job_.gpus + job_.gpus_per_node - 1) / job_.gpus_per_node;
     r.repair = table_.maybe_quantity<Seconds>("repair").value_or(Seconds{});
-    r.swap_share = table_.maybe_number("swap_share", {0.0, 1.0}).value_or(1.0);
-    r.spares = table_.maybe_integer("spares", {0, 1'000'000}).value_or(0);
+    r.swap_share = maybe_number_at(table_, row("goodput.swap_share")).value_or(1.0);
+    r.spares = maybe_integer_at(table_, row("goodput.spares")).value_or(0);
     r.may_miss = table_.maybe_integer("may_miss", {0, std::max<std::int64_t>(0, r.hosts - 1)}).value_or(0);
-    r.kept = table_.maybe_number("kept", {0.0, 1.0});
+    r.kept = maybe_number_at(table_, row("goodput.kept"));
     if (r.kept && *r.kept <= 0.0) {
       table_.problem("kept", "'kept' is 0: a job that keeps nothing with a host missing waits; leave out 'may_miss'");
     }
@@ -249,7 +255,7 @@ class GoodputReader {
 
   void read_evaluation() {
     question_.evaluation = table_.maybe_quantity<Seconds>("evaluation").value_or(Seconds{});
-    question_.evaluation_every = table_.maybe_integer("evaluation_every", {1, 1'000'000'000}).value_or(0);
+    question_.evaluation_every = maybe_integer_at(table_, row("goodput.evaluation_every")).value_or(0);
     if (table_.has("evaluation") != table_.has("evaluation_every")) {
       table_.problem(table_.has("evaluation") ? "evaluation" : "evaluation_every",
                      "'evaluation', the time of a pause, and 'evaluation_every', the steps between two, go together "
@@ -331,9 +337,9 @@ class TargetReader {
       : table_{table}, facts_{facts}, assumptions_{assumptions} {}
 
   Target run() {
-    loss_ = table_.maybe_number("loss", {0.1, 20.0});
+    loss_ = maybe_number_at(table_, row("target.loss"));
     const std::optional<std::string> id = table_.maybe_text("law");
-    critical_ = table_.maybe_number("critical_batch", {1.0, 1e12});
+    critical_ = maybe_number_at(table_, row("target.critical_batch"));
     const auto law = look_up(table_, "law", id.value_or("besiroglu-2024"),
                              [](const std::string& s) -> LossLaw { return loss_law(s); });
     refuse_misuse();

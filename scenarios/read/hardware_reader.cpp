@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/scenarios/keys/read_key.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 
@@ -33,8 +34,8 @@ HardwareChoice read_hardware(ConfigTable& root,
   HardwareChoice result;
   ConfigTable table = root.table("hardware");
   const std::string gpu = table.text("gpu");
-  const Range<std::int64_t> gpus{1, 10'000'000};
-  result.gpus = gpus_open && !table.has("gpus") ? 0 : table.integer("gpus", gpus);
+  const Key& gpus = key_of("hardware.gpus", Kinds::all);
+  result.gpus = gpus_open && !table.has("gpus") ? 0 : integer_at(table, gpus);
   if (!gpu.empty()) {
     if (auto device = look_up(table, "gpu", gpu, [&](const std::string& s) -> Device { return catalog.device(s); })) {
       result.device = *device;

@@ -3,6 +3,7 @@
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/engine/scheduler.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
+#include <headroom/scenarios/keys/words.hpp>
 #include <headroom/scenarios/read/kv_offload_reader.hpp>
 #include <headroom/scenarios/read/slow_links.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
@@ -15,7 +16,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::string_view, 2> preemption_names{"recompute", "swap"};
 constexpr std::size_t cpu = 0;
 
 class KvOffloadReader {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/keys/read_key.hpp>
 #include <headroom/scenarios/read/kv_offload_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
@@ -15,6 +16,11 @@
 
 namespace headroom {
 namespace {
+
+/// A row of the table of keys, for its bounds and words.
+const Key& row(std::string_view path) {
+  return key_of(path, Kinds::serve);
+}
 
 std::string title(Engine engine) {
   return std::string{engine_titles[static_cast<std::size_t>(engine)]};
@@ -75,9 +81,9 @@ class ServingReader {
 
   void read_load(ConfigTable& table) {
     ServingWorkload& w = serve_.work;
-    w.isl = table.integer("isl", {1, 100'000'000});
-    w.osl = table.integer("osl", {1, 100'000'000});
-    w.concurrency = table.integer("concurrency", {1, 100'000'000});
+    w.isl = integer_at(table, row("serving.isl"));
+    w.osl = integer_at(table, row("serving.osl"));
+    w.concurrency = integer_at(table, row("serving.concurrency"));
   }
 
   /// Requests that come when they come: lengths are those of the mean request, the longest sequence that of the
@@ -88,9 +94,8 @@ class ServingReader {
       table.problem("concurrency",
                     "'concurrency' is a fixed load, [traffic] one that comes when it comes; leave one out");
     }
-    const Range<std::int64_t> tokens{1, 100'000'000};
-    const std::int64_t isl = table.maybe_integer("isl", tokens).value_or(0);
-    const std::int64_t osl = table.maybe_integer("osl", tokens).value_or(0);
+    const std::int64_t isl = maybe_integer_at(table, row("serving.isl")).value_or(0);
+    const std::int64_t osl = maybe_integer_at(table, row("serving.osl")).value_or(0);
     auto traffic = read_traffic(root_, isl, osl, assumptions_);
     auto fleet = read_fleet(root_, serve_.work.layout.gpus(), assumptions_);
     const std::optional<bool> caching = table.maybe_boolean("prefix_caching");
@@ -143,7 +148,7 @@ class ServingReader {
   }
 
   void read_engine(ConfigTable& table) {
-    const std::optional<std::size_t> engine = table.maybe_choice("engine", engine_names);
+    const std::optional<std::size_t> engine = maybe_choice_at(table, row("serving.engine"));
     if (!engine && !table.has("engine")) {
       assume("serving.engine = vllm (not stated)");
     }
@@ -212,7 +217,7 @@ class ServingReader {
   void read_formats(ConfigTable& table) {
     ServingWorkload& w = serve_.work;
     read_weights(table);
-    if (const auto kv = table.maybe_choice("kv_cache", kv_cache_names)) {
+    if (const auto kv = maybe_choice_at(table, row("serving.kv_cache"))) {
       const auto* found = std::find(precision_names.begin(), precision_names.end(), kv_cache_names[*kv]);
       w.kv = static_cast<Precision>(found - precision_names.begin());
     } else if (!table.has("kv_cache")) {
@@ -221,12 +226,12 @@ class ServingReader {
     }
   }
 
-  std::int64_t limit(ConfigTable& table, std::string_view key, std::int64_t usual) {
-    if (const auto value = table.maybe_integer(key, {1, 100'000'000})) {
+  std::int64_t limit(ConfigTable& table, const Key& key, std::int64_t usual) {
+    if (const auto value = maybe_integer_at(table, key)) {
       return *value;
     }
-    if (!table.has(key)) {
-      assume("serving." + std::string{key} + " = " + std::to_string(usual) + " (" + title(serve_.engine.engine) +
+    if (!table.has(key.name())) {
+      assume(std::string{key.path} + " = " + std::to_string(usual) + " (" + title(serve_.engine.engine) +
              "'s default)");
     }
     return usual;
@@ -235,7 +240,7 @@ class ServingReader {
   void read_limits(ConfigTable& table) {
     ServingWorkload& w = serve_.work;
     const ServingStack& engine = serve_.engine;
-    if (const auto fraction = table.maybe_number("memory_fraction", {0.01, 1.0})) {
+    if (const auto fraction = maybe_number_at(table, row("serving.memory_fraction"))) {
       w.memory_fraction = *fraction;
     } else if (!table.has("memory_fraction")) {
       w.memory_fraction = engine.default_fraction(w.layout.tp);
@@ -244,11 +249,11 @@ class ServingReader {
              "'s default, " + std::string{meaning(engine.memory.fraction_of)} + ")");
     }
     const bool known = !serve_.device.id.empty();
-    w.max_num_seqs =
-        limit(table, "max_num_seqs", known ? engine.default_max_num_seqs(serve_.device) : engine.max_num_seqs);
-    w.max_num_tokens =
-        limit(table, "max_num_tokens", known ? engine.default_max_num_tokens(serve_.device) : engine.max_num_tokens);
-    if (const auto longest = table.maybe_integer("max_seq_len", {1, 1'000'000'000})) {
+    w.max_num_seqs = limit(table, row("serving.max_num_seqs"),
+                           known ? engine.default_max_num_seqs(serve_.device) : engine.max_num_seqs);
+    w.max_num_tokens = limit(table, row("serving.max_num_tokens"),
+                             known ? engine.default_max_num_tokens(serve_.device) : engine.max_num_tokens);
+    if (const auto longest = maybe_integer_at(table, row("serving.max_seq_len"))) {
       w.max_seq_len = *longest;
       if (w.max_seq_len < w.isl + w.osl) {
         table.problem("max_seq_len", "'max_seq_len' is " + std::to_string(w.max_seq_len) +
@@ -260,12 +265,12 @@ class ServingReader {
     }
   }
 
-  std::int64_t axis(ConfigTable& table, std::string_view key, bool told) {
-    if (const auto value = table.maybe_integer(key, {1, 4096})) {
+  std::int64_t axis(ConfigTable& table, const Key& key, bool told) {
+    if (const auto value = maybe_integer_at(table, key)) {
       return *value;
     }
-    if (!table.has(key) && told) {
-      assume("strategy." + std::string{key} + " = 1 (not stated)");
+    if (!table.has(key.name()) && told) {
+      assume(std::string{key.path} + " = 1 (not stated)");
     }
     return 1;
   }
@@ -274,9 +279,9 @@ class ServingReader {
     static const ConfigValue nothing;
     ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", root_.diagnostics()});
     ServingLayout& layout = serve_.work.layout;
-    layout.tp = axis(table, "tp", true);
-    layout.pp = axis(table, "pp", true);
-    layout.ep = axis(table, "ep", serve_.architecture.moe.has_value());
+    layout.tp = axis(table, row("strategy.tp"), true);
+    layout.pp = axis(table, row("strategy.pp"), true);
+    layout.ep = axis(table, row("strategy.ep"), serve_.architecture.moe.has_value());
     gpus_open_ = serve_.work.gpus == 0;
     if (gpus_open_) {  // of a fleet that is to be sized
       serve_.work.gpus = layout.gpus();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/scenarios/keys/read_key.hpp>
 #include <headroom/scenarios/question/sequence_length.hpp>
 #include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
@@ -9,6 +10,11 @@
 
 namespace headroom {
 namespace {
+
+/// A row of the table of keys, for its bounds and words.
+const Key& row(std::string_view path) {
+  return key_of(path, Kinds::serve);
+}
 
 std::string title(const ServeScenario& s) {
   return std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]};
@@ -106,7 +112,7 @@ void read_chunked_prefill(ConfigTable& serving, ServeScenario& s, std::vector<st
 }
 
 void check_replicas(ConfigTable& strategy, const ServeScenario& serve) {
-  const std::optional<std::int64_t> replicas = strategy.maybe_integer("dp", {1, 10'000'000});
+  const std::optional<std::int64_t> replicas = maybe_integer_at(strategy, row("strategy.dp"));
   const std::int64_t ranks = serve.work.layout.gpus();
   const std::int64_t gpus = serve.work.gpus;
   if (!replicas || gpus < 1 || *replicas * ranks == gpus) {

@@ -4,6 +4,8 @@
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/serve/memory/draft_memory.hpp>
 #include <headroom/model/serve/time/simulated_time.hpp>
+#include <headroom/scenarios/keys/read_key.hpp>
+#include <headroom/scenarios/keys/words.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
 #include <headroom/scenarios/read/speculation_reader.hpp>
@@ -19,8 +21,11 @@
 namespace headroom {
 namespace {
 
-/// As vLLM's speculative_config spells them (vllm/config/speculative.py).
-constexpr std::array<std::string_view, 6> methods{"draft_model", "ngram", "eagle", "eagle3", "medusa", "mtp"};
+/// A row of the table of keys, for its bounds and words.
+const Key& row(std::string_view path) {
+  return key_of(path, Kinds::serve);
+}
+
 constexpr std::string_view of_model = "draft_model";
 constexpr std::string_view of_prompt = "ngram";
 
@@ -35,9 +40,11 @@ class SpeculationReader {
 
   void run() {
     read_tokens();
-    const std::optional<std::size_t> method = table_.maybe_choice("method", methods);
-    draft_.method = method ? methods[*method] : table_.has("draft_model") ? of_model : std::string_view{};
-    if (const auto time = table_.maybe_quantity<Seconds>("draft_time", {shortest_span, longest_step})) {
+    const std::optional<std::size_t> method = maybe_choice_at(table_, row("serving.speculative.method"));
+    draft_.method = method                      ? speculation_method_names[*method]
+                    : table_.has("draft_model") ? of_model
+                                                : std::string_view{};
+    if (const auto time = maybe_quantity_at<Seconds>(table_, row("serving.speculative.draft_time"))) {
       draft_.time = *time;
     }
     read_model();
@@ -53,14 +60,14 @@ class SpeculationReader {
   [[nodiscard]] const ServingWorkload& work() const { return serve_.work; }
 
   void read_tokens() {
-    draft_.speculation.draft = table_.integer("draft", {1, 64});
+    draft_.speculation.draft = integer_at(table_, row("serving.speculative.draft"));
     if (!table_.has("acceptance")) {
       table_.problem("acceptance",
                      "speculative decoding without 'acceptance': what it saves is the share of drafted tokens that the "
                      "model accepts, 0 to 1, and nothing stands for it; state it as measured on your requests (engines "
                      "log it), or leave [serving.speculative] out");
     } else {
-      draft_.speculation.acceptance = table_.number("acceptance", {0.0, 1.0});
+      draft_.speculation.acceptance = number_at(table_, row("serving.speculative.acceptance"));
     }
   }
 
@@ -95,7 +102,7 @@ class SpeculationReader {
   }
 
   void read_model() {
-    const std::optional<std::int64_t> tp = table_.maybe_integer("draft_tp", {1, 4096});
+    const std::optional<std::int64_t> tp = maybe_integer_at(table_, row("serving.speculative.draft_tp"));
     const std::optional<Precision> weights = maybe_weights(table_, "draft_weights");
     const ConfigValue* named = table_.value("draft_model");
     if (named == nullptr) {

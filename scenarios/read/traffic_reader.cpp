@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/model/serve/time/simulated_time.hpp>
+#include <headroom/scenarios/keys/read_key.hpp>
 #include <headroom/scenarios/read/beside_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/slow_links.hpp>
@@ -17,9 +18,10 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::string_view, 3> curve_names{"constant", "diurnal", "bursts"};
-constexpr std::int64_t most_tokens = 10'000'000;
-constexpr Range<Seconds> periods{Seconds{1e-3}, 366.0 * day};
+/// A row of the table of keys, for its bounds and words.
+const Key& row(std::string_view path) {
+  return key_of(path, Kinds::serve);
+}
 
 struct Quantile {
   std::string_view name;
@@ -45,7 +47,7 @@ class TrafficReader {
       return std::nullopt;
     }
     ServingTraffic traffic;
-    traffic.seed = static_cast<std::uint64_t>(table->maybe_integer("seed", not_negative).value_or(1));
+    traffic.seed = static_cast<std::uint64_t>(maybe_integer_at(*table, row("traffic.seed")).value_or(1));
     const std::vector<TailObjective> common = slo ? read_objectives(*slo) : std::vector<TailObjective>{};
     if (table->has("trace")) {
       read_trace(*table, traffic);
@@ -72,7 +74,7 @@ class TrafficReader {
   void assume(const std::string& text) { assumptions_.push_back(text); }
 
   void read_count(ConfigTable& table, ServingTraffic& traffic) {
-    if (const auto count = table.maybe_integer("requests", {ServingTraffic::least_requests, 10'000'000})) {
+    if (const auto count = maybe_integer_at(table, row("traffic.requests"))) {
       traffic.requests = *count;
       traffic.requests_stated = true;
     } else if (!table.has("requests")) {
@@ -105,9 +107,9 @@ class TrafficReader {
       return;
     }
     ClientRetries retries;
-    retries.failure = table->number("failure", {0.0, 0.99});
-    retries.policy.attempts = table->maybe_integer("attempts", {1, 1000}).value_or(0);
-    retries.policy.backoff = table->maybe_quantity<Seconds>("backoff", {Seconds{}, longest_span}).value_or(Seconds{});
+    retries.failure = number_at(*table, row("traffic.retries.failure"));
+    retries.policy.attempts = maybe_integer_at(*table, row("traffic.retries.attempts")).value_or(0);
+    retries.policy.backoff = maybe_quantity_at<Seconds>(*table, row("traffic.retries.backoff")).value_or(Seconds{});
     if (!table->has("attempts")) {
       assume(table->path() + ".attempts: until one succeeds (not stated)");
     }
@@ -230,18 +232,18 @@ class TrafficReader {
     TrafficClass c;
     c.arrivals.rate = checked_rate(table, table.quantity<Hertz>("rate"));
     c.arrivals.curve = curve;
-    const std::optional<std::size_t> gaps = table.maybe_choice("arrivals", gap_shape_names);
+    const std::optional<std::size_t> gaps = maybe_choice_at(table, row("traffic.arrivals"));
     c.arrivals.gaps = static_cast<GapShape>(gaps.value_or(0));
     if (!gaps && !table.has("arrivals")) {
       assume(table.path() + ".arrivals = poisson (not stated)");
     }
     if (c.arrivals.gaps == GapShape::gamma) {
-      c.arrivals.cv = table.number("cv", {0.01, 100.0});
+      c.arrivals.cv = number_at(table, row("traffic.cv"));
     }
     if (c.arrivals.gaps == GapShape::weibull) {
-      c.arrivals.shape = table.number("shape", {0.1, 100.0});
+      c.arrivals.shape = number_at(table, row("traffic.shape"));
     }
-    c.cached_share = table.maybe_number("cached_share", {0.0, 1.0}).value_or(0.0);
+    c.cached_share = maybe_number_at(table, row("traffic.cached_share")).value_or(0.0);
     c.prompt = read_length(table, "prompt", isl_, "serving.isl");
     c.output = read_length(table, "output", osl_, "serving.osl");
     read_prefixes(table, c);
@@ -259,10 +261,10 @@ class TrafficReader {
                                          ".prefix], from which it follows what is cached; leave one out");
     }
     SharedPrefixes& shared = c.prefixes;
-    shared.groups = table->integer("groups", {1, 1'000'000});
-    shared.tokens = table->integer("tokens", {SharedPrefixes::id_tokens, most_tokens});
-    const auto share = table->maybe_number("share", {0.0, 1.0});
-    const auto zipf = table->maybe_number("zipf", {0.0, 10.0});
+    shared.groups = integer_at(*table, row("traffic.prefix.groups"));
+    shared.tokens = integer_at(*table, row("traffic.prefix.tokens"));
+    const auto share = maybe_number_at(*table, row("traffic.prefix.share"));
+    const auto zipf = maybe_number_at(*table, row("traffic.prefix.zipf"));
     shared.share = share.value_or(1.0);
     shared.zipf = zipf.value_or(0.0);
     if (!share && !table->has("share")) {
@@ -297,15 +299,15 @@ class TrafficReader {
       }
       return law;
     }
-    law.mean = table->number("mean", {1.0, static_cast<double>(most_tokens)});
-    law.shape = static_cast<LengthShape>(table->maybe_choice("law", length_shape_names).value_or(0));
+    law.mean = number_at(*table, row("traffic.prompt.mean"));
+    law.shape = static_cast<LengthShape>(maybe_choice_at(*table, row("traffic.prompt.law")).value_or(0));
     if (law.shape == LengthShape::lognormal) {
-      law.cv = table->number("cv", {0.0, 10.0});
+      law.cv = number_at(*table, row("traffic.prompt.cv"));
     }
     if (law.shape == LengthShape::uniform) {
-      law.low = table->number("low", {0.0, 1.0});
+      law.low = number_at(*table, row("traffic.prompt.low"));
     }
-    law.most = table->maybe_integer("most", {1, most_tokens}).value_or(law.most);
+    law.most = maybe_integer_at(*table, row("traffic.prompt.most")).value_or(law.most);
     if (law.mean > static_cast<double>(law.most)) {
       table->problem("most",
                      "'most' is " + std::to_string(law.most) + ", below the mean of " + format_number(law.mean));
@@ -322,11 +324,11 @@ class TrafficReader {
       }
       return {};
     }
-    const std::size_t shape = table->choice("shape", curve_names);
+    const std::size_t shape = choice_at(*table, row("traffic.over_time.shape"));
     RateCurve curve;
     if (shape == 1) {
-      const double peak = table->number("peak_over_mean", {1.0, 2.0});
-      const Seconds period = table->maybe_quantity<Seconds>("period", periods).value_or(24.0 * hour);
+      const double peak = number_at(*table, row("traffic.over_time.peak_over_mean"));
+      const Seconds period = maybe_quantity_at<Seconds>(*table, row("traffic.over_time.period")).value_or(24.0 * hour);
       curve = RateCurve::sinusoid(period, peak - 1.0);
       day_ = LoadCurve{period, {}};
       constexpr int points = 96;  // straight between them: within 0.06 % of the amplitude
@@ -336,9 +338,9 @@ class TrafficReader {
       }
     } else if (shape == 2) {
       const std::size_t problems = table->diagnostics().size();
-      const double factor = table->number("factor", {0.0, 1e4});
-      const Seconds period = table->quantity<Seconds>("period", periods);
-      const Seconds length = table->quantity<Seconds>("length", {shortest_span, periods.high});
+      const double factor = number_at(*table, row("traffic.over_time.factor"));
+      const Seconds period = quantity_at<Seconds>(*table, row("traffic.over_time.period"));
+      const Seconds length = quantity_at<Seconds>(*table, row("traffic.over_time.length"));
       // What stands for a value that is refused is held against nothing.
       const bool read = table->diagnostics().size() == problems;
       if (read && length >= period) {
@@ -380,7 +382,7 @@ std::optional<FleetFailures> read_failures(ConfigTable& fleet, std::int64_t gpus
   failures.mtbf_per_gpu = table->maybe_quantity<Seconds>("mtbf_per_gpu");
   failures.preemptions_every = table->maybe_quantity<Seconds>("preemptions_every");
   failures.back = table->quantity<Seconds>("back");
-  failures.availability = table->number("availability", {0.5, 0.9999999});
+  failures.availability = number_at(*table, row("fleet.failures.availability"));
   if (!table->has("mtbf_per_gpu") && !table->has("preemptions_every")) {
     table->problem("mtbf_per_gpu",
                    "[fleet.failures] says of nothing how often it happens; state mtbf_per_gpu, "
@@ -408,14 +410,17 @@ FleetQuestion read_fleet(ConfigTable& root, std::int64_t gpus, std::vector<std::
     assumptions.push_back("fleet.spare = 0: no replica more than the promises need (not stated)");
     return fleet;
   }
-  fleet.replicas = table->maybe_integer("replicas", {1, 1'000'000});
-  fleet.spare = table->maybe_integer("spare", {0, 1'000'000}).value_or(0);
-  fleet.routing = static_cast<RequestRouting>(table->maybe_choice("routing", request_routing_names).value_or(1));
+  fleet.replicas = maybe_integer_at(*table, row("fleet.replicas"));
+  fleet.spare = maybe_integer_at(*table, row("fleet.spare")).value_or(0);
+  fleet.routing = static_cast<RequestRouting>(maybe_choice_at(*table, row("fleet.routing")).value_or(1));
   if (std::optional<ConfigTable> routing = table->maybe_table("prefix_routing")) {
     PrefixRouting& r = fleet.prefix_routing;
-    r.cache_threshold = routing->maybe_number("cache_threshold", {0.0, 1.0}).value_or(r.cache_threshold);
-    r.balance_abs = routing->maybe_integer("balance_abs_threshold", {0, 1'000'000}).value_or(r.balance_abs);
-    r.balance_rel = routing->maybe_number("balance_rel_threshold", {1.0, 1e6}).value_or(r.balance_rel);
+    r.cache_threshold =
+        maybe_number_at(*routing, row("fleet.prefix_routing.cache_threshold")).value_or(r.cache_threshold);
+    r.balance_abs =
+        maybe_integer_at(*routing, row("fleet.prefix_routing.balance_abs_threshold")).value_or(r.balance_abs);
+    r.balance_rel =
+        maybe_number_at(*routing, row("fleet.prefix_routing.balance_rel_threshold")).value_or(r.balance_rel);
     routing->finish();
     if (fleet.routing != RequestRouting::prefix) {
       table->problem("prefix_routing", "[fleet.prefix_routing] beside another routing; state routing = \"prefix\"");
@@ -428,18 +433,18 @@ FleetQuestion read_fleet(ConfigTable& root, std::int64_t gpus, std::vector<std::
   fleet.failures = read_failures(*table, gpus);
   if (std::optional<ConfigTable> prefill = table->maybe_table("prefill")) {
     DisaggregatedPrefill p;
-    p.replicas = prefill->maybe_integer("replicas", {1, 1'000'000});
-    p.tp = prefill->maybe_integer("tp", {1, 4096}).value_or(1);
-    p.link = prefill->quantity<BytesPerSecond>("link", link_rates);
-    p.latency = prefill->maybe_quantity<Seconds>("latency", {Seconds{}, longest_span}).value_or(Seconds{});
+    p.replicas = maybe_integer_at(*prefill, row("fleet.prefill.replicas"));
+    p.tp = maybe_integer_at(*prefill, row("fleet.prefill.tp")).value_or(1);
+    p.link = quantity_at<BytesPerSecond>(*prefill, row("fleet.prefill.link"));
+    p.latency = maybe_quantity_at<Seconds>(*prefill, row("fleet.prefill.latency")).value_or(Seconds{});
     prefill->finish();
     fleet.prefill = p;
   }
   if (std::optional<ConfigTable> scaling = table->maybe_table("autoscale")) {
     AutoscaleQuestion a;
-    a.cold_start = scaling->quantity<Seconds>("cold_start", {Seconds{}, longest_span});
-    a.target = scaling->maybe_number("target", {0.05, 0.99}).value_or(a.target);
-    a.least = scaling->maybe_integer("least", {1, 1'000'000}).value_or(a.least);
+    a.cold_start = quantity_at<Seconds>(*scaling, row("fleet.autoscale.cold_start"));
+    a.target = maybe_number_at(*scaling, row("fleet.autoscale.target")).value_or(a.target);
+    a.least = maybe_integer_at(*scaling, row("fleet.autoscale.least")).value_or(a.least);
     scaling->finish();
     fleet.autoscaling = a;
   }

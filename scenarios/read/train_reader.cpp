@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
+#include <headroom/scenarios/keys/read_key.hpp>
 #include <headroom/scenarios/question/sequence_length.hpp>
 #include <headroom/scenarios/read/advice_reader.hpp>
 #include <headroom/scenarios/read/data_reader.hpp>
@@ -14,6 +15,11 @@
 
 namespace headroom {
 namespace {
+
+/// A row of the table of keys, for its bounds and words.
+const Key& row(std::string_view path) {
+  return key_of(path, Kinds::train);
+}
 
 class TrainingReader {
  public:
@@ -34,14 +40,13 @@ class TrainingReader {
 
   void read_training_table(TrainScenario& train) {
     ConfigTable table = root_.table("training");
-    constexpr Range<std::int64_t> lengths{1, 100'000'000};
-    train.work.shape.seq_len = train.architecture.patches ? table.maybe_integer("seq_len", lengths).value_or(0)
-                                                          : table.integer("seq_len", lengths);
-    train.work.shape.global_batch = table.integer("global_batch", {1, 1'000'000'000});
-    const std::size_t precision = table.choice("precision", training_precision_names);
+    train.work.shape.seq_len = train.architecture.patches ? maybe_integer_at(table, row("training.seq_len")).value_or(0)
+                                                          : integer_at(table, row("training.seq_len"));
+    train.work.shape.global_batch = integer_at(table, row("training.global_batch"));
+    const std::size_t precision = choice_at(table, row("training.precision"));
     train.work.precision = static_cast<Precision>(precision);
-    gradients_ = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"});
-    optimizer_ = table.maybe_choice("optimizer", optimizer_names);
+    gradients_ = maybe_choice_at(table, row("training.gradients"));
+    optimizer_ = maybe_choice_at(table, row("training.optimizer"));
     if (optimizer_) {
       train.optimizer = static_cast<Optimizer>(*optimizer_);
     }
@@ -52,7 +57,7 @@ class TrainingReader {
     read_memory_options(table, train.work.options);
     read_offload_target(table, train);
     // Token counts are written as 15e12 or as an integer.
-    train.tokens = table.maybe_number("tokens", {1.0, 1e18}).value_or(0.0);
+    train.tokens = maybe_number_at(table, row("training.tokens")).value_or(0.0);
     read_way_to_loss(train);
     train.asked.batch = read_batch_change(table);
     train.asked.elastic = read_elastic(table);
@@ -87,7 +92,7 @@ class TrainingReader {
 
   /// Where offloaded bytes go: into the host's memory, which must have room, or through it to NVMe.
   static void read_offload_target(ConfigTable& table, TrainScenario& train) {
-    const auto target = table.maybe_choice("offload_to", std::array<std::string_view, 2>{"host", "nvme"});
+    const auto target = maybe_choice_at(table, row("training.offload_to"));
     train.offload_to_nvme = target == 1U;
     if (target && !train.work.options.offload_optimizer && !train.work.options.offload_activations) {
       table.problem("offload_to", "'offload_to' means something with 'offload' only");
@@ -95,8 +100,8 @@ class TrainingReader {
   }
 
   void read_memory_options(ConfigTable& table, MemoryOptions& options) {
-    options.method = static_cast<Method>(table.maybe_choice("method", method_names).value_or(0));
-    options.lora_rank = table.maybe_integer("lora_rank", {1, 65536}).value_or(options.lora_rank);
+    options.method = static_cast<Method>(maybe_choice_at(table, row("training.method")).value_or(0));
+    options.lora_rank = maybe_integer_at(table, row("training.lora_rank")).value_or(options.lora_rank);
     if (table.has("lora_rank") && options.method == Method::full) {
       table.problem("lora_rank", "'lora_rank' means something with method \"lora\" or \"qlora\" only");
     }
@@ -106,7 +111,7 @@ class TrainingReader {
     options.compiled = table.maybe_boolean("compile").value_or(false);
     options.overlapped = table.maybe_boolean("overlap").value_or(true);
     options.async_tp = table.maybe_boolean("async_tp").value_or(false);
-    options.vocab_multiple = table.maybe_integer("vocab_multiple", {1, 65536}).value_or(1);
+    options.vocab_multiple = maybe_integer_at(table, row("training.vocab_multiple")).value_or(1);
     offload_stated_ = table.has("offload");
     for (const std::string& what : table.texts("offload")) {
       if (what == "optimizer") {
@@ -221,25 +226,26 @@ class TrainingReader {
   }
 
   template <class Integer>
-  Integer axis(ConfigTable& table, std::string_view key, std::int64_t high) {
-    if (const auto value = table.maybe_integer(key, {1, high})) {
+  Integer axis(ConfigTable& table, const Key& key) {
+    if (const auto value = maybe_integer_at(table, key)) {
       return static_cast<Integer>(*value);
     }
-    if (!table.has(key) && (key == "tp" || key == "pp")) {
-      assume("strategy." + std::string{key} + " = 1 (not stated)");
+    const std::string_view name = key.name();
+    if (!table.has(name) && (name == "tp" || name == "pp")) {
+      assume(std::string{key.path} + " = 1 (not stated)");
     }
     return 1;
   }
 
   void read_ranks(ConfigTable& table, std::int64_t gpus, Strategy& s) {
-    s.tp = axis<std::uint16_t>(table, "tp", 4096);
-    s.pp = axis<std::uint16_t>(table, "pp", 4096);
-    s.vpp = axis<std::uint16_t>(table, "vpp", 1024);
-    s.cp = axis<std::uint16_t>(table, "cp", 4096);
-    s.ep = axis<std::uint16_t>(table, "ep", 4096);
-    etp_ = table.maybe_integer("etp", {1, 4096});
+    s.tp = axis<std::uint16_t>(table, row("strategy.tp"));
+    s.pp = axis<std::uint16_t>(table, row("strategy.pp"));
+    s.vpp = axis<std::uint16_t>(table, row("strategy.vpp"));
+    s.cp = axis<std::uint16_t>(table, row("strategy.cp"));
+    s.ep = axis<std::uint16_t>(table, row("strategy.ep"));
+    etp_ = maybe_integer_at(table, row("strategy.etp"));
     const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
-    if (const auto dp = table.maybe_integer("dp", {1, 10'000'000})) {
+    if (const auto dp = maybe_integer_at(table, row("strategy.dp"))) {
       s.dp = static_cast<std::uint32_t>(*dp);
     } else {
       s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, gpus / model_ranks));
@@ -264,7 +270,7 @@ class TrainingReader {
   }
 
   static void read_schedule(ConfigTable& table, Strategy& s) {
-    const auto schedule = table.maybe_choice("schedule", schedule_names);
+    const auto schedule = maybe_choice_at(table, row("strategy.schedule"));
     if (!schedule) {
       return;
     }
@@ -278,9 +284,10 @@ class TrainingReader {
 
   /// Layers of the end stages (Megatron-LM, --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers).
   static void read_stage_layers(ConfigTable& table, Strategy& s) {
-    constexpr Range<std::int64_t> layers{1, 255};
-    s.first_stage_layers = static_cast<std::uint8_t>(table.maybe_integer("first_stage_layers", layers).value_or(0));
-    s.last_stage_layers = static_cast<std::uint8_t>(table.maybe_integer("last_stage_layers", layers).value_or(0));
+    s.first_stage_layers =
+        static_cast<std::uint8_t>(maybe_integer_at(table, row("strategy.first_stage_layers")).value_or(0));
+    s.last_stage_layers =
+        static_cast<std::uint8_t>(maybe_integer_at(table, row("strategy.last_stage_layers")).value_or(0));
     const bool in_order = s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::gpipe;
     for (const std::string_view key : {"first_stage_layers", "last_stage_layers"}) {
       if (table.has(key) && !in_order) {
@@ -292,7 +299,7 @@ class TrainingReader {
   /// What runs beside what: the form of context parallelism, graphs, exchanges of experts.
   void read_forms(ConfigTable& table, TrainScenario& train) {
     Strategy& s = train.strategy;
-    cp_form_ = table.maybe_choice("cp_form", cp_form_names);
+    cp_form_ = maybe_choice_at(table, row("strategy.cp_form"));
     s.cuda_graphs = table.maybe_boolean("cuda_graphs").value_or(false);
     if (s.cuda_graphs) {
       assume(
@@ -313,19 +320,19 @@ class TrainingReader {
     ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
     Strategy& s = train.strategy;
     read_ranks(table, train.work.shape.gpus, s);
-    if (const auto micro_batch = table.maybe_integer("micro_batch", {1, 60'000})) {
+    if (const auto micro_batch = maybe_integer_at(table, row("strategy.micro_batch"))) {
       s.micro_batch = static_cast<std::uint16_t>(*micro_batch);
     } else {
       train.micro_batch_open = !table.has("micro_batch");
     }
-    if (const auto recompute = table.maybe_choice("recompute", recompute_names)) {
+    if (const auto recompute = maybe_choice_at(table, row("strategy.recompute"))) {
       s.recompute = static_cast<Recompute>(*recompute);
     } else {
       train.recompute_open = !table.has("recompute");
     }
-    zero_ = table.maybe_integer("zero", {0, 3});
+    zero_ = maybe_integer_at(table, row("strategy.zero"));
     sequence_parallel_ = table.maybe_boolean("sequence_parallel");
-    if (const auto block = table.maybe_integer("recompute_block", {1, 255})) {
+    if (const auto block = maybe_integer_at(table, row("strategy.recompute_block"))) {
       s.recompute_block = static_cast<std::uint8_t>(*block);
       if (*block > 1 && s.recompute != Recompute::full) {
         table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
@@ -335,7 +342,7 @@ class TrainingReader {
     read_schedule(table, s);
     read_stage_layers(table, s);
     read_forms(table, train);
-    if (const auto shard_ranks = table.maybe_integer("shard_ranks", {1, 65535})) {
+    if (const auto shard_ranks = maybe_integer_at(table, row("strategy.shard_ranks"))) {
       s.shard_ranks = static_cast<std::uint16_t>(*shard_ranks);
     }
     table.finish();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/date.hpp>
+#include <headroom/scenarios/keys/read_key.hpp>
 #include <headroom/scenarios/search/objective.hpp>
 
 #include <algorithm>
@@ -7,6 +8,11 @@
 
 namespace headroom {
 namespace {
+
+/// A row of the table of keys, for its bounds and words.
+const Key& row(std::string_view path) {
+  return key_of(path, Kinds::train);
+}
 
 bool states(const ConfigValue& root, std::string_view table, std::string_view key) noexcept {
   const ConfigValue* found = root.find(table);
@@ -43,10 +49,10 @@ class ObjectiveReader {
   Objective run() {
     Objective o;
     read_goals(o);
-    o.plans = static_cast<std::size_t>(table_.maybe_integer("plans", {1, 50}).value_or(5));
+    o.plans = static_cast<std::size_t>(maybe_integer_at(table_, row("objective.plans")).value_or(5));
     o.simplicity = percent_of(table_, "simplicity", 100.0).value_or(o.simplicity);
     o.memory_margin = percent_of(table_, "memory_margin", 90.0).value_or(0.0);
-    o.gpus_on_hand = table_.maybe_integer("gpus_on_hand", {1, 10'000'000});
+    o.gpus_on_hand = maybe_integer_at(table_, row("objective.gpus_on_hand"));
     o.budget = table_.maybe_quantity<Dollars>("budget");
     if (o.budget) {
       need_tokens("budget");
@@ -81,7 +87,7 @@ class ObjectiveReader {
   }
 
   void read_goals(Objective& o) {
-    if (const auto goal = table_.maybe_choice("minimize", goal_names)) {
+    if (const auto goal = maybe_choice_at(table_, row("objective.minimize"))) {
       o.minimize = static_cast<Goal>(*goal);
       o.minimize_stated = true;
       need("minimize", o.minimize);
