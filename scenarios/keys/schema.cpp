@@ -379,7 +379,7 @@ class SchemaWriter {
     json_.end_object();
   }
 
-  /// The condition of a rule: of that kind, or of any; without a base, or with and without.
+  /// The condition of a rule: of that kind, or of any; where nothing is stated elsewhere, or anywhere.
   void write_if(std::string_view kind, bool alone) {
     json_.key("if");
     json_.begin_object();
@@ -396,7 +396,7 @@ class SchemaWriter {
     if (alone) {
       json_.key("not");
       json_.begin_object();
-      write_words("required", {"base"});
+      write_any_of([&] { write_words("required", {"base"}); }, [&] { write_words("required", {"search"}); });
       json_.end_object();
     }
     json_.end_object();

@@ -10,8 +10,8 @@
 namespace headroom {
 
 /// Accepts every scenario that the readers accept, as far as the table knows them; what only the catalog or another key
-/// shows wrong passes. Keys that are required may stand in a base instead: a document with one is not held to them.
-/// Precondition: rows of one path are of one type.
+/// shows wrong passes. Keys that are required may stand in a base or be freed by [search] instead: a document with
+/// either is not held to them, but for those of arrays. Precondition: rows of one path are of one type.
 [[nodiscard]] std::string scenario_schema(std::span<const Key> keys);
 
 /// What a quantity of that dimension looks like, as a regular expression (ECMA-262): units of quantity_text, up to
