@@ -60,7 +60,7 @@ constexpr std::array training_rows{
         .but("With \"any\" it needs objective.gpus_on_hand."),
     freed(text_axis("prices").or_any(), "It frees the price list, by ids of the catalog."),
     freed(text_axis("region", region_names).or_any(), "It frees the region of the offer."),
-    freed(of_type("power_cap", KeyType::quantity_axis), "It frees the power cap of a GPU, in watts."),
+    freed(quantity_axis<Watts>("power_cap"), "It frees the power cap of a GPU, in watts."),
     freed(text_axis("software").or_any(), "It frees the training software, by ids."),
     freed(text_axis("precision", training_precision_names).or_any(), "It frees the recipe of the matrix products."),
     freed(text_axis("offload", offload_axis_names).or_any(), "It frees what is kept in host memory."),
@@ -76,7 +76,7 @@ constexpr std::array fleet_rows{
     freed(text_axis("weights", served_weight_names).or_any(), "It frees the format of the weights."),
     freed(text_axis("kv_cache", kv_cache_names).or_any(), "It frees the format of the KV cache."),
     freed(text_axis("node"), "It frees the node, by ids of the catalog."),
-    freed(of_type("power_cap", KeyType::quantity_axis), "It frees the power cap of a GPU, in watts."),
+    freed(quantity_axis<Watts>("power_cap"), "It frees the power cap of a GPU, in watts."),
     freed(text_axis("prices"), "It frees the price list, by ids of the catalog."),
     freed(text_axis("region", region_names), "It frees the region of the offer."),
 };

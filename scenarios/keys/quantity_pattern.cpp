@@ -2,6 +2,7 @@
 #include <headroom/scenarios/keys/schema.hpp>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,7 +10,6 @@ namespace headroom {
 namespace {
 
 constexpr std::string_view blank = "[ \\t]*";
-constexpr std::string_view number = "(?:[0-9]+\\.?[0-9]*|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?";
 constexpr std::size_t most_units = 3;
 
 /// Units of one dimension, each with the prefixes that it takes.
@@ -90,8 +90,8 @@ class UnitPatterns {
 }  // namespace
 
 std::string quantity_pattern(Dimension dimension) {
-  return "^" + std::string{blank} + std::string{number} + std::string{blank} + "(?:" + UnitPatterns{dimension}.run() +
-         ")" + std::string{blank} + "$";
+  return "^" + std::string{blank} + std::string{number_pattern} + std::string{blank} +
+         "(?:" + UnitPatterns{dimension}.run() + ")" + std::string{blank} + "$";
 }
 
 }  // namespace headroom

@@ -70,5 +70,11 @@ template <class Q>
 [[nodiscard]] constexpr Key boolean_axis(std::string_view path) {
   return of_type(path, KeyType::boolean_axis);
 }
+template <class Q>
+[[nodiscard]] constexpr Key quantity_axis(std::string_view path) {
+  Key key = of_type(path, KeyType::quantity_axis).above(0.0, unbounded);
+  key.dimension = dimension_of<Q>;
+  return key;
+}
 
 }  // namespace headroom::rows

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +15,6 @@ namespace {
 
 constexpr std::string_view date_pattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
 constexpr std::string_view month_pattern = "^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$";
-constexpr std::string_view percentage_pattern = "^[0-9]*\\.?[0-9]+ *%$";
 constexpr std::string_view range_pattern = "^-?[0-9]+\\.\\.-?[0-9]+( x[0-9]+| step [0-9]+)?$";
 
 /// What a document of a `kind` may be: networks of ops are trained.
@@ -301,7 +301,7 @@ class SchemaWriter {
           write_any_of([&] { write_text(key.choices); }, [&] { write_pattern(quantity); });
         }
         break;
-      case KeyType::percentage: write_pattern(percentage_pattern); break;
+      case KeyType::percentage: write_pattern("^" + std::string{number_pattern} + " *%$"); break;
       case KeyType::month: write_pattern(month_pattern); break;
       case KeyType::date: write_pattern(date_pattern); break;
       case KeyType::deadline:

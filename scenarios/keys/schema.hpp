@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace headroom {
 
@@ -13,6 +14,9 @@ namespace headroom {
 /// shows wrong passes. Keys that are required may stand in a base or be freed by [search] instead: a document with
 /// either is not held to them, but for those of arrays. Precondition: rows of one path are of one type.
 [[nodiscard]] std::string scenario_schema(std::span<const Key> keys);
+
+/// A number that is not negative, as text with a unit has it.
+inline constexpr std::string_view number_pattern = "(?:[0-9]+\\.?[0-9]*|\\.[0-9]+)(?:[eE][+-]?[0-9]+)?";
 
 /// What a quantity of that dimension looks like, as a regular expression (ECMA-262): units of quantity_text, up to
 /// three of them with strokes between.

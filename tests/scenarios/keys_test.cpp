@@ -314,7 +314,8 @@ TEST_CASE("keys: every row says what the key means and what a blank one means, a
     CHECK(key.low <= key.high);
     const bool choice = key.type == KeyType::choice;
     CHECK((!choice || !key.choices.empty()));
-    CHECK((key.dimension != Dimension{}) == (key.type == KeyType::quantity));
+    const bool quantity = key.type == KeyType::quantity || key.type == KeyType::quantity_axis;
+    CHECK((key.dimension != Dimension{}) == quantity);
     if (!key.table().empty()) {
       const Key* table = find_key(key.table(), kind);
       REQUIRE(table != nullptr);
