@@ -3,6 +3,7 @@
 #include <headroom/model/train/evaluate/least_step.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/measured/training_row.hpp>
+#include <headroom/scenarios/training/train_answer.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>

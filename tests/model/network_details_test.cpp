@@ -217,7 +217,7 @@ TEST_CASE("details that no network has stay blank, and are told with their place
     "num_experts_per_tok": 2, "moe_intermediate_size": 32, "kv_lora_rank": 16, "qk_nope_head_dim": 16,
     "qk_rope_head_dim": 8, "v_head_dim": 16, "routed_scaling_factor": 0, "n_group": -1, "rope_theta": 10000,
     "rope_scaling": {"type": "yarn", "factor": 40, "mscale": 0.5, "mscale_all_dim": 0,
-    "original_max_position_embeddings": -1}})"));
+    "original_max_position_embeddings": -1})"));
   for (const char* key : {"'routed_scaling_factor' is 0; ", "'n_group' is -1; ", "'rope_scaling.mscale_all_dim' is 0; ",
                           "'rope_scaling.original_max_position_embeddings' is -1; "}) {
     CHECK_MESSAGE(stretched.remarks.find(key) != std::string::npos, stretched.remarks);

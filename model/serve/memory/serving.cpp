@@ -94,15 +94,6 @@ Precision compute_precision(const Device& device, Precision weights) noexcept {
   return unpacked ? sixteen_bit(device) : weights;
 }
 
-Precision activation_precision(const Device& device, Precision weights) noexcept {
-  switch (weights) {
-    case Precision::int4:
-    case Precision::int8:
-    case Precision::mxfp4: return Precision::bf16;
-    default: return compute_precision(device, weights);
-  }
-}
-
 double serving_replicas(const ServingWorkload& work, const ServingEstimate& memory) noexcept {
   return std::min(real(memory.replicas), std::max(1.0, real(work.concurrency)));
 }
