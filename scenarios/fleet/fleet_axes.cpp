@@ -4,7 +4,8 @@
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
-#include <headroom/scenarios/keys/read_key.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 

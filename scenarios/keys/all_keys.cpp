@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
+#include <headroom/scenarios/keys/fleet_keys.hpp>
+#include <headroom/scenarios/keys/goodput_keys.hpp>
+#include <headroom/scenarios/keys/hardware_keys.hpp>
+#include <headroom/scenarios/keys/money_keys.hpp>
+#include <headroom/scenarios/keys/root_keys.hpp>
+#include <headroom/scenarios/keys/search_keys.hpp>
+#include <headroom/scenarios/keys/serving_keys.hpp>
+#include <headroom/scenarios/keys/strategy_keys.hpp>
+#include <headroom/scenarios/keys/traffic_keys.hpp>
+#include <headroom/scenarios/keys/training_keys.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,14 +22,60 @@
 namespace headroom {
 namespace {
 
+/// In the order in which people write them.
+constexpr std::array tables{keys::root,
+                            keys::hardware,
+                            keys::training,
+                            keys::strategy,
+                            keys::data,
+                            keys::goodput,
+                            keys::target,
+                            keys::sweep,
+                            keys::serving,
+                            keys::speculative,
+                            keys::kv_offload,
+                            keys::cpu_tier,
+                            keys::disk_tier,
+                            keys::remote_tier,
+                            keys::traffic,
+                            keys::prompt,
+                            keys::output,
+                            keys::prefix,
+                            keys::over_time,
+                            keys::retries,
+                            keys::traffic_class,
+                            keys::class_prompt,
+                            keys::class_output,
+                            keys::class_prefix,
+                            keys::class_slo,
+                            keys::slo,
+                            keys::fleet,
+                            keys::prefix_routing,
+                            keys::prefill,
+                            keys::fleet_failures,
+                            keys::autoscale,
+                            keys::money,
+                            keys::against,
+                            keys::owned,
+                            keys::storage,
+                            keys::egress,
+                            keys::api,
+                            keys::energy,
+                            keys::search_of_training,
+                            keys::search_of_fleets,
+                            keys::objective};
+
 class AllKeys {
  public:
   AllKeys() {
-    for (const std::span<const KeyTable> tables :
-         std::array{keys_of_root(), keys_of_hardware(), keys_of_training(), keys_of_goodput(), keys_of_strategy(),
-                    keys_of_serving(), keys_of_traffic(), keys_of_fleet(), keys_of_money(), keys_of_search()}) {
-      for (const KeyTable& table : tables) {
-        add(table);
+    for (const KeyTable& table : tables) {
+      for (const Key& row : table.rows) {
+        Key key = row.of(row.kinds & table.kinds);
+        if (!table.path.empty()) {
+          paths_.push_back(std::string{table.path} + "." + std::string{row.path});
+          key.path = paths_.back();
+        }
+        keys_.push_back(key);
       }
     }
     for (const Key& key : keys_) {
@@ -39,17 +96,6 @@ class AllKeys {
   }
 
  private:
-  void add(const KeyTable& table) {
-    for (const Key& row : table.rows) {
-      Key key = row.of(row.kinds & table.kinds);
-      if (!table.path.empty()) {
-        paths_.push_back(std::string{table.path} + "." + std::string{row.path});
-        key.path = paths_.back();
-      }
-      keys_.push_back(key);
-    }
-  }
-
   std::deque<std::string> paths_;  ///< which the keys name: none moves
   std::vector<Key> keys_;
   std::vector<const Key*> by_path_;
@@ -61,6 +107,10 @@ const AllKeys& known() {
 }
 
 }  // namespace
+
+std::span<const KeyTable> all_key_tables() noexcept {
+  return tables;
+}
 
 std::span<const Key> all_keys() {
   return known().keys();
@@ -76,6 +126,42 @@ const Key& key_of(std::string_view path, Kinds kind) {
     throw std::logic_error{"no row of the table of keys has " + std::string{path}};
   }
   return *found;
+}
+
+std::string blank_text(const Key& key) {
+  if (!key.blank.empty() || !key.usual) {
+    return std::string{key.blank};
+  }
+  switch (key.type) {
+    case KeyType::boolean: return *key.usual != 0.0 ? "true" : "false";
+    case KeyType::choice:
+    case KeyType::text: return std::string{key.choices[static_cast<std::size_t>(*key.usual)]};
+    case KeyType::percentage: return format_number(*key.usual) + " %";
+    case KeyType::quantity: return bound_text(*key.usual, key.dimension);
+    default: return format_number(*key.usual);
+  }
+}
+
+std::string bound_text(double value, Dimension dimension) {
+  if (dimension == dimension_of<Seconds>) {
+    return format(Seconds{value});
+  }
+  if (dimension == dimension_of<BytesPerSecond>) {
+    return format(BytesPerSecond{value});
+  }
+  if (dimension == dimension_of<Dollars>) {
+    return format(Dollars{value});
+  }
+  if (dimension == dimension_of<DollarsPerSecond>) {
+    return format(DollarsPerSecond{value});
+  }
+  if (dimension == dimension_of<DollarsPerJoule>) {
+    return format_number(value * 3.6e6) + " $/kWh";
+  }
+  if (dimension == dimension_of<Watts>) {
+    return format(Watts{value});
+  }
+  return dimension == dimension_of<Hertz> ? format_number(value) + " req/s" : format_number(value);
 }
 
 }  // namespace headroom

@@ -4,12 +4,17 @@
 
 #include <headroom/core/quantity_text.hpp>
 
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace headroom {
+
+struct ConfigValue;
 
 /// Questions that know a key, as bits.
 enum class Kinds : std::uint8_t { none = 0, train = 1, serve = 2, network = 4, training = 5, all = 7 };
@@ -49,6 +54,17 @@ enum class KeyType : std::uint8_t {
 
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
 
+/// Where the value of a key comes from.
+enum class KeySource : std::uint8_t {
+  stated,       ///< the question states it
+  checkpoint,   ///< the model's own file says it
+  publication,  ///< a published measurement, law or price list that the question names or takes
+  standard,     ///< a default: of the program, of a software, of the catalog
+  unknown       ///< nothing stands for it: what it would add is not counted, or a search is to find it
+};
+inline constexpr std::array<std::string_view, 5> key_source_names{"stated", "checkpoint", "publication", "default",
+                                                                  "unknown"};
+
 /// Rows are written with the functions of rows.hpp.
 struct Key {
   std::string_view path;  ///< "strategy.tp", "traffic.class.name"; in the row of a KeyTable what follows its path
@@ -60,11 +76,19 @@ struct Key {
   bool above_low = false;  ///< the lower bound itself is refused
   Dimension dimension{};   ///< of a quantity
   std::span<const std::string_view> choices{};
-  bool any = false;            ///< an axis that knows "any"
-  bool required = false;       ///< a document without it is refused, if it has the table that holds it
-  std::string_view blank{};    ///< what a blank one means: follows "A blank means "
-  std::string_view meaning{};  ///< a sentence
-  std::string_view caution{};  ///< a sentence on what else must hold
+  bool any = false;       ///< an axis that knows "any"
+  bool required = false;  ///< a document without it is refused, if it has the table that holds it
+  /// What a blank one is, where that is always the same: a number in the unit of the bounds, the place of a choice, 1
+  /// for true; of text it is `blank`.
+  std::optional<double> usual{};
+  KeySource source = KeySource::unknown;  ///< of a blank one
+  std::string_view source_named_by{};     ///< the key that must be stated for it, of the same table or a whole path
+  std::string_view blank{};               ///< what a blank one means, where `usual` does not say it: a phrase
+  std::string_view meaning{};             ///< a sentence
+  std::string_view caution{};             ///< sentences on what else must hold, and what to know of it
+  std::string_view refusal{};             ///< what a value outside of the bounds is told, in place of them: a clause
+  // The option of the quick form that is another spelling of it: "--tp", "N" and its help; empty: there is none.
+  std::string_view option{}, option_value{}, option_help{};
 
   /// "tp" of "strategy.tp".
   [[nodiscard]] constexpr std::string_view name() const noexcept { return path.substr(path.rfind('.') + 1); }
@@ -85,9 +109,34 @@ struct Key {
     key.required = true;
     return key;
   }
-  [[nodiscard]] constexpr Key blank_is(std::string_view what) const {
+  /// A default that is always the same.
+  [[nodiscard]] constexpr Key usually(double value) const {
     Key key = *this;
+    key.usual = value;
+    key.source = KeySource::standard;
+    return key;
+  }
+  /// The same of text.
+  [[nodiscard]] constexpr Key usually_named(std::string_view text, KeySource where = KeySource::standard) const {
+    Key key = usually(0.0);
+    key.source = where;
+    key.blank = text;
+    return key;
+  }
+  /// One that hangs on other keys, on the software or on the catalog.
+  [[nodiscard]] constexpr Key blank_is(std::string_view what) const { return blank_from(KeySource::standard, what); }
+  /// Nothing stands for it.
+  [[nodiscard]] constexpr Key or_nothing(std::string_view what) const { return blank_from(KeySource::unknown, what); }
+  [[nodiscard]] constexpr Key blank_from(KeySource where, std::string_view what) const {
+    Key key = *this;
+    key.source = where;
     key.blank = what;
+    return key;
+  }
+  /// What a blank one is taken from is named by another key: without that nothing stands for it.
+  [[nodiscard]] constexpr Key named_by(std::string_view other) const {
+    Key key = *this;
+    key.source_named_by = other;
     return key;
   }
   [[nodiscard]] constexpr Key says(std::string_view sentence) const {
@@ -112,6 +161,20 @@ struct Key {
     key.above_low = true;
     return key;
   }
+  [[nodiscard]] constexpr Key refused_as(std::string_view clause) const {
+    Key key = *this;
+    key.refusal = clause;
+    return key;
+  }
+  [[nodiscard]] constexpr Key typed_as(std::string_view option_name,
+                                       std::string_view value_name,
+                                       std::string_view help) const {
+    Key key = *this;
+    key.option = option_name;
+    key.option_value = value_name;
+    key.option_help = help;
+    return key;
+  }
   [[nodiscard]] constexpr Key or_one_of(std::span<const std::string_view> names) const {
     Key key = *this;
     key.choices = names;
@@ -124,11 +187,20 @@ struct Key {
   }
 };
 
-/// Rows of one table of a scenario. Rows that several tables share stand once.
+/// Where the value of a key of a document comes from, of a question of that one kind.
+[[nodiscard]] KeySource source_of(const ConfigValue& document, const Key& key, Kinds kind);
+
+/// What a blank one means, as a phrase: "1", "the software's"; empty for a key that is required.
+[[nodiscard]] std::string blank_text(const Key& key);
+
+/// Rows of one table of a scenario, in the order in which people write them.
 struct KeyTable {
   std::string_view path;  ///< "strategy"; of an array of tables the path of one of them; empty: the root
   Kinds kinds = Kinds::all;
   std::span<const Key> rows;
+
+  /// "prefill" of "fleet.prefill".
+  [[nodiscard]] constexpr std::string_view name() const noexcept { return path.substr(path.rfind('.') + 1); }
 };
 
 }  // namespace headroom

@@ -4,11 +4,14 @@
 
 #include <headroom/scenarios/keys/key.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-namespace headroom::rows {
+namespace headroom::keys {
 
 [[nodiscard]] constexpr Key of_type(std::string_view path, KeyType type) {
   Key key;
@@ -77,4 +80,14 @@ template <class Q>
   return key;
 }
 
-}  // namespace headroom::rows
+/// Rows that several tables share, and those of their own.
+template <std::size_t n, std::size_t m>
+[[nodiscard]] constexpr std::array<Key, n + m> joined(const std::array<Key, n>& first,
+                                                      const std::array<Key, m>& second) {
+  std::array<Key, n + m> all;
+  std::copy(first.begin(), first.end(), all.begin());
+  std::copy(second.begin(), second.end(), all.begin() + n);
+  return all;
+}
+
+}  // namespace headroom::keys

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/json_writer.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/schema.hpp>
 #include <headroom/scenarios/keys/words.hpp>
 
@@ -66,26 +67,6 @@ Node& node_at(Node& root, std::string_view path) {
   return dot == std::string_view::npos ? *at : node_at(*at, path.substr(dot + 1));
 }
 
-/// "1 ns", "50 $": a bound as people write it.
-std::string bound_text(double value, Dimension dimension) {
-  if (dimension == dimension_of<Seconds>) {
-    return format(Seconds{value});
-  }
-  if (dimension == dimension_of<BytesPerSecond>) {
-    return format(BytesPerSecond{value});
-  }
-  if (dimension == dimension_of<Dollars>) {
-    return format(Dollars{value});
-  }
-  if (dimension == dimension_of<DollarsPerJoule>) {
-    return format_number(value * 3.6e6) + " $/kWh";
-  }
-  if (dimension == dimension_of<Watts>) {
-    return format(Watts{value});
-  }
-  return dimension == dimension_of<Hertz> ? format_number(value) + " req/s" : format_number(value);
-}
-
 std::string quantity_text(const Key& key) {
   std::string text = " It is written with its unit, such as \"" + std::string{example_of(key.dimension)} + "\"";
   if (std::isfinite(key.high)) {
@@ -106,7 +87,8 @@ std::string description(const Key& key) {
   if (key.required) {
     return text + " It is required.";
   }
-  return key.blank.empty() ? text : text + " A blank means " + std::string{key.blank} + ".";
+  const std::string blank = blank_text(key);
+  return blank.empty() ? text : text + " A blank means " + blank + ".";
 }
 
 /// Once where all kinds of questions say the same of it.

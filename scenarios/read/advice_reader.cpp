@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/scenarios/keys/read_key.hpp>
 #include <headroom/scenarios/read/advice_reader.hpp>
 
-#include <array>
-
 namespace headroom {
-namespace {
 
-/// A row of the table of keys, for its bounds and words.
-const Key& row(std::string_view path) {
-  return key_of(path, Kinds::train);
-}
-
-}  // namespace
-
-std::optional<BatchChange> read_batch_change(ConfigTable& training) {
-  const std::optional<std::int64_t> base = maybe_integer_at(training, row("training.base_batch"));
+std::optional<BatchChange> read_batch_change(TrainingKeys& training) {
+  const std::optional<std::int64_t> base = training.stated<"base_batch">();
   BatchChange change;
-  change.rate = maybe_number_at(training, row("training.base_learning_rate"));
-  change.critical = maybe_number_at(training, row("training.critical_batch"));
-  change.loss = maybe_number_at(training, row("training.target_loss"));
-  change.epoch_samples = maybe_number_at(training, row("training.epoch_samples"));
+  change.rate = training.stated<"base_learning_rate">();
+  change.critical = training.stated<"critical_batch">();
+  change.loss = training.stated<"target_loss">();
+  change.epoch_samples = training.stated<"epoch_samples">();
   if (change.critical && change.loss) {
     training.problem("target_loss",
                      "state 'critical_batch' or 'target_loss', not both: the one is taken from the other");
@@ -38,12 +27,12 @@ std::optional<BatchChange> read_batch_change(ConfigTable& training) {
   return change;
 }
 
-std::vector<std::int64_t> read_elastic(ConfigTable& training) {
+std::vector<std::int64_t> read_elastic(TrainingKeys& training) {
   if (!training.has("elastic")) {
     return {};
   }
   const std::vector<std::int64_t> counts = training.integers("elastic");
-  const Range<std::int64_t> range = integers_of(row("training.elastic"));
+  const Range<std::int64_t> range = integers_of(TrainingKeys::row<"elastic">);
   for (const std::int64_t gpus : counts) {
     if (gpus < range.low || gpus > range.high) {
       training.problem("elastic", "'elastic' holds " + std::to_string(gpus) + "; GPU counts are " +
@@ -54,17 +43,17 @@ std::vector<std::int64_t> read_elastic(ConfigTable& training) {
 }
 
 std::optional<SweepQuestion> read_sweep(ConfigTable& root, double tokens) {
-  std::optional<ConfigTable> table = root.maybe_table("sweep");
+  auto table = KeyedTable<keys::sweep, Kinds::train>::maybe(root);
   if (!table) {
     return std::nullopt;
   }
   SweepQuestion sweep;
-  sweep.configurations = integer_at(*table, row("sweep.configurations"));
-  sweep.most = integer_at(*table, row("sweep.max_resource"));
-  sweep.least = maybe_integer_at(*table, row("sweep.min_resource")).value_or(1);
-  sweep.eta = maybe_integer_at(*table, row("sweep.eta")).value_or(3);
-  sweep.parallel = maybe_integer_at(*table, row("sweep.parallel")).value_or(1);
-  sweep.resume = table->maybe_boolean("resume").value_or(false);
+  sweep.configurations = table->get<"configurations">();
+  sweep.most = table->get<"max_resource">();
+  sweep.least = table->get<"min_resource">();
+  sweep.eta = table->get<"eta">();
+  sweep.parallel = table->get<"parallel">();
+  sweep.resume = table->get<"resume">();
   if (table->has("min_resource") && sweep.least > sweep.most) {
     table->problem("min_resource", "'min_resource' is " + std::to_string(sweep.least) + ", above 'max_resource' " +
                                        std::to_string(sweep.most));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
-#include <headroom/scenarios/keys/read_key.hpp>
-#include <headroom/scenarios/keys/words.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/keys/root_keys.hpp>
+#include <headroom/scenarios/keys/strategy_keys.hpp>
+#include <headroom/scenarios/keys/training_keys.hpp>
 #include <headroom/scenarios/read/data_reader.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
@@ -17,10 +19,8 @@
 namespace headroom {
 namespace {
 
-/// A row of the table of keys, for its bounds and words.
-const Key& row(std::string_view path) {
-  return key_of(path, Kinds::network);
-}
+using TrainingKeys = KeyedTable<keys::training, Kinds::network>;
+using StrategyKeys = KeyedTable<keys::strategy, Kinds::network>;
 
 bool holds_ops(const ConfigValue& model) {
   return model.kind == ConfigValue::Kind::table && (model.find("op") != nullptr || model.find("stage") != nullptr);
@@ -120,43 +120,40 @@ class NetworkScenarioReader {
   }
 
   void read_training() {
-    ConfigTable table = root_.table("training");
-    scenario_.global_batch = integer_at(table, row("training.global_batch"));
-    scenario_.precision = static_cast<Precision>(choice_at(table, row("training.precision")));
+    TrainingKeys table = TrainingKeys::of(root_);
+    scenario_.global_batch = table.get<"global_batch">();
+    scenario_.precision = table.get<"precision", Precision>();
     states_ = adam_states(scenario_.precision);
-    if (const auto gradients = maybe_choice_at(table, row("training.gradients"))) {
+    if (const auto gradients = table.stated<"gradients">()) {
       states_.gradients = *gradients == 0 ? 4.0 : 2.0;
     }
     scenario_.gradients_open = !table.has("gradients");
     read_optimizer(table);
     read_software(table);
     // Counts of samples are written as 1e9 or as an integer.
-    scenario_.samples = maybe_number_at(table, row("training.samples")).value_or(0.0);
-    scenario_.target = maybe_number_at(table, row("training.target_utilisation"));
+    scenario_.samples = table.stated<"samples">().value_or(0.0);
+    scenario_.target = table.stated<"target_utilisation">();
     table.finish();
   }
 
-  void read_software(ConfigTable& table) {
-    const std::optional<std::string> stated = table.maybe_text("software");
-    const std::string id = stated.value_or("pytorch-fsdp");
+  void read_software(TrainingKeys& table) {
+    const std::string id = table.get<"software">();
     const auto find = [](const std::string& text) { return MemoryStacks::standard().find(text); };
     scenario_.software = look_up(table, "software", id, find).value_or(MemoryStack{});
-    if (!stated) {
+    if (!table.has("software")) {
       assume("training.software = " + id + " (" + scenario_.software.name +
              ": its host, passes and overlap in the time of a step; memory is not the software's)");
     }
   }
 
   /// A name stands for its moments and the master copy of 16-bit weights, as in training; bytes for themselves.
-  void read_optimizer(ConfigTable& table) {
-    const auto optimizer = maybe_choice_at(table, row("training.optimizer"));
-    const auto bytes = maybe_number_at(table, row("training.optimizer_bytes"));
+  void read_optimizer(TrainingKeys& table) {
+    const double moments = moment_bytes(table.get<"optimizer", Optimizer>());
+    const auto bytes = table.stated<"optimizer_bytes">();
     if (table.has("optimizer") && table.has("optimizer_bytes")) {
       table.problem("optimizer_bytes", "state 'optimizer' or 'optimizer_bytes', not both");
     }
-    const std::size_t chosen = optimizer.value_or(static_cast<std::size_t>(Optimizer::adamw));
     const double master = states_.optimizer - moment_bytes(Optimizer::adamw);
-    const double moments = moment_bytes(static_cast<Optimizer>(chosen));
     states_.optimizer = bytes.value_or(moments + master);
     if (!table.has("optimizer_bytes")) {
       const std::string name = table.has("optimizer") ? "" : "training.optimizer = adamw (not stated); ";
@@ -166,19 +163,18 @@ class NetworkScenarioReader {
   }
 
   void read_strategy() {
-    static const ConfigValue nothing;
-    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
+    StrategyKeys table = StrategyKeys::or_blank(root_);
     NetworkTraining& t = scenario_.training;
-    scenario_.dp = maybe_integer_at(table, row("strategy.dp")).value_or(scenario_.gpus);
+    scenario_.dp = table.stated<"dp">().value_or(scenario_.gpus);
     if (!table.has("dp")) {
       assume("strategy.dp = " + std::to_string(scenario_.dp) + " (every GPU holds a replica)");
     }
     t.ranks = scenario_.dp;
-    t.zero = static_cast<int>(maybe_integer_at(table, row("strategy.zero")).value_or(1));
+    t.zero = static_cast<int>(table.get<"zero">());
     if (!table.has("zero")) {
       assume("strategy.zero = 1 (optimizer states sharded)");
     }
-    t.micro_batch = maybe_integer_at(table, row("strategy.micro_batch")).value_or(1);
+    t.micro_batch = table.stated<"micro_batch">().value_or(1);
     scenario_.micro_batch_open = !table.has("micro_batch");
     read_recompute(table);
     for (const std::string_view axis : {"tp", "pp", "vpp", "cp", "ep", "etp", "sequence_parallel"}) {
@@ -203,10 +199,10 @@ class NetworkScenarioReader {
     t.activation_bytes = row_of(scenario_.precision).compute_bytes;
   }
 
-  void read_recompute(ConfigTable& table) {
+  void read_recompute(StrategyKeys& table) {
     SegmentRecompute& recompute = scenario_.training.recompute;
-    const auto mode = maybe_choice_at(table, row("strategy.recompute"));
-    const auto every = maybe_integer_at(table, row("strategy.recompute_every"));
+    const auto mode = table.stated<"recompute">();
+    const auto every = table.stated<"recompute_every">();
     recompute.parts = table.texts("recompute_parts");
     recompute.every = every.value_or(mode == 1U || (!mode && !recompute.parts.empty()) ? 1 : 0);
     scenario_.recompute_open =

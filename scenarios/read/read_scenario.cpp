@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
 #include <headroom/model/workload/hf_config.hpp>
-#include <headroom/scenarios/keys/words.hpp>
+#include <headroom/scenarios/keys/root_keys.hpp>
 #include <headroom/scenarios/read/beside_reader.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>

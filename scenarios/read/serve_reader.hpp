@@ -13,8 +13,9 @@
 
 namespace headroom {
 
-/// A key that names one of served_weight_names; nullopt: blank, or a word that is none, which is told.
-[[nodiscard]] std::optional<Precision> maybe_weights(ConfigTable& table, std::string_view key);
+/// The formats that words of served_weight_names and of kv_cache_names stand for, by their places.
+[[nodiscard]] Precision served_weights(std::size_t choice) noexcept;
+[[nodiscard]] Precision kv_cache_format(std::size_t choice) noexcept;
 
 /// As which a model's checkpoint is served, where it is quantised in a format known here.
 [[nodiscard]] std::optional<Precision> own_weights(const Architecture& architecture) noexcept;

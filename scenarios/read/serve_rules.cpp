@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/scenarios/keys/read_key.hpp>
 #include <headroom/scenarios/question/sequence_length.hpp>
 #include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
@@ -10,11 +9,6 @@
 
 namespace headroom {
 namespace {
-
-/// A row of the table of keys, for its bounds and words.
-const Key& row(std::string_view path) {
-  return key_of(path, Kinds::serve);
-}
 
 std::string title(const ServeScenario& s) {
   return std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]};
@@ -98,8 +92,8 @@ void refuse_formats(ConfigTable& serving, const ServeScenario& s) {
 
 }  // namespace
 
-void read_chunked_prefill(ConfigTable& serving, ServeScenario& s, std::vector<std::string>& assumptions) {
-  if (const std::optional<bool> stated = serving.maybe_boolean("chunked_prefill")) {
+void read_chunked_prefill(ServingKeys& serving, ServeScenario& s, std::vector<std::string>& assumptions) {
+  if (const std::optional<bool> stated = serving.stated<"chunked_prefill">()) {
     s.chunked_prefill = *stated;
     return;
   }
@@ -111,8 +105,7 @@ void read_chunked_prefill(ConfigTable& serving, ServeScenario& s, std::vector<st
   }
 }
 
-void check_replicas(ConfigTable& strategy, const ServeScenario& serve) {
-  const std::optional<std::int64_t> replicas = maybe_integer_at(strategy, row("strategy.dp"));
+void check_replicas(ConfigTable& strategy, std::optional<std::int64_t> replicas, const ServeScenario& serve) {
   const std::int64_t ranks = serve.work.layout.gpus();
   const std::int64_t gpus = serve.work.gpus;
   if (!replicas || gpus < 1 || *replicas * ranks == gpus) {

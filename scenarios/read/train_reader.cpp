@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
-#include <headroom/scenarios/keys/read_key.hpp>
+#include <headroom/scenarios/keys/strategy_keys.hpp>
 #include <headroom/scenarios/question/sequence_length.hpp>
 #include <headroom/scenarios/read/advice_reader.hpp>
 #include <headroom/scenarios/read/data_reader.hpp>
@@ -16,10 +16,7 @@
 namespace headroom {
 namespace {
 
-/// A row of the table of keys, for its bounds and words.
-const Key& row(std::string_view path) {
-  return key_of(path, Kinds::train);
-}
+using StrategyKeys = KeyedTable<keys::strategy, Kinds::train>;
 
 class TrainingReader {
  public:
@@ -39,25 +36,21 @@ class TrainingReader {
   void assume(const std::string& text) { assumptions_.push_back(text); }
 
   void read_training_table(TrainScenario& train) {
-    ConfigTable table = root_.table("training");
-    train.work.shape.seq_len = train.architecture.patches ? maybe_integer_at(table, row("training.seq_len")).value_or(0)
-                                                          : integer_at(table, row("training.seq_len"));
-    train.work.shape.global_batch = integer_at(table, row("training.global_batch"));
-    const std::size_t precision = choice_at(table, row("training.precision"));
-    train.work.precision = static_cast<Precision>(precision);
-    gradients_ = maybe_choice_at(table, row("training.gradients"));
-    optimizer_ = maybe_choice_at(table, row("training.optimizer"));
-    if (optimizer_) {
-      train.optimizer = static_cast<Optimizer>(*optimizer_);
-    }
-    software_ = table.maybe_text("software");
+    TrainingKeys table = TrainingKeys::of(root_);
+    train.work.shape.seq_len =
+        train.architecture.patches ? table.stated<"seq_len">().value_or(0) : table.needed<"seq_len">();
+    train.work.shape.global_batch = table.get<"global_batch">();
+    train.work.precision = table.get<"precision", Precision>();
+    gradients_ = table.stated<"gradients">();
+    train.optimizer = table.stated<"optimizer", Optimizer>();
+    software_ = table.stated<"software">();
     if (const ConfigValue* written = table.value("software")) {
       software_place_ = {written->file ? *written->file : table.file(), written->at};
     }
     read_memory_options(table, train.work.options);
     read_offload_target(table, train);
     // Token counts are written as 15e12 or as an integer.
-    train.tokens = maybe_number_at(table, row("training.tokens")).value_or(0.0);
+    train.tokens = table.stated<"tokens">().value_or(0.0);
     read_way_to_loss(train);
     train.asked.batch = read_batch_change(table);
     train.asked.elastic = read_elastic(table);
@@ -91,27 +84,27 @@ class TrainingReader {
   }
 
   /// Where offloaded bytes go: into the host's memory, which must have room, or through it to NVMe.
-  static void read_offload_target(ConfigTable& table, TrainScenario& train) {
-    const auto target = maybe_choice_at(table, row("training.offload_to"));
+  static void read_offload_target(TrainingKeys& table, TrainScenario& train) {
+    const auto target = table.stated<"offload_to">();
     train.offload_to_nvme = target == 1U;
     if (target && !train.work.options.offload_optimizer && !train.work.options.offload_activations) {
       table.problem("offload_to", "'offload_to' means something with 'offload' only");
     }
   }
 
-  void read_memory_options(ConfigTable& table, MemoryOptions& options) {
-    options.method = static_cast<Method>(maybe_choice_at(table, row("training.method")).value_or(0));
-    options.lora_rank = maybe_integer_at(table, row("training.lora_rank")).value_or(options.lora_rank);
+  void read_memory_options(TrainingKeys& table, MemoryOptions& options) {
+    options.method = table.get<"method", Method>();
+    options.lora_rank = table.get<"lora_rank">();
     if (table.has("lora_rank") && options.method == Method::full) {
       table.problem("lora_rank", "'lora_rank' means something with method \"lora\" or \"qlora\" only");
     }
-    flash_attention_ = table.maybe_boolean("flash_attention");
-    options.dropout = table.maybe_boolean("dropout");
-    options.fused_loss = table.maybe_boolean("fused_loss");
-    options.compiled = table.maybe_boolean("compile").value_or(false);
-    options.overlapped = table.maybe_boolean("overlap").value_or(true);
-    options.async_tp = table.maybe_boolean("async_tp").value_or(false);
-    options.vocab_multiple = maybe_integer_at(table, row("training.vocab_multiple")).value_or(1);
+    flash_attention_ = table.stated<"flash_attention">();
+    options.dropout = table.stated<"dropout">();
+    options.fused_loss = table.stated<"fused_loss">();
+    options.compiled = table.get<"compile">();
+    options.overlapped = table.get<"overlap">();
+    options.async_tp = table.get<"async_tp">();
+    options.vocab_multiple = table.get<"vocab_multiple">();
     offload_stated_ = table.has("offload");
     for (const std::string& what : table.texts("offload")) {
       if (what == "optimizer") {
@@ -145,11 +138,11 @@ class TrainingReader {
     if (gradients_) {
       states.gradients = *gradients_ == 0 ? 4.0 : 2.0;
     }
-    if (optimizer_) {
+    if (train.optimizer) {
       const double adam = moment_bytes(Optimizer::adamw);
       const double master = std::max(0.0, states.optimizer - adam);
-      states.optimizer = moment_bytes(static_cast<Optimizer>(*optimizer_)) + master;
-      states.apart = moments_apart(static_cast<Optimizer>(*optimizer_));
+      states.optimizer = moment_bytes(*train.optimizer) + master;
+      states.apart = moments_apart(*train.optimizer);
     }
     train.work.states = states;
     if (train.work.options.method == Method::full) {
@@ -194,7 +187,7 @@ class TrainingReader {
       assume(s.sequence_parallel ? "strategy.sequence_parallel = true (on whenever tp > 1)"
                                  : "strategy.sequence_parallel = false" + by);
     }
-    s.cp_form = cp_form_ ? static_cast<CpForm>(*cp_form_) : defaults.cp_form;
+    s.cp_form = cp_form_.value_or(defaults.cp_form);
     if (!cp_form_ && s.cp > 1) {
       assume(s.cp_form == CpForm::unstated
                  ? "strategy.cp_form: not stated; the bytes of a gather with the published share hidden"
@@ -225,27 +218,20 @@ class TrainingReader {
     }
   }
 
-  template <class Integer>
-  Integer axis(ConfigTable& table, const Key& key) {
-    if (const auto value = maybe_integer_at(table, key)) {
-      return static_cast<Integer>(*value);
+  void read_ranks(StrategyKeys& table, std::int64_t gpus, Strategy& s) {
+    s.tp = static_cast<std::uint16_t>(table.get<"tp">());
+    s.pp = static_cast<std::uint16_t>(table.get<"pp">());
+    s.vpp = static_cast<std::uint16_t>(table.get<"vpp">());
+    s.cp = static_cast<std::uint16_t>(table.get<"cp">());
+    s.ep = static_cast<std::uint16_t>(table.get<"ep">());
+    etp_ = table.stated<"etp">();
+    for (const std::string_view axis : {"tp", "pp"}) {
+      if (!table.has(axis)) {
+        assume("strategy." + std::string{axis} + " = 1 (not stated)");
+      }
     }
-    const std::string_view name = key.name();
-    if (!table.has(name) && (name == "tp" || name == "pp")) {
-      assume(std::string{key.path} + " = 1 (not stated)");
-    }
-    return 1;
-  }
-
-  void read_ranks(ConfigTable& table, std::int64_t gpus, Strategy& s) {
-    s.tp = axis<std::uint16_t>(table, row("strategy.tp"));
-    s.pp = axis<std::uint16_t>(table, row("strategy.pp"));
-    s.vpp = axis<std::uint16_t>(table, row("strategy.vpp"));
-    s.cp = axis<std::uint16_t>(table, row("strategy.cp"));
-    s.ep = axis<std::uint16_t>(table, row("strategy.ep"));
-    etp_ = maybe_integer_at(table, row("strategy.etp"));
     const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
-    if (const auto dp = maybe_integer_at(table, row("strategy.dp"))) {
+    if (const auto dp = table.stated<"dp">()) {
       s.dp = static_cast<std::uint32_t>(*dp);
     } else {
       s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, gpus / model_ranks));
@@ -254,8 +240,8 @@ class TrainingReader {
   }
 
   /// The order in which ranks fill hosts, with or without ep's place in it.
-  static void read_order(ConfigTable& table, Strategy& s) {
-    const std::optional<std::string> text = table.maybe_text("order");
+  static void read_order(StrategyKeys& table, Strategy& s) {
+    const std::optional<std::string> text = table.stated<"order">();
     const std::optional<RankOrder> order = text ? find_rank_order(*text) : s.order;
     if (order) {
       s.order = *order;
@@ -269,13 +255,9 @@ class TrainingReader {
                   "'order' is " + quoted(*text) + "; it must be one of " + known + suggestion(*text, rank_order_names));
   }
 
-  static void read_schedule(ConfigTable& table, Strategy& s) {
-    const auto schedule = maybe_choice_at(table, row("strategy.schedule"));
-    if (!schedule) {
-      return;
-    }
-    s.schedule = static_cast<Schedule>(*schedule);
-    const std::string name{schedule_names[*schedule]};
+  static void read_schedule(StrategyKeys& table, Strategy& s) {
+    s.schedule = table.get<"schedule", Schedule>();
+    const std::string name{schedule_names[static_cast<std::size_t>(s.schedule)]};
     if (s.schedule != Schedule::one_f_one_b && s.vpp > 1) {
       table.problem("schedule",
                     "schedule '" + name + "' has no vpp; drop vpp = " + std::to_string(s.vpp) + " or use \"1f1b\"");
@@ -283,11 +265,9 @@ class TrainingReader {
   }
 
   /// Layers of the end stages (Megatron-LM, --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers).
-  static void read_stage_layers(ConfigTable& table, Strategy& s) {
-    s.first_stage_layers =
-        static_cast<std::uint8_t>(maybe_integer_at(table, row("strategy.first_stage_layers")).value_or(0));
-    s.last_stage_layers =
-        static_cast<std::uint8_t>(maybe_integer_at(table, row("strategy.last_stage_layers")).value_or(0));
+  static void read_stage_layers(StrategyKeys& table, Strategy& s) {
+    s.first_stage_layers = static_cast<std::uint8_t>(table.stated<"first_stage_layers">().value_or(0));
+    s.last_stage_layers = static_cast<std::uint8_t>(table.stated<"last_stage_layers">().value_or(0));
     const bool in_order = s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::gpipe;
     for (const std::string_view key : {"first_stage_layers", "last_stage_layers"}) {
       if (table.has(key) && !in_order) {
@@ -297,16 +277,16 @@ class TrainingReader {
   }
 
   /// What runs beside what: the form of context parallelism, graphs, exchanges of experts.
-  void read_forms(ConfigTable& table, TrainScenario& train) {
+  void read_forms(StrategyKeys& table, TrainScenario& train) {
     Strategy& s = train.strategy;
-    cp_form_ = maybe_choice_at(table, row("strategy.cp_form"));
-    s.cuda_graphs = table.maybe_boolean("cuda_graphs").value_or(false);
+    cp_form_ = table.stated<"cp_form", CpForm>();
+    s.cuda_graphs = table.get<"cuda_graphs">();
     if (s.cuda_graphs) {
       assume(
           "strategy.cuda_graphs: every layer counts as captured; the static buffers of the graphs are not known and "
           "not in the memory");
     }
-    const std::optional<bool> overlap = table.maybe_boolean("overlap_experts");
+    const std::optional<bool> overlap = table.stated<"overlap_experts">();
     s.overlap_experts = overlap.value_or(s.schedule == Schedule::dualpipe && s.ep > 1);
     if (overlap && *overlap && !train.architecture.moe) {
       table.problem("overlap_experts", "'overlap_experts' means something with a model of experts only");
@@ -316,35 +296,30 @@ class TrainingReader {
   }
 
   void read_strategy(TrainScenario& train) {
-    static const ConfigValue nothing;
-    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
+    StrategyKeys table = StrategyKeys::or_blank(root_);
     Strategy& s = train.strategy;
     read_ranks(table, train.work.shape.gpus, s);
-    if (const auto micro_batch = maybe_integer_at(table, row("strategy.micro_batch"))) {
+    if (const auto micro_batch = table.stated<"micro_batch">()) {
       s.micro_batch = static_cast<std::uint16_t>(*micro_batch);
     } else {
       train.micro_batch_open = !table.has("micro_batch");
     }
-    if (const auto recompute = maybe_choice_at(table, row("strategy.recompute"))) {
-      s.recompute = static_cast<Recompute>(*recompute);
+    if (const auto recompute = table.stated<"recompute", Recompute>()) {
+      s.recompute = *recompute;
     } else {
       train.recompute_open = !table.has("recompute");
     }
-    zero_ = maybe_integer_at(table, row("strategy.zero"));
-    sequence_parallel_ = table.maybe_boolean("sequence_parallel");
-    if (const auto block = maybe_integer_at(table, row("strategy.recompute_block"))) {
-      s.recompute_block = static_cast<std::uint8_t>(*block);
-      if (*block > 1 && s.recompute != Recompute::full) {
-        table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
-      }
+    zero_ = table.stated<"zero">();
+    sequence_parallel_ = table.stated<"sequence_parallel">();
+    s.recompute_block = static_cast<std::uint8_t>(table.get<"recompute_block">());
+    if (s.recompute_block > 1 && s.recompute != Recompute::full) {
+      table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
     }
     read_order(table, s);
     read_schedule(table, s);
     read_stage_layers(table, s);
     read_forms(table, train);
-    if (const auto shard_ranks = maybe_integer_at(table, row("strategy.shard_ranks"))) {
-      s.shard_ranks = static_cast<std::uint16_t>(*shard_ranks);
-    }
+    s.shard_ranks = static_cast<std::uint16_t>(table.stated<"shard_ranks">().value_or(0));
     table.finish();
   }
 
@@ -365,8 +340,10 @@ class TrainingReader {
   TrainScenario& train_;
   Diagnostics& diagnostics_;
   std::vector<std::string>& assumptions_;
-  std::optional<std::size_t> gradients_, optimizer_, cp_form_;  ///< as chosen
-  std::optional<std::int64_t> zero_, etp_;  ///< as stated, like the next three: the software fills blanks
+  // As stated: the software fills blanks.
+  std::optional<std::size_t> gradients_;
+  std::optional<CpForm> cp_form_;
+  std::optional<std::int64_t> zero_, etp_;
   std::optional<bool> sequence_parallel_, flash_attention_;
   bool offload_stated_ = false;
   std::optional<std::string> software_;

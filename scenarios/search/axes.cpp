@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
-#include <headroom/scenarios/keys/read_key.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
 #include <algorithm>

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/scenario-format.md against the table of keys: each has every key of the other.
+// The tables of docs/scenario-format.md are written from the table of keys: below a line "<!-- keys: TABLE, KIND -->"
+// stands what it says of that table for questions of that kind.
+// After a change of a key: HEADROOM_UPDATE_GOLDEN=1 test_scenarios -tc='keys: the manual*', then read the difference.
+#include <headroom/core/config_reader.hpp>
+#include <headroom/core/quantity_text.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <fstream>
-#include <set>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,215 +24,232 @@ using namespace headroom;
 
 namespace {
 
-/// A key that the first cell of a row names, and the row.
-struct ToldKey {
-  std::string path;
+const std::string file = std::string{HEADROOM_SOURCE_DIR} + "/docs/scenario-format.md";
+constexpr std::string_view marker = "<!-- keys: ";
+
+struct Named {
+  std::string_view name;
   Kinds kinds;
-  std::string row;
+};
+constexpr std::array kinds_by_name{Named{"train", Kinds::train}, Named{"serve", Kinds::serve},
+                                   Named{"network", Kinds::network}, Named{"all", Kinds::all}};
+constexpr std::array told_kinds{Named{"training", Kinds::train}, Named{"serving", Kinds::serve},
+                                Named{"networks of ops", Kinds::network}};
+
+std::string page() {
+  std::ifstream stream{file};
+  return {std::istreambuf_iterator<char>{stream}, {}};
+}
+
+/// "4,096", "1e9", "0.9999999".
+std::string number_text(double value) {
+  std::array<char, 40> buffer{};
+  std::string text{buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+  if (std::abs(value) < 1e4 || value != std::floor(value) || text.find('e') != std::string::npos) {
+    return text;
+  }
+  if (value > 1e7 && std::pow(10.0, std::round(std::log10(value))) == value) {
+    return "1e" + std::to_string(std::lround(std::log10(value)));
+  }
+  text = std::to_string(static_cast<std::int64_t>(value));
+  for (std::size_t at = text.size(); at > 3;) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+  return text;
+}
+
+std::string range_text(const Key& key) {
+  if (key.high >= static_cast<double>(not_negative.high)) {
+    return number_text(key.low) + " and up";
+  }
+  return (key.above_low ? "above " : "") + number_text(key.low) + " to " + number_text(key.high);
+}
+
+std::string quantity_name(Dimension dimension) {
+  struct Row {
+    Dimension dimension;
+    std::string_view name;
+  };
+  constexpr std::array rows{Row{dimension_of<Seconds>, "time"},
+                            Row{dimension_of<Bytes>, "bytes"},
+                            Row{dimension_of<BytesPerSecond>, "bytes per time"},
+                            Row{dimension_of<Watts>, "power"},
+                            Row{dimension_of<Hertz>, "requests per time"},
+                            Row{dimension_of<Dollars>, "dollars"},
+                            Row{dimension_of<DollarsPerSecond>, "dollars per time"},
+                            Row{dimension_of<DollarsPerJoule>, "dollars per energy"},
+                            Row{dimension_of<DollarsPerByte>, "dollars per bytes"},
+                            Row{dimension_of<DollarsPerByteSecond>, "dollars per bytes and time"}};
+  const auto* const row =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.dimension == dimension; });
+  REQUIRE(row != rows.end());
+  return std::string{row->name};
+}
+
+std::string quantity_text(const Key& key) {
+  std::string text = quantity_name(key.dimension);
+  if (std::isfinite(key.high)) {
+    const std::string high = bound_text(key.high, key.dimension);
+    text += key.low > 0.0 ? ", " + bound_text(key.low, key.dimension) + " to " + high : ", up to " + high;
+  }
+  return text;
+}
+
+std::string words_text(std::span<const std::string_view> words, std::string_view others) {
+  std::string text;
+  for (const std::string_view word : words) {
+    text += (text.empty() ? "`" : ", `") + std::string{word} + "`";
+  }
+  return text.empty() ? std::string{others} : text;
+}
+
+std::string type_text(const Key& key) {
+  const std::string any = key.any ? " or `any`" : "";
+  switch (key.type) {
+    case KeyType::integer: return key.low == key.high ? number_text(key.low) : range_text(key);
+    case KeyType::number: return "number, " + range_text(key);
+    case KeyType::boolean: return "true, false";
+    case KeyType::text:
+    case KeyType::choice: return words_text(key.choices, "text");
+    case KeyType::quantity: return quantity_text(key) + (key.choices.empty() ? "" : ", " + words_text(key.choices, ""));
+    case KeyType::percentage: return "`\"0 %\"` to `\"" + number_text(key.high) + " %\"`";
+    case KeyType::month: return "month or date";
+    case KeyType::date: return "date";
+    case KeyType::deadline: return "time or date";
+    case KeyType::model: return "text or table";
+    case KeyType::integers: return "array of " + range_text(key);
+    case KeyType::texts: return "array of " + words_text(key.choices, "text");
+    case KeyType::number_axis: return "numbers" + any;
+    case KeyType::text_axis: return words_text(key.choices, "ids") + any;
+    case KeyType::boolean_axis: return "true, false" + any;
+    case KeyType::quantity_axis: return "array of " + quantity_name(key.dimension) + any;
+    case KeyType::table: return "table";
+    case KeyType::tables: return "array of tables";
+  }
+  return "";
+}
+
+std::string name_text(const KeyTable& table, const Key& key) {
+  const std::string whole = (table.path.empty() ? "" : std::string{table.path} + ".") + std::string{key.path};
+  return key.type == KeyType::table    ? "`[" + whole + "]`"
+         : key.type == KeyType::tables ? "`[[" + whole + "]]`"
+                                       : "`" + std::string{key.path} + "`";
+}
+
+/// Whose key it is, where others of the table's questions have none of it.
+std::string owners_text(const Key& key, Kinds asked) {
+  if ((key.kinds & asked) == asked) {
+    return "";
+  }
+  std::string text;
+  for (const Named& told : told_kinds) {
+    if (meet(key.kinds & asked, told.kinds)) {
+      text += (text.empty() ? "Of " : " and ") + std::string{told.name};
+    }
+  }
+  return text + ": ";
+}
+
+std::string table_text(const KeyTable& table, Kinds asked) {
+  std::string text = "| key | type | blank | meaning |\n|---|---|---|---|\n";
+  for (const Key& key : table.rows) {
+    if (meet(key.kinds & table.kinds, asked)) {
+      text += "| " + name_text(table, key) + " | " + type_text(key) + " | " +
+              (key.required ? "required" : blank_text(key)) + " | " + owners_text(key, asked & table.kinds) +
+              std::string{key.meaning} + (key.caution.empty() ? "" : " " + std::string{key.caution}) + " |\n";
+    }
+  }
+  return text;
+}
+
+struct Asked {
+  const KeyTable* table = nullptr;
+  Kinds kinds = Kinds::none;
 };
 
-/// What the page tells: keys of its tables, and the text of sections that name keys without a table.
-struct Page {
-  std::vector<ToldKey> keys;
-  std::string promises;      ///< section [slo]
-  std::string fleet_search;  ///< section [search] of a fleet
-};
-
-bool holds(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-/// What stands between backticks.
-std::vector<std::string> names_of(std::string_view cell) {
-  std::vector<std::string> names;
-  for (std::size_t open = cell.find('`'); open != std::string_view::npos;) {
-    const std::size_t close = cell.find('`', open + 1);
-    if (close == std::string_view::npos) {
-      break;
-    }
-    names.emplace_back(cell.substr(open + 1, close - open - 1));
-    open = cell.find('`', close + 1);
+/// "<!-- keys: strategy, train -->"; of a line that is none no table. The root's name is "root".
+Asked asked_by(std::string_view line) {
+  if (!line.starts_with(marker)) {
+    return {};
   }
-  return names;
-}
-
-/// "[[traffic.class]]": "traffic.class"; empty for what is no table.
-std::string table_name(std::string_view name) {
-  const std::size_t first = name.find_first_not_of('[');
-  return first == 0 || first == std::string_view::npos ? std::string{}
-                                                       : std::string{name.substr(first, name.find(']') - first)};
-}
-
-/// "| a | | b |": "a", "", "b".
-std::vector<std::string> cells_of(std::string_view row) {
-  std::vector<std::string> cells;
-  for (std::size_t bar = row.find('|'); bar != std::string_view::npos;) {
-    const std::size_t next = row.find('|', bar + 1);
-    if (next == std::string_view::npos) {
-      break;
+  const std::size_t comma = line.find(", ");
+  const std::string_view path = line.substr(marker.size(), comma - marker.size());
+  const std::string_view kind = line.substr(comma + 2, line.find(' ', comma + 2) - comma - 2);
+  const auto* const kinds =
+      std::find_if(kinds_by_name.begin(), kinds_by_name.end(), [&](const Named& k) { return k.name == kind; });
+  REQUIRE(kinds != kinds_by_name.end());
+  for (const KeyTable& table : all_key_tables()) {
+    if (table.path == (path == "root" ? "" : path) && meet(table.kinds, kinds->kinds)) {
+      return {&table, kinds->kinds};
     }
-    const std::string_view cell = row.substr(bar + 1, next - bar - 1);
-    const std::size_t first = cell.find_first_not_of(' ');
-    cells.emplace_back(first == std::string_view::npos ? std::string_view{}
-                                                       : cell.substr(first, cell.find_last_not_of(' ') - first + 1));
-    bar = next;
   }
-  return cells;
+  FAIL("the page asks for the keys of ", std::string{path}, ", a table that is not there");
+  return {};
 }
 
-std::string below(const std::string& table, const std::string& name) {
-  return table.empty() ? name : table + "." + name;
-}
-
-/// Reads the page line by line: headings say which table a row is of, and for which kinds of question.
-class PageReader {
- public:
-  Page run(const std::string& file) {
-    std::ifstream stream{file};
-    REQUIRE(stream.good());
-    for (std::string line; std::getline(stream, line);) {
-      if (line.starts_with("## ")) {
-        begin_chapter(line);
-      } else if (line.starts_with("### ")) {
-        begin_section(line);
-      } else if (line.starts_with("| ")) {
-        read_row(line);
-      } else {
-        in_rows_ = in_rows_ && line.starts_with("|--");
-        prose_of_section(line);
+/// The page with its tables written anew; `seen` is told each of them.
+template <class Seen>
+std::string rewritten(const std::string& text, Seen seen) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string line = text.substr(at, end - at);
+    result += line;
+    if (const Asked asked = asked_by(line); asked.table != nullptr) {
+      seen(asked);
+      result += table_text(*asked.table, asked.kinds);
+      while (end < text.size() && text[end] == '|') {
+        end = std::min(text.find('\n', end), text.size() - 1) + 1;
       }
     }
-    return std::move(page_);
+    at = end;
   }
-
- private:
-  void begin_chapter(const std::string& line) {
-    kinds_ = line.starts_with("## Serving") ? Kinds::serve
-             : line == "## Training"        ? Kinds::train
-             : line == "## Networks of ops" ? Kinds::network
-             : line == "## The root"        ? Kinds::all
-                                            : Kinds::none;
-    table_.clear();
-    section_ = line;
-    in_rows_ = false;
-  }
-  void begin_section(const std::string& line) {
-    const std::vector<std::string> names = names_of(line);
-    table_ = names.empty() ? std::string{} : table_name(names.front());
-    section_ = line;
-    in_rows_ = false;
-  }
-  void prose_of_section(const std::string& line) {
-    if (section_ == "### `[slo]`") {
-      page_.promises += line;
-    } else if (section_ == "### `[search]` of a fleet") {
-      page_.fleet_search += line;
-    }
-  }
-
-  void read_row(const std::string& line) {
-    const std::vector<std::string> cells = cells_of(line);
-    if (!in_rows_) {
-      in_rows_ = true;
-      begin_table(cells);
-    } else if (of_networks_ && cells.size() > 1) {
-      const std::vector<std::string> tables = names_of(cells[0]);
-      rows_of_ = tables.empty() ? rows_of_ : table_name(tables.front());
-      tell(cells[1], line);
-    } else if (holds_keys_) {
-      tell(cells[0], line);
-    }
-  }
-
-  /// The head of a table: "key", "of `[money.owned]`", or of networks "table" and "key".
-  void begin_table(const std::vector<std::string>& cells) {
-    const std::string& head = cells.front();
-    of_networks_ = kinds_ == Kinds::network && head == "table";
-    holds_keys_ = kinds_ != Kinds::none && (head == "key" || head.starts_with("of `["));
-    rows_of_ = head.starts_with("of `[") ? table_name(names_of(head).front()) : table_;
-  }
-
-  /// Bare names after a table's name lie beside it.
-  void tell(const std::string& cell, const std::string& row) {
-    std::string table = rows_of_;
-    for (const std::string& name : names_of(cell)) {
-      const std::string whole = table_name(name);
-      if (!whole.empty()) {
-        const std::size_t dot = whole.rfind('.');
-        table = dot == std::string::npos ? std::string{} : whole.substr(0, dot);
-      }
-      page_.keys.push_back({whole.empty() ? below(table, name) : whole, kinds_, row});
-    }
-  }
-
-  Page page_;
-  std::string table_, section_, rows_of_;
-  Kinds kinds_ = Kinds::none;
-  bool in_rows_ = false, holds_keys_ = false, of_networks_ = false;
-};
-
-const Page& page() {
-  static const Page read = PageReader{}.run(std::string{HEADROOM_SOURCE_DIR} + "/docs/scenario-format.md");
-  return read;
-}
-
-bool has_row(std::string_view path, Kinds kinds) {
-  return std::any_of(page().keys.begin(), page().keys.end(),
-                     [&](const ToldKey& told) { return told.path == path && meet(told.kinds, kinds); });
-}
-
-/// Whether the row of the nearest table around the key that has one names it.
-bool is_named_around(const Key& key) {
-  for (std::string_view table = key.table(); !table.empty();) {
-    for (const ToldKey& told : page().keys) {
-      if (told.path == table && meet(told.kinds, key.kinds) && holds(told.row, "`" + std::string{key.name()} + "`")) {
-        return true;
-      }
-    }
-    const std::size_t dot = table.rfind('.');
-    table = dot == std::string_view::npos ? std::string_view{} : table.substr(0, dot);
-  }
-  return false;
-}
-
-bool is_told(std::string_view path, Kinds kinds) {
-  const Key* key = find_key(path, kinds);
-  if (key == nullptr) {
-    return false;
-  }
-  const std::string name{key->name()};
-  if (key->table() == "slo") {  // "Keys `ttft`, `tpot`, `e2e` with `_mean`, `_p50` ..."
-    const std::size_t line = name.find('_');
-    return holds(page().promises, "`" + name.substr(0, line) + "`") &&
-           holds(page().promises, "`" + name.substr(line) + "`");
-  }
-  const bool of_fleet = key->table() == "search" && holds(page().fleet_search, "`" + name + "`");
-  const std::string front = std::string{path} + ".";
-  const bool through_parts = std::any_of(page().keys.begin(), page().keys.end(),
-                                         [&](const ToldKey& told) { return told.path.starts_with(front); });
-  return of_fleet || through_parts || has_row(path, key->kinds) || is_named_around(*key);
+  return result;
 }
 
 }  // namespace
 
-TEST_CASE("keys: every key of docs/scenario-format.md stands in the table") {
-  CHECK(page().keys.size() > 180);
-  for (const ToldKey& told : page().keys) {
-    CAPTURE(told.path);
-    CAPTURE(static_cast<int>(told.kinds));
-    CHECK(find_key(told.path, told.kinds) != nullptr);
+TEST_CASE("keys: the manual has of each what the table of keys says") {
+  const std::string written = page();
+  const std::string anew = rewritten(written, [](const Asked&) {});
+  if (written != anew && std::getenv("HEADROOM_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream{file} << anew;
+  }
+  for (std::size_t a = 0, b = 0; a < written.size() && b < anew.size() && written != anew;) {
+    const std::string is = written.substr(a, written.find('\n', a) - a);
+    const std::string should = anew.substr(b, anew.find('\n', b) - b);
+    if (is != should) {
+      CHECK(is == should);  // the first line of many
+      break;
+    }
+    a += is.size() + 1;
+    b += should.size() + 1;
+  }
+  CHECK((written == anew || std::getenv("HEADROOM_UPDATE_GOLDEN") != nullptr));
+}
+
+TEST_CASE("keys: the manual has every one of them") {
+  std::vector<Asked> shown;
+  static_cast<void>(rewritten(page(), [&](const Asked& asked) { shown.push_back(asked); }));
+  for (const KeyTable& table : all_key_tables()) {
+    CAPTURE(table.path);
+    for (const Key& key : table.rows) {
+      CAPTURE(key.path);
+      // A class has tables of its own that are those of [traffic] and [slo], and tiers are alike.
+      CHECK(std::any_of(shown.begin(), shown.end(), [&](const Asked& asked) {
+        return asked.table->rows.data() == table.rows.data() && meet(key.kinds & table.kinds, asked.kinds);
+      }));
+    }
   }
 }
 
-TEST_CASE("keys: every key of the table stands in docs/scenario-format.md") {
-  constexpr std::string_view of_class = "traffic.class.";
+TEST_CASE("keys: the manual lists the options of the quick form") {
+  const std::string text = page();
   for (const Key& key : all_keys()) {
-    CAPTURE(key.path);
-    CAPTURE(static_cast<int>(key.kinds));
-    // A class has tables of its own that are those of [traffic] and [slo].
-    const bool inner = key.path.starts_with(of_class) && key.table() != "traffic.class";
-    const std::string_view rest = inner ? key.path.substr(of_class.size()) : std::string_view{};
-    const std::string outer = rest.starts_with("slo.") ? std::string{rest} : "traffic." + std::string{rest};
-    CHECK(is_told(inner ? std::string_view{outer} : key.path, key.kinds));
+    if (!key.option.empty()) {
+      CAPTURE(key.option);
+      CHECK(text.find("`" + std::string{key.option} + "`") != std::string::npos);
+    }
   }
 }

@@ -309,8 +309,8 @@ TEST_CASE("keys: every row says what the key means and what a blank one means, a
   for_each_key([](const Key& key, Kinds kind) {
     CHECK(key.meaning.ends_with("."));
     CHECK((key.caution.empty() || key.caution.ends_with(".")));
-    CHECK(key.required == key.blank.empty());
-    CHECK_FALSE(key.blank.ends_with("."));
+    CHECK(key.required == blank_text(key).empty());
+    CHECK_FALSE(blank_text(key).ends_with("."));
     CHECK(key.low <= key.high);
     const bool choice = key.type == KeyType::choice;
     CHECK((!choice || !key.choices.empty()));

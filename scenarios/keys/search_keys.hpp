@@ -1,46 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keys of [search] and [objective].
+#pragma once
+
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/model/train/memory/memory.hpp>
 #include <headroom/model/train/strategy/strategy.hpp>
-#include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/rows.hpp>
 #include <headroom/scenarios/keys/words.hpp>
 
-#include <array>
+namespace headroom::keys {
 
-namespace headroom {
-namespace {
+inline constexpr std::string_view stated_elsewhere = "the value that the scenario states or leaves open";
 
-using namespace rows;
+inline constexpr std::array<std::string_view, 1> any_name{"any"};
 
-constexpr std::string_view as_stated = "the value that the scenario states or leaves open";
-
-constexpr std::array<std::string_view, 1> any_names{"any"};
-
-constexpr Key freed(const Key& axis, std::string_view sentence) {
-  return axis.blank_is(as_stated).says(sentence);
+[[nodiscard]] constexpr Key freed(const Key& axis, std::string_view sentence) {
+  return axis.or_nothing(stated_elsewhere).says(sentence);
 }
-constexpr Key ranks(std::string_view path, std::string_view sentence) {
+[[nodiscard]] constexpr Key searched_ranks(std::string_view path, std::string_view sentence) {
   return freed(number_axis(path, 1, 4096).or_any(), sentence);
 }
 
 /// Axes that a training question and a fleet both have.
-constexpr std::array shared_rows{
-    ranks("tp", "It frees the tensor-parallel ranks."),
-    ranks("pp", "It frees the pipeline stages."),
-    ranks("ep", "It frees the expert-parallel ranks."),
+inline constexpr std::array shared_search_rows{
+    searched_ranks("tp", "It frees the tensor-parallel ranks."),
+    searched_ranks("pp", "It frees the pipeline stages."),
+    searched_ranks("ep", "It frees the expert-parallel ranks."),
     freed(text_axis("gpu").or_any(), "It frees the SKU, by ids or aliases of the catalog."),
     freed(text_axis("market", market_names).or_any(), "It frees the market of the offer."),
 };
 
-constexpr std::array training_rows{
-    choice("strategy", any_names)
-        .blank_is("that each axis is freed by a key of its own")
+inline constexpr std::array own_training_search_rows{
+    choice("strategy", any_name)
+        .or_nothing("that each axis is freed by a key of its own")
         .says("It frees every axis of [strategy] that the scenario does not state, but for cuda_graphs."),
     freed(number_axis("vpp", 1, 1024).or_any(), "It frees the model chunks of a stage."),
-    ranks("cp", "It frees the context-parallel ranks."),
-    ranks("etp", "It frees the ranks that share the width of an expert."),
+    searched_ranks("cp", "It frees the context-parallel ranks."),
+    searched_ranks("etp", "It frees the ranks that share the width of an expert."),
     freed(number_axis("micro_batch", 1, 60'000).or_any(), "It frees the sequences of a pass."),
     freed(number_axis("recompute_block", 1, 255).or_any(), "It frees the layers between two kept inputs."),
     freed(number_axis("shard_ranks", 0, 65'535).or_any(),
@@ -71,7 +68,7 @@ constexpr std::array training_rows{
     freed(boolean_axis("compile").or_any(), "It frees whether the model is compiled."),
 };
 
-constexpr std::array fleet_rows{
+inline constexpr std::array own_fleet_search_rows{
     freed(text_axis("engine", engine_names).or_any(), "It frees the engine."),
     freed(text_axis("weights", served_weight_names).or_any(), "It frees the format of the weights."),
     freed(text_axis("kv_cache", kv_cache_names).or_any(), "It frees the format of the KV cache."),
@@ -81,7 +78,10 @@ constexpr std::array fleet_rows{
     freed(text_axis("region", region_names), "It frees the region of the offer."),
 };
 
-constexpr std::array objective_rows{
+inline constexpr std::array search_rows = joined(own_training_search_rows, shared_search_rows);
+inline constexpr std::array fleet_search_rows = joined(shared_search_rows, own_fleet_search_rows);
+
+inline constexpr std::array objective_rows{
     choice("minimize", goal_names)
         .blank_is("time with training.tokens, else step-time")
         .says("It is the goal, of which less is better.")
@@ -90,13 +90,13 @@ constexpr std::array objective_rows{
         .or_one_of(goal_names)
         .blank_is("goals by what is searched")
         .says("It lists the coordinates of the trade-offs, four at most."),
-    integer("plans", 1, 50).blank_is("5").says("It is the length of the list of the best plans."),
+    integer("plans", 1, 50).usually(5).says("It is the length of the list of the best plans."),
     percentage("simplicity", 100.0)
-        .blank_is("5 %")
+        .usually(5)
         .says("It is what a plan of fewer kinds of parallelism may give away of goal, time and money each."),
-    percentage("memory_margin", 90.0).blank_is("0 %").says("It is the share of the device's memory that is kept free."),
+    percentage("memory_margin", 90.0).usually(0).says("It is the share of the device's memory that is kept free."),
     of_type("deadline", KeyType::deadline)
-        .blank_is("no deadline")
+        .or_nothing("no deadline")
         .says("It is the time of the whole run, or the day on which it must have ended.")
         .but("It needs training.tokens, a day also start."),
     of_type("start", KeyType::date)
@@ -104,25 +104,16 @@ constexpr std::array objective_rows{
         .says("It is the day on which the run begins.")
         .but("It goes with a day as deadline only."),
     quantity<Dollars>("budget")
-        .blank_is("no budget")
+        .or_nothing("no budget")
         .says("It is the most that the whole run may cost, in dollars.")
         .but("It needs training.tokens and a price."),
     integer("gpus_on_hand", 1, 10'000'000)
-        .blank_is("no limit")
+        .or_nothing("no limit")
         .says("It is the number of GPUs that no plan may exceed."),
 };
 
-constexpr std::array tables{
-    KeyTable{"search", Kinds::train | Kinds::serve, shared_rows},
-    KeyTable{"search", Kinds::train, training_rows},
-    KeyTable{"search", Kinds::serve, fleet_rows},
-    KeyTable{"objective", Kinds::train, objective_rows},
-};
+inline constexpr KeyTable search_of_training{"search", Kinds::train, search_rows};
+inline constexpr KeyTable search_of_fleets{"search", Kinds::serve, fleet_search_rows};
+inline constexpr KeyTable objective{"objective", Kinds::train, objective_rows};
 
-}  // namespace
-
-std::span<const KeyTable> keys_of_search() noexcept {
-  return tables;
-}
-
-}  // namespace headroom
+}  // namespace headroom::keys
