@@ -139,9 +139,9 @@ enum class Verdict : std::uint8_t {
   experts_straddle_stages,         ///< ranks inside the stages of the experts' grid and of the dense layers'
   context_heads_not_divisible,     ///< heads / (tp cp), which Ulysses needs
   stage_layers_misfit,             ///< layers that stated stages leave / the other stages
-  schedule_stages_odd,             ///< pp / 2, which DualPipe needs
-  schedule_micro_batches_odd,      ///< micro-batches / 2, which DualPipe needs
-  schedule_micro_batches_too_few,  ///< micro-batches against the 2 pp that DualPipe needs
+  schedule_stages_odd,             ///< pp / the number that the schedule needs it to divide by
+  schedule_micro_batches_odd,      ///< micro-batches / the number that the schedule needs them to divide by
+  schedule_micro_batches_too_few,  ///< micro-batches against those that the schedule needs for pp stages
   schedule_has_no_chunks,          ///< vpp against 1 of schedules that choose their own chunks
   out_of_memory,                   ///< even the low end of the interval is above the capacity
   may_not_fit,                     ///< the capacity lies inside the interval

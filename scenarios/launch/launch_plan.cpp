@@ -59,7 +59,7 @@ void set_strategy(const TrainScenario& t, const Strategy& s, LaunchPlan& plan) {
     plan.set("training.async_tp", flag_value(t.work.options.async_tp));
   }
   plan.set("strategy.order", word_value(name_of(s.order)));
-  plan.set("strategy.schedule", word_value(schedule_names[static_cast<std::size_t>(s.schedule)]));
+  plan.set("strategy.schedule", word_value(name_of(s.schedule)));
   if (s.first_stage_layers > 0) {
     plan.set("strategy.first_stage_layers", count_value(s.first_stage_layers));
   }

@@ -402,7 +402,7 @@ Scenario read_settled(const ConfigValue& document, LaunchReading& reading, const
   for (const Legality& rule : broken_rules(train.architecture, train.work.shape, train.strategy)) {
     const bool open = train.micro_batch_open && rule.verdict == Verdict::batch_not_divisible;
     if (!open) {
-      const Problem problem = problem_of(rule);
+      const Problem problem = problem_of(rule, train.strategy.schedule);
       reading.problem(Position{}, problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out));
     }
   }

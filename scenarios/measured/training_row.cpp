@@ -448,7 +448,7 @@ RowPrediction TrainingRowModel::predict(const RunConfiguration& run, std::string
   const Estimate e = evaluate(c, tabulate(c, key_of(s)), s);
   // A measured run did fit: a memory estimate above the capacity is an error of the estimate, not of the plan.
   if (e.verdict != Verdict::feasible && e.verdict != Verdict::may_not_fit && e.verdict != Verdict::out_of_memory) {
-    return unsupported(verdict_text(e.verdict, e.broke, e.limit));
+    return unsupported(verdict_text(e.verdict, e.broke, e.limit, s.schedule));
   }
   const bool memory = metric == "memory_gib_per_gpu";
   // Fitting the rough form needs no bound, and no bandwidth of the SKU.

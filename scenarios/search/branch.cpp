@@ -146,7 +146,7 @@ class LayoutSearch {
     Strategy s = strategy(stages, stages.micro_batches.front(), stages.forms.front(), 0, {}, stages.zeros.front());
     s.micro_batch = 1;
     s.vpp = 1;
-    s.schedule = Schedule::one_f_one_b;
+    s.schedule = usual_schedule;
     s.cp_form = CpForm::unstated;
     s.sequence_parallel = false;
     s.first_stage_layers = s.last_stage_layers = 0;

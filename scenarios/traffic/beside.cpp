@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/serve/memory/memory.hpp>
 #include <headroom/model/serve/memory/serving.hpp>
+#include <headroom/model/serve/replica/replica.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 #include <headroom/scenarios/traffic/traffic.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>

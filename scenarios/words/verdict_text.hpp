@@ -6,6 +6,7 @@
 #include <headroom/model/estimate/estimate.hpp>
 #include <headroom/model/train/strategy/strategy.hpp>
 
+#include <optional>
 #include <string>
 
 namespace headroom {
@@ -17,11 +18,15 @@ struct Problem {
   std::string way_out;  ///< the nearest values that obey
 };
 
-/// One sentence for a verdict and its two numbers: "heads 64 do not divide by tp 6".
-[[nodiscard]] std::string verdict_text(Verdict verdict, double broke, double limit);
+/// One sentence for a verdict and its two numbers: "heads 64 do not divide by tp 6". `schedule`: a training strategy's,
+/// which rules of schedules name.
+[[nodiscard]] std::string verdict_text(Verdict verdict,
+                                       double broke,
+                                       double limit,
+                                       std::optional<Schedule> schedule = std::nullopt);
 
 /// A broken rule in words: "64 heads do not divide by tp 6", "use tp 4 or 8".
-[[nodiscard]] Problem problem_of(const Legality& rule);
+[[nodiscard]] Problem problem_of(const Legality& rule, std::optional<Schedule> schedule = std::nullopt);
 
 /// "gemm 71 %, attention 12 %, bubble 9 %": the three largest terms of a step.
 [[nodiscard]] std::string what_binds(const Breakdown& time);

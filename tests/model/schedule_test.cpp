@@ -141,8 +141,8 @@ TEST_CASE("Every rule of a shape") {
   CHECK(broken_rule({Schedule::one_f_one_b, 4, 0, 8}) == ScheduleRule::counts_positive);
   CHECK(broken_rule({Schedule::gpipe, 4, 2, 8}) == ScheduleRule::chunks_fixed);
   CHECK(broken_rule({Schedule::zb_v, 4, 1, 8}) == ScheduleRule::chunks_fixed);
-  CHECK(broken_rule({Schedule::dualpipe, 5, 1, 10}) == ScheduleRule::stages_even);
-  CHECK(broken_rule({Schedule::dualpipe, 4, 1, 9}) == ScheduleRule::micro_batches_even);
-  CHECK(broken_rule({Schedule::dualpipe, 4, 1, 6}) == ScheduleRule::micro_batches_twice_stages);
+  CHECK(broken_rule({Schedule::dualpipe, 5, 1, 10}) == ScheduleRule::stages_multiple);
+  CHECK(broken_rule({Schedule::dualpipe, 4, 1, 9}) == ScheduleRule::micro_batches_multiple);
+  CHECK(broken_rule({Schedule::dualpipe, 4, 1, 6}) == ScheduleRule::micro_batches_a_stage);
   CHECK(broken_rule({Schedule::dualpipe, 4, 1, 8}) == ScheduleRule::none);
 }

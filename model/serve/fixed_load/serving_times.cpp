@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/model/serve/replica/drafting.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/model/serve/fixed_load/serving_times.hpp>
+#include <headroom/model/serve/replica/drafting.hpp>
 #include <headroom/model/serve/replica/least_iteration.hpp>
 #include <headroom/model/serve/replica/replica_formats.hpp>
 

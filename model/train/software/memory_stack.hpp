@@ -109,12 +109,12 @@ struct MemoryStack {
   bool dropout = false;                   ///< hidden dropout unless stated, with plain MLPs
   bool pipeline_keeps_gradients = false;  ///< sharded stacks with pp: whole compute copy and fp32 gradients of a stage
   bool gathers = true;                    ///< ZeRO 3 gathers unit by unit
-  bool micro_batches_follow_stages = false;                ///< a blank micro-batch means pp micro-batches
-  std::vector<std::int64_t> zero_stages;                   ///< that it knows; empty: all
-  std::vector<std::int64_t> zero_stages_with_pp;           ///< the same with pipeline stages; empty: as without
-  bool offloads_optimizer = false;                         ///< moments and master copy can live on the host
-  std::vector<Schedule> schedules{Schedule::one_f_one_b};  ///< that its pipelines can run
-  std::vector<RankOrder> orders{RankOrder::tp_cp_dp_pp};   ///< in which its ranks can fill hosts
+  bool micro_batches_follow_stages = false;               ///< a blank micro-batch means pp micro-batches
+  std::vector<std::int64_t> zero_stages;                  ///< that it knows; empty: all
+  std::vector<std::int64_t> zero_stages_with_pp;          ///< the same with pipeline stages; empty: as without
+  bool offloads_optimizer = false;                        ///< moments and master copy can live on the host
+  std::vector<Schedule> schedules{usual_schedule};        ///< that its pipelines can run
+  std::vector<RankOrder> orders{RankOrder::tp_cp_dp_pp};  ///< in which its ranks can fill hosts
   SelectiveRecompute selective = SelectiveRecompute::core_attention;
   UnevenSplit uneven = UnevenSplit::ends_count;
   double expert_imbalance = 1.0;  ///< tokens of the fullest expert rank over the mean

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/strategy/strategy.hpp>
 
 namespace headroom {
@@ -28,33 +29,40 @@ bool walk_expert_rules(const Architecture& arch, const Strategy& s, Report& repo
   return width == 0 || divides(s.etp, s.tp) || report(broken(Verdict::tensor_ranks_not_divisible, s.tp, s.etp));
 }
 
-/// What the order of the schedule asks of its stages and micro-batches (schedule.hpp, ScheduleRule). A whole batch
-/// alone has a number of micro-batches.
+Verdict verdict_of(ScheduleRule rule) noexcept {
+  switch (rule) {
+    case ScheduleRule::stages_multiple: return Verdict::schedule_stages_odd;
+    case ScheduleRule::micro_batches_multiple: return Verdict::schedule_micro_batches_odd;
+    case ScheduleRule::micro_batches_a_stage: return Verdict::schedule_micro_batches_too_few;
+    case ScheduleRule::chunks_fixed: return Verdict::schedule_has_no_chunks;
+    case ScheduleRule::counts_positive:
+    case ScheduleRule::none: break;
+  }
+  return Verdict::feasible;
+}
+
+/// What the schedule asks of its chunks, stages and micro-batches. A whole batch alone has a number of micro-batches.
 template <class Report>
 bool walk_schedule_rules(const Strategy& s, std::int64_t micro_batches, Report& report) {
-  if (s.schedule != Schedule::one_f_one_b && s.vpp > 1 && !report(broken(Verdict::schedule_has_no_chunks, s.vpp, 1))) {
+  if (s.vpp > 1 && !model_of(s.schedule).takes_chunks() &&
+      !report(broken(verdict_of(ScheduleRule::chunks_fixed), s.vpp, 1))) {
     return false;
   }
-  if (s.schedule != Schedule::dualpipe) {
-    return true;
+  for (const BrokenRule& rule : order_rules(s.schedule, s.pp, micro_batches)) {
+    if (rule.rule != ScheduleRule::none && !report(broken(verdict_of(rule.rule), rule.number, rule.limit))) {
+      return false;
+    }
   }
-  if (!divides(2, s.pp) && !report(broken(Verdict::schedule_stages_odd, s.pp, 2))) {
-    return false;
-  }
-  if (!divides(2, micro_batches) && !report(broken(Verdict::schedule_micro_batches_odd, micro_batches, 2))) {
-    return false;
-  }
-  const std::int64_t least = 2 * std::int64_t{s.pp};
-  return micro_batches == 0 || micro_batches >= least ||
-         report(broken(Verdict::schedule_micro_batches_too_few, micro_batches, least));
+  return true;
 }
 
 /// Stages whose layers are stated leave whole layers, as many each, to the others.
 template <class Report>
 bool walk_stage_rules(const Architecture& arch, const Strategy& s, Report& report) {
-  // Embedding and loss may stand for a layer each on the end stages, as in Megatron's uneven splits; ZB-V runs two
-  // parts of the network on a stage.
-  const std::int64_t stages = std::int64_t{s.pp} * (s.schedule == Schedule::zb_v && s.pp > 1 ? 2 : s.vpp);
+  // Embedding and loss may stand for a layer each on the end stages, as in Megatron's uneven splits; a folded network
+  // runs as several parts on a stage.
+  const bool folded = placement_of(s.schedule, s.pp) == StagePlacement::folded;
+  const std::int64_t stages = std::int64_t{s.pp} * (folded ? chunks_of(s.schedule, s.vpp) : s.vpp);
   if (stages > arch.layers + 2 && !report(broken(Verdict::layers_too_few, arch.layers, stages))) {
     return false;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <headroom/model/estimate/estimate.hpp>
+#include <headroom/model/train/schedules/schedule_list.hpp>
 #include <headroom/model/train/strategy/rank_order.hpp>
 #include <headroom/model/workload/architecture.hpp>
 
@@ -15,10 +16,6 @@ namespace headroom {
 
 enum class Recompute : std::uint8_t { none, selective, full };
 inline constexpr std::array<std::string_view, 3> recompute_names{"none", "selective", "full"};
-
-/// The order of micro-batches over the pipeline. With vpp > 1 `one_f_one_b` is the interleaved schedule.
-enum class Schedule : std::uint8_t { one_f_one_b, gpipe, zb_h1, zb_h2, zb_v, dualpipe };
-inline constexpr std::array<std::string_view, 6> schedule_names{"1f1b", "gpipe", "zb-h1", "zb-h2", "zb-v", "dualpipe"};
 
 /// How the ranks of a context-parallel group meet each other's keys and values. `unstated`: the software's own, where
 /// nobody says which.
@@ -35,7 +32,7 @@ struct Strategy {
   std::uint8_t zero = 0;          ///< ZeRO stage 0-3; 3 = fully sharded (FSDP)
   Recompute recompute = Recompute::none;
   std::uint8_t recompute_block = 1;  ///< layers between kept inputs under full recomputation
-  Schedule schedule = Schedule::one_f_one_b;
+  Schedule schedule = usual_schedule;
   CpForm cp_form = CpForm::unstated;
   std::uint8_t first_stage_layers = 0;  ///< of the first and the last pipeline stage; 0: as the software splits
   std::uint8_t last_stage_layers = 0;
