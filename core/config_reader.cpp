@@ -41,6 +41,9 @@ std::string unprintable_in(std::string_view text) {
                    : std::string{};
 }
 
+/// Whom KeyWatch has set.
+thread_local const KeyWatch::Told* watching = nullptr;
+
 ConfigValue load(const ConfigSource& source, const BaseResolver& resolve, std::vector<std::string>& chain) {
   ConfigValue root = parse_toml(source.text, source.file);
   const ConfigValue* base = root.find("base");
@@ -170,8 +173,19 @@ bool ConfigTable::has(std::string_view key) const noexcept {
   return table_->find(key) != nullptr;
 }
 
+KeyWatch::KeyWatch(Told told) : told_{std::move(told)}, before_{watching} {
+  watching = &told_;
+}
+
+KeyWatch::~KeyWatch() {
+  watching = before_;
+}
+
 const ConfigValue* ConfigTable::value(std::string_view key) {
   asked_.emplace(key);
+  if (watching != nullptr) {
+    (*watching)(*this, key);
+  }
   return table_->find(key);
 }
 

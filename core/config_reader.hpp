@@ -131,6 +131,21 @@ class ConfigTable {
   std::set<std::string, std::less<>> asked_;
 };
 
+/// While it lives, told of every key that a table is asked for on this thread, there or not: for tests that hold a
+/// reader against what is said of its keys.
+class KeyWatch {
+ public:
+  using Told = std::function<void(const ConfigTable& table, std::string_view key)>;
+  explicit KeyWatch(Told told);
+  ~KeyWatch();
+  KeyWatch(const KeyWatch&) = delete;
+  KeyWatch& operator=(const KeyWatch&) = delete;
+
+ private:
+  Told told_;
+  const Told* before_;
+};
+
 /// Reports a problem unless the root of a document states `schema` = `supported`.
 void require_schema(ConfigTable& root, std::int64_t supported = 1);
 

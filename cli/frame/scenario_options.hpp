@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by verbs that read scenario files: the file with its overrides, and options with numbers or quantities.
+// What verbs on scenario files share: options that are another spelling of a key, reading the file with its overrides,
+// and options that are numbers or quantities.
 #pragma once
 
 #include <headroom/answers/door/question.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/scenarios/keys/key.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
 #include <cstdint>
@@ -12,11 +14,19 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headroom::cli {
 
-/// Document of a file with assignments applied. Throws ConfigError for a network of ops, whose time is not priced, and
-/// when the command would overwrite a file that the document names.
+/// Keys that the quick form has an option for, by their whole paths, in the order of the table; each option once.
+[[nodiscard]] std::span<const Key> keys_with_options();
+/// The option of one of them.
+[[nodiscard]] Option option_of(const Key& key);
+/// "strategy.tp=8" for each of these options that is one of a key and was given.
+[[nodiscard]] std::vector<std::string> key_assignments(std::span<const Option> options, const Arguments& arguments);
+
+/// The document of a file with assignments on top, for a command of this verb. ConfigError for a network of ops, whose
+/// time is not priced, and where the command would write over a file that the document names.
 [[nodiscard]] ConfigValue priced_tree(const Verb& verb,
                                       const Arguments& arguments,
                                       const std::string& file,

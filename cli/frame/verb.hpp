@@ -151,6 +151,7 @@ extern const Verb probe_verb;
 extern const Verb calibrate_verb;
 extern const Verb export_verb;
 extern const Verb import_verb;
+extern const Verb schema_verb;
 
 /// All verbs in the order in which they are listed.
 [[nodiscard]] std::span<const Verb* const> all_verbs() noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 
@@ -70,53 +71,11 @@ void set_strategy(const TrainScenario& t, const Strategy& s, LaunchPlan& plan) {
   plan.set("strategy.cuda_graphs", flag_value(s.cuda_graphs));
 }
 
-/// The order of keys in a scenario that a reader expects; others follow.
-constexpr auto usual_order = std::to_array<std::string_view>({"hardware.gpu",
-                                                              "hardware.gpus",
-                                                              "hardware.node",
-                                                              "hardware.cluster",
-                                                              "training.seq_len",
-                                                              "training.global_batch",
-                                                              "training.precision",
-                                                              "training.software",
-                                                              "training.gradients",
-                                                              "training.optimizer",
-                                                              "training.method",
-                                                              "training.lora_rank",
-                                                              "training.tokens",
-                                                              "training.flash_attention",
-                                                              "training.dropout",
-                                                              "training.fused_loss",
-                                                              "training.compile",
-                                                              "training.vocab_multiple",
-                                                              "training.overlap",
-                                                              "training.async_tp",
-                                                              "training.offload_to",
-                                                              "strategy.tp",
-                                                              "strategy.pp",
-                                                              "strategy.vpp",
-                                                              "strategy.cp",
-                                                              "strategy.ep",
-                                                              "strategy.etp",
-                                                              "strategy.dp",
-                                                              "strategy.zero",
-                                                              "strategy.shard_ranks",
-                                                              "strategy.micro_batch",
-                                                              "strategy.recompute",
-                                                              "strategy.recompute_block",
-                                                              "strategy.sequence_parallel",
-                                                              "strategy.schedule",
-                                                              "strategy.first_stage_layers",
-                                                              "strategy.last_stage_layers",
-                                                              "strategy.cp_form",
-                                                              "strategy.order",
-                                                              "strategy.cuda_graphs",
-                                                              "strategy.overlap_experts",
-                                                              "name",
-                                                              "model"});
-
+/// The place of a key in a scenario that people expect; others follow.
 std::size_t rank_of(const ConfigEntry& entry) {
-  return static_cast<std::size_t>(std::find(usual_order.begin(), usual_order.end(), entry.key) - usual_order.begin());
+  const std::span<const Key> keys = all_keys();
+  const auto at = std::find_if(keys.begin(), keys.end(), [&](const Key& key) { return key.path == entry.key; });
+  return static_cast<std::size_t>(at - keys.begin());
 }
 
 /// Whether the gradient key has an effect: in fp32 and tf32 every gradient has 4 bytes anyway.
