@@ -12,7 +12,7 @@ enum class Op : std::int32_t { memcpy, copy, triad };  // NOLINT(performance-enu
 /// Contiguous sets of arrays, used in turn.
 struct Arrays {
   DeviceMemory memory;
-  std::int64_t bytes;     ///< of one array
+  std::int64_t bytes;     ///< bytes of one array
   std::int64_t of_a_set;  ///< arrays per set
   std::int64_t copies;
 
