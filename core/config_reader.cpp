@@ -34,7 +34,7 @@ std::string range_text(Range<double> range) {
   return bound_text(range.low) + " to " + bound_text(range.high);
 }
 
-/// What is wrong with a text that is to be printed; empty: nothing.
+/// Describes the first unprintable character of a text; empty if there is none.
 std::string unprintable_in(std::string_view text) {
   const std::optional<std::string_view> character = first_unprintable(text);
   return character ? "is " + quoted(text) + "; it must be one line of printable text, without " + quoted(*character)
@@ -74,7 +74,7 @@ std::string_view trimmed(std::string_view text) {
                                          : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// "a.b.c" -> keys; empty parts are refused by the caller.
+/// Splits "a.b.c" into its keys; the caller refuses empty ones.
 std::vector<std::string> split_path(std::string_view path) {
   std::vector<std::string> keys;
   while (true) {
@@ -94,7 +94,7 @@ ConfigValue override_value(std::string_view text, const std::string& name) {
       return std::move(parsed.entries.front().value);
     }
   } catch (const ConfigError&) {  // NOLINT(bugprone-empty-catch): the exception is the answer.
-    // No TOML value: a bare word such as a model's id, taken as a string below.
+    // Not a TOML value: a bare word such as a model's id, taken as a string below.
   }
   ConfigValue value;
   value.kind = ConfigValue::Kind::text;
@@ -135,7 +135,7 @@ void apply_override(ConfigValue& root, std::string_view assignment, Diagnostics&
     ConfigValue* next = table->find(keys[i]);
     if (next == nullptr) {
       ConfigValue fresh;
-      fresh.file = root.file;  // a table has no text of its own: what it lacks is missing from the document
+      fresh.file = root.file;  // a table has no text of its own; the keys it lacks are missing from the document
       table->entries.emplace_back(keys[i], std::move(fresh));
       next = &table->entries.back().value;
     }
@@ -398,7 +398,7 @@ ConfigTable ConfigTable::table(std::string_view key) {
   if (found) {
     return *found;
   }
-  // The getters of an absent table would only repeat what was said: they report into a sink.
+  // The getters of an absent table would only repeat the problem just reported, so they report into a sink.
   static thread_local Diagnostics sink;
   sink = {};
   return ConfigTable{empty, path_, sink};
@@ -437,7 +437,7 @@ std::vector<std::string_view> ConfigTable::keys() const {
 }
 
 void ConfigTable::finish() {
-  // Keys that are absent come first: one that is there already is the less likely correction.
+  // Suggest absent keys first: a key that is already present is the less likely correction.
   std::vector<std::string_view> known(asked_.begin(), asked_.end());
   std::stable_partition(known.begin(), known.end(), [&](std::string_view key) { return !has(key); });
   for (const ConfigEntry& entry : table_->entries) {

@@ -70,7 +70,7 @@ void JsonWriter::key(std::string_view name) {
   assert(!levels_.empty() && levels_.back().object && !after_key_);
   separate(levels_.back());
   after_key_ = true;
-  // The name itself is written like any text.
+  // The name is escaped as any other text.
   text(name);
   text_ += ": ";
   after_key_ = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and lists as sentences hold them.
+// Numbers and lists as text in sentences.
 #pragma once
 
 #include <concepts>
@@ -13,12 +13,12 @@
 
 namespace headroom {
 
-/// 0.123 as "12.3"; "-" where there is no number (NaN, infinite).
+/// 0.123 as "12.3"; "-" if the share is NaN or infinite.
 [[nodiscard]] std::string percent_number(double share, int digits = 3);
-/// 0.123 as "12.3 %"; "-" where there is no number.
+/// 0.123 as "12.3 %"; "-" if the share is NaN or infinite.
 [[nodiscard]] std::string percent(double share, int digits = 3);
 
-/// "1 replica", "2 replicas"; `plural` where an s does not make it: "2 batches".
+/// "1 replica", "2 replicas"; `plural` is needed for irregular plurals: "2 batches".
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view noun, std::string_view plural = {});
 
 /// "tp, pp, cp".

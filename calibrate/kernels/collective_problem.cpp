@@ -19,7 +19,7 @@ std::array<double, N> as_curve(std::span<const double> values) {
   return curve;
 }
 
-/// One measured call of NCCL.
+/// A measured call of NCCL.
 struct Call {
   Collective collective = Collective::all_reduce;
   Bytes bytes{};
@@ -27,7 +27,7 @@ struct Call {
   bool floating = true;
 };
 
-/// The groups of a file, each number of ranks once.
+/// Views of the groups in a file, one per number of ranks.
 class Views {
  public:
   Views(const Device& device, const Node* node) : device_{&device}, node_{node} {}
@@ -57,7 +57,8 @@ CollectiveCurves bare_curves(const CollectiveSet& set) {
   return curves;
 }
 
-/// A step of LL128 takes four times as long on Blackwell as on Hopper, beyond a valley that a fit cannot cross.
+/// A step of LL128 takes four times as long on Blackwell as on Hopper. The cost has a barrier in between, hence two
+/// starts.
 std::vector<std::vector<double>> ring_starts() {
   std::vector<std::vector<double>> starts;
   for (const double hop : {2.5e-6, 11e-6}) {
@@ -67,9 +68,9 @@ std::vector<std::vector<double>> ring_starts() {
   return starts;
 }
 
-/// Where an engine hands over to NCCL is whole: every size is tried, with limits that shrink with the ranks and one
-/// that leaves custom kernels to pairs alone. Among equals the largest, since a kernel kept too long costs less than
-/// one left too early.
+/// The size at which an engine switches to NCCL is discrete: every size is tried, with limits that shrink with the
+/// ranks and with one that leaves custom kernels to pairs alone. Ties go to the largest limit, because a kernel kept
+/// too long costs less than one left too early.
 std::vector<std::vector<double>> custom_starts() {
   std::vector<std::vector<double>> starts;
   constexpr double between = std::numbers::sqrt2;  // limits lie between measured powers of two
@@ -210,7 +211,7 @@ CurveProblem custom_all_reduce_problem(const KernelGroup& group, const Device& d
   struct Sample {
     GroupView view;
     Bytes bytes{};
-    Seconds nccl{};  ///< of the library that it stands in for
+    Seconds nccl{};  ///< time of NCCL, which it replaces
   };
   std::vector<Sample> samples;
   for (const KernelRow* row : group.rows) {

@@ -16,8 +16,8 @@
 namespace headroom {
 namespace {
 
-/// Starts differ in the latency of the K chain, which is four times longer on Ampere and Ada than on Hopper and later:
-/// the one parameter whose basin a fit cannot leave.
+/// Starts differ in the latency of the K chain, which is four times longer on Ampere and Ada than on Hopper and later;
+/// no other parameter has separate minima.
 std::vector<std::vector<double>> gemm_starts() {
   std::vector<std::vector<double>> starts;
   for (const double chain : {1.0e-9, 4.0e-9}) {
@@ -90,7 +90,7 @@ const AttentionFormat& attention_format(const std::string& name) {
   return *format;
 }
 
-/// Starts over every combination of what is whole and has no slope: a parameter and the values to try.
+/// A discrete parameter, which has no slope, and the values to start from; all combinations are tried.
 struct Whole {
   std::size_t parameter = 0;
   std::vector<double> values;
@@ -146,7 +146,7 @@ CurveProblem prefill_problem(const KernelGroup& group, const Device& device) {
 CurveProblem decode_problem(const KernelGroup& group, const Device& device) {
   CurveProblem problem;
   problem.parameters = decode_parameters();
-  // A kernel that never splits lies beyond a valley that a fit cannot cross.
+  // A kernel that never splits is a separate minimum.
   const std::array wholes{Whole{static_cast<std::size_t>(DecodeParameter::dispatch), {1.0, 2.0}},
                           Whole{static_cast<std::size_t>(DecodeParameter::chunk_head), {256.0, 1e5}}};
   problem.starts = whole_starts(problem.parameters, wholes);
@@ -197,8 +197,8 @@ CurveProblem training_attention_problem(const KernelGroup& group, const Device& 
   return problem;
 }
 
-/// A fold of training attention holds out whole sequence lengths: few kernels were published, and of one head size and
-/// mask all lengths lie on one line.
+/// Folds of training attention hold out whole sequence lengths, because few kernels are published, and for one head
+/// size and mask all lengths lie on one line.
 std::uint64_t sequence_fold(const KernelRow& row) {
   return static_cast<std::uint64_t>(std::llround(std::log2(row.shape[1])));
 }
@@ -207,7 +207,7 @@ bool in_range(KernelKind kind, const KernelRow& row) {
   return (kind != KernelKind::prefill && kind != KernelKind::decode) || attention_in_range(attention_shape(row, kind));
 }
 
-/// The model's own name of a measured format.
+/// The model's name of a measured format.
 std::string model_format(KernelKind kind, const std::string& format) {
   if (kind == KernelKind::prefill || kind == KernelKind::decode) {
     const AttentionFormat* known = find_attention_format(format);
@@ -223,7 +223,7 @@ std::string model_format(KernelKind kind, const std::string& format) {
   return format;
 }
 
-/// What divides the kernels of one engine, version and format further: family and routing of MoE, op of a pass.
+/// Subdivision of the kernels of one engine, version and format: family and routing for MoE, op for a pass.
 std::pair<std::string, std::string> kernel_and_routing(KernelKind kind, const KernelRow& row) {
   const std::size_t comma = row.variant.find(", ");
   if (comma == std::string::npos) {

@@ -122,7 +122,7 @@ std::vector<TooFast> faster_than_roofline(std::span<const KernelFile> files, con
     try {
       problem = curve_problem(group, device);
     } catch (const ConfigError&) {
-      continue;  // unsupported, as score_kernels says of each of its rows
+      continue;  // score_kernels reports each of these rows as unsupported
     }
     for (std::size_t i = 0; i < group.rows.size(); ++i) {
       if (group.rows[i]->latency < problem.roofline[i] / (1.0 + tolerance)) {

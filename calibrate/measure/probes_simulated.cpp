@@ -90,7 +90,7 @@ void read_faults(ConfigTable& root, SimulatedDevice& d) {
   }
 }
 
-/// What the CUDA runtime would say of it; the catalog's numbers where it has them.
+/// Properties that the CUDA runtime would report, from the catalog where it has them.
 void read_facts(ConfigTable& root, const Catalog& catalog, SimulatedDevice& d) {
   const std::string gpu = root.text("gpu");
   try {
@@ -128,7 +128,7 @@ std::uint64_t mixed(std::uint64_t x) noexcept {
   return x ^ (x >> 31U);
 }
 
-/// Draws that follow from what is measured: a resumed calibration meets the same.
+/// Random draws that depend only on what is measured, so that a resumed calibration repeats them.
 class Draws {
  public:
   Draws(std::uint64_t seed, const std::string& name, std::int64_t round) : state_{mixed(seed)} {
@@ -151,7 +151,7 @@ class Draws {
   std::uint64_t state_;
 };
 
-/// Seconds of one kernel on a rested device; nullopt for a probe that is not simulated.
+/// Seconds of one kernel on an idle device; nullopt for a probe that is not simulated.
 struct TrueTime {
   const SimulatedDevice* d;
 
@@ -266,7 +266,7 @@ Measurement SimulatedProber::measure(const Probe& probe, const ProbeEffort& effo
   if (!truth) {
     return Skipped{name, "the simulated device has no such probe"};
   }
-  constexpr double dispatch = 5e-6;  // what a timer sees that does not wait
+  constexpr double dispatch = 5e-6;  // time that a timer sees when it does not wait
   const double each = device_.unsynchronised ? dispatch : *truth * slowness(now_.load());
   Draws draws{device_.seed, name, effort.round};
   Sample sample;

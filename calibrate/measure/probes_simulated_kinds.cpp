@@ -62,7 +62,7 @@ std::optional<double> simulated_time(const SimulatedDevice& device, const Transf
   if (rate <= BytesPerSecond{} || is_peer(p.op)) {
     return std::nullopt;
   }
-  // Both directions at once take as long as one: the link is full duplex.
+  // Both directions at once take as long as one, because the link is full duplex.
   return (device.transfer + Bytes{static_cast<double>(p.bytes)} / rate).raw();
 }
 

@@ -11,7 +11,7 @@
 namespace headroom {
 namespace {
 
-/// Parameters that a table names over their priors.
+/// The priors, with the parameters that a table names in their place.
 template <std::size_t N>
 std::array<double, N> read_parameters(ConfigTable& collectives,
                                       std::string_view name,
@@ -83,7 +83,7 @@ SimulatedNode read_simulated_node(ConfigTable& root, const Device& datasheet, co
     node.curves_.graphs = set.graphs;
     node.curves_.staged_shares = set.staged_shares;
     const Node* box = catalog.reference_node(datasheet);
-    static_cast<void>(hosts_view(datasheet, box, node.gpus_));  // refuses more than a node holds by their number
+    static_cast<void>(hosts_view(datasheet, box, node.gpus_));  // throws when a node holds fewer GPUs
     for (std::int64_t ranks = 2; ranks <= node.gpus_; ++ranks) {
       node.groups_.emplace_back(node.curves_, NetworkCurve{}, hosts_view(datasheet, box, ranks));
     }

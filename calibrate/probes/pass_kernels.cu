@@ -5,7 +5,7 @@ namespace headroom::probes {
 namespace {
 
 constexpr int block = 256;
-constexpr int per_thread = 4;  // loads in flight a thread, as in the copy kernel
+constexpr int per_thread = 4;  // loads in flight per thread, as in the copy kernel
 constexpr int warp = 32;
 constexpr std::int64_t word = sizeof(float4);
 constexpr std::int64_t block_words = static_cast<std::int64_t>(block) * per_thread;
@@ -17,7 +17,7 @@ __device__ float total(float4 v) {
   return (v.x + v.y) + (v.z + v.w);
 }
 
-/// Sum over the CTA, in its first thread.
+/// Sum over the CTA, returned to its first thread.
 __device__ float block_total(float value) {
   __shared__ float of_warp[block / warp];
   for (int offset = warp / 2; offset > 0; offset /= 2) {
@@ -74,7 +74,7 @@ __global__ void sums_kernel(float* __restrict__ sums, const float4* __restrict__
   write_total(sums, held);
 }
 
-// Two neighbouring threads read the two words of a sector; the next pair reads `step` words further.
+// Two neighbouring threads read the two words of a sector; the next pair reads `step` words further on.
 __global__ void strided_kernel(float* __restrict__ sums,
                                const float4* __restrict__ a,
                                std::int64_t sectors,
@@ -106,7 +106,7 @@ __global__ void write_kernel(float4* __restrict__ a, std::int64_t words) {
   }
 }
 
-/// Odd factors and shifts to the right are one-to-one among the numbers below a power of two.
+/// Permutation: odd factors and right shifts are one-to-one on the numbers below a power of two.
 __host__ __device__ std::int64_t permuted(std::int64_t i, std::int64_t rows) {
   const auto mask = static_cast<std::uint64_t>(rows) - 1U;
   int bits = 0;

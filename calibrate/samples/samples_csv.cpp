@@ -86,7 +86,7 @@ struct Sorter {
     rows->transfer.push_back(
         {std::string{transfer_op_names[static_cast<std::size_t>(p.op)]}, p.crossed(), sample->latency});
   }
-  /// A cell of text is never empty.
+  /// Version for a cell, which must not be empty.
   static std::string told(const std::string& version) { return version.empty() ? "unknown" : version; }
   void operator()(const CollectiveProbe& /*collective_files() writes them*/) const {}
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forms of attention, decode, passes over memory and transfers.
+// CSV of attention, decode, passes over memory and transfers.
 #include <headroom/calibrate/samples/csv_columns.hpp>
 #include <headroom/calibrate/samples/csv_lines.hpp>
 #include <headroom/calibrate/samples/samples_csv.hpp>
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 11> decode_header{"engine",   "version", 
 constexpr std::array<std::string_view, 5> pass_header{"op", "array_bytes", "width", "bytes", "latency_us"};
 constexpr std::array<std::string_view, 3> transfer_header{"op", "bytes", "latency_us"};
 
-/// The op of a cell; a problem when it is none.
+/// Op named in a cell; an unknown name is reported.
 template <class Op, std::size_t n>
 Op op_of(CsvColumns& columns, std::size_t column, const std::array<std::string_view, n>& names) {
   const std::string text = columns.text(column);

@@ -34,15 +34,15 @@ ServingKnob make_knob(const FitPriors& priors, const std::string& id, const std:
   return {id, key, std::clamp(value, p.low, p.high), p.low, p.high, p.centre, p.width, -1};
 }
 
-/// A row with its question and the kernels of its iterations, which no fitted number changes.
+/// A row with its question and the kernels of its iterations, which do not depend on fitted numbers.
 struct Run {
   ServingTimeQuestion question;
   std::vector<IterationTerms> kernels;
   std::vector<std::size_t> behind;
-  std::ptrdiff_t queue = -1;  ///< number among the simulated runs; -1: a closed form
+  std::ptrdiff_t queue = -1;  ///< index among the simulated runs; -1: closed form
 };
 
-/// Predicts from kernels priced once: the iterations of a closed form do not depend on the numbers.
+/// Predicts from stored kernels; the iterations of a closed form do not depend on the fitted numbers.
 double predicted(const Run& run, const IterationStack& stack, const IterationPhysics& physics) {
   std::size_t next = 0;
   return predict_time(
@@ -59,7 +59,7 @@ class Problem {
 
   [[nodiscard]] const std::vector<ServingKnob>& knobs() const noexcept { return knobs_; }
 
-  /// Stacks and shared numbers at a point of logarithms.
+  /// Stacks and shared numbers for a point of the fit.
   struct Numbers {
     std::map<std::string, IterationStack, std::less<>> stacks;
     IterationPhysics physics;
@@ -76,7 +76,8 @@ class Problem {
     }
     return n;
   }
-  /// A first token's wait says little of kernels: it moves what a request waits for beside them, and nothing else.
+  /// Knobs that a row depends on. A first token's wait says little about kernels, so it only moves the other waits of a
+  /// request.
   [[nodiscard]] std::vector<std::size_t> behind(const std::string& stack, bool first_token) const {
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < knobs_.size(); ++i) {
@@ -87,8 +88,8 @@ class Problem {
     }
     return found;
   }
-  /// A queue's row says what hosts add to many requests at once; kernels have rows of their own. Where a server stands
-  /// before the engine its rows move nothing: the engine's numbers have closed loops to tell them.
+  /// Knobs that a row with queues depends on: what hosts add for many requests at once, since kernels have their own
+  /// rows. For engines behind a server there are none, because closed loops determine the engine's numbers.
   [[nodiscard]] std::vector<std::size_t> behind_queue(const std::string& stack) const {
     std::vector<std::size_t> found;
     const bool served = stacks_.find(stack)->second.intake.raw() > 0.0;
@@ -110,7 +111,7 @@ std::string family_of(const RunRow& row) {
   return row.source + "/" + row.serving.gpu + "/" + row.serving.model + "/" + row.metric + "/" + row.engine;
 }
 
-/// What a fit takes from a row, but for its question.
+/// What the fit needs from a row besides its question.
 FittedServingRun fitted_run(const RunRow& row,
                             const std::string& stack,
                             bool experts,
@@ -126,15 +127,15 @@ FittedServingRun fitted_run(const RunRow& row,
   return fitted;
 }
 
-/// Everything that the fit reads of its rows.
+/// All inputs of the fit from its rows.
 struct Gathered {
-  std::vector<std::string> only;  ///< as in the options
+  std::vector<std::string> only;  ///< the option of that name
   std::vector<Run> runs;
   QueueRuns queues;
   std::map<std::string, std::size_t> families;
 };
 
-/// Whether rows of a stack can move anything that is fitted.
+/// Whether rows of a stack can move any fitted number.
 bool wanted(const Gathered& all, const std::string& stack) {
   return all.only.empty() || std::any_of(all.only.begin(), all.only.end(), [&](const std::string& name) {
            return name == stack || name.starts_with(stack + ".");
@@ -155,7 +156,7 @@ void gather_queue(const RunRow& row, ServingTimeModel& model, const Problem& pro
     return;
   }
   const bool tail = question->statistic == RunStatistic::p95 || question->statistic == RunStatistic::p99;
-  // A wait in an open loop hangs on how near the engine is to saturation: one percent of it may be half of the wait.
+  // A wait in an open loop depends on the distance to saturation: one percent of it may be half of the wait.
   const bool edge = question->metric == ServingMetric::ttft && question->load.kind == ClientKind::open;
   if (!tail && !edge) {
     run.behind = problem.behind_queue(question->placed.stack->id);
@@ -212,7 +213,7 @@ void gather(
   }
 }
 
-/// Log errors of some runs at a point.
+/// Log errors of some runs at a point of the fit.
 void errors_at(const Problem::Numbers& numbers,
                const Gathered& all,
                const std::vector<FittedServingRun>& fitted,

@@ -49,7 +49,7 @@ ServingErrors errors_of(const std::string& stack, ServingQuantity quantity, bool
   return e;
 }
 
-/// What the numbers of one file rest on.
+/// Source text for the numbers of one file.
 std::string provenance(const ServingFit& fit, const std::string& stack) {
   std::map<std::string, std::size_t> sources;
   std::size_t rows = 0;
@@ -99,7 +99,7 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit) {
     const ServingQuantity quantity = run.queue ? in_queue(steady) : steady;
     for (const std::string& stack : {run.stack, std::string{"any"}}) {
       if (stack == "any" && !fit.only.empty()) {
-        continue;  // the rows of a few stacks are not those of all
+        continue;  // rows of a few stacks do not represent all
       }
       Gathered& g = groups[{stack, {quantity, run.experts}}];
       g.ratios.push_back(-run.fitted);
@@ -116,7 +116,7 @@ ServingConfidence confidence_of_serving_fit(const ServingFit& fit) {
       classes.push_back(errors_of(key.first, key.second.first, key.second.second, g));
     }
   }
-  // What these rows say nothing of keeps the errors that it had.
+  // Classes without rows in this fit keep their errors.
   for (const ServingErrors& before : serving_confidence().classes()) {
     const bool told = std::any_of(classes.begin(), classes.end(), [&](const ServingErrors& e) {
       return e.stack == before.stack && e.quantity == before.quantity && e.experts == before.experts;

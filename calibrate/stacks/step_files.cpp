@@ -25,7 +25,7 @@ std::string file_of(const StepKnob& knob) {
   return {};
 }
 
-/// Headers of the table that holds the number; bare keys and quoted ones mean the same.
+/// Possible headers of the table with the number, with bare and with quoted keys.
 std::vector<std::string> headers_of(const StepKnob& knob) {
   switch (knob.scope) {
     case StepScope::physics: return {""};
@@ -36,7 +36,7 @@ std::vector<std::string> headers_of(const StepKnob& knob) {
   return {};
 }
 
-/// Families whose rows rest on the number, for the table's source.
+/// Source text for a table: the families whose rows determine the number.
 std::string provenance(const StepFit& fit, const std::set<std::size_t>& runs) {
   std::map<std::string, std::size_t> sources;
   for (const std::size_t run : runs) {

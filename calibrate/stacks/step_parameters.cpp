@@ -95,7 +95,7 @@ std::vector<StepKnobs::StackTables> StepKnobs::read_tables() {
     StackTables table{
         id, base == nullptr ? "" : base->text, keys_of(time), keys_of(experts), fitted_of(time), fitted_of(experts)};
     if (table.base == id) {
-      // A user's overlay of an embedded stack: its chain goes on below the file.
+      // The file is a user's overlay of an embedded stack, so its chain of bases continues below it.
       const std::optional<DataStore::Entry> below = store.find_below("stacks/train", id, entry->file);
       if (!below) {
         throw ConfigError{quoted(id) + " in " + entry->file + " is its own base"};
@@ -203,7 +203,7 @@ void StepKnobs::set_parents(const StepParameters& parameters, const MemoryStacks
         continue;
       }
       if (knob.key == "attention" && lists(experts ? table->stated_experts : table->stated, "attention_kernel")) {
-        continue;  // a rate over another kernel's is nobody's to inherit
+        continue;  // a rate relative to another kernel's is not inherited
       }
       std::optional<std::ptrdiff_t> parent;
       double centre = knob.centre;
@@ -213,7 +213,7 @@ void StepKnobs::set_parents(const StepParameters& parameters, const MemoryStacks
         centre = step_number(experts ? base.moe : base.plain, knob.key);
       }
       if (experts && (!parent || !stated_in(table->base, true, knob.key))) {
-        // Nothing of experts above: the same stack's number for networks without them.
+        // Without a number for experts above it, the parent is the stack's number for dense networks.
         if (const std::optional<std::ptrdiff_t> plain = stated_in(knob.id, false, knob.key)) {
           parent = plain;
           centre = step_number(stacks.find(knob.id).time.plain, knob.key);
@@ -254,7 +254,7 @@ std::vector<std::size_t> StepKnobs::behind(const StepOwner& run) const {
     }
   }
   for (const std::string_view key : step_level_keys()) {
-    // The narrowest table that states it; one that does not fit it has it as a constant.
+    // The most specific table that states it; if that table does not fit it, it is a constant.
     for (const std::string& id : {run.sku, run.generation, std::string{"any"}}) {
       const auto stated = step_parameters().levels.stated().find(id);
       if (stated != step_parameters().levels.stated().end() && step_number(stated->second, key)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of measured kernels as the command line names them, and those that no device could have run.
+// Files of measured kernels named on the command line, with a check against the datasheet.
 #pragma once
 
 #include <headroom/calibrate/kernels/score_kernels.hpp>

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double largest_size = 1099511627776.0;  // 2^40
 
-/// Options of every question.
+/// Options of all questions.
 constexpr std::array<std::string_view, 4> common{"--gpu", "--engine", "--curves", "--format"};
 
 bool among(std::span<const std::string_view> names, std::string_view name) {

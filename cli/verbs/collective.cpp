@@ -53,7 +53,7 @@ constexpr std::array options{
     Option{"--format", OptionKind::one, "text|json|csv", "text (default), json, csv (rows of a file)"},
 };
 
-/// "all-reduce", "all_reduce", "allreduce".
+/// Collective for a name in any spelling: "all-reduce", "all_reduce", "allreduce".
 std::optional<Collective> collective_named(std::string_view text) {
   const auto plain = [](std::string_view word) {
     std::string letters;
@@ -97,7 +97,7 @@ std::int64_t count_option(const Arguments& arguments, std::string_view option, s
   return *value;
 }
 
-/// What the ranks see: hosts of the reference node, spread evenly.
+/// View of the ranks on hosts of the reference node, spread evenly.
 GroupView view_of(const Arguments& arguments, const Catalog& catalog, const Device& device) {
   const Node* node = catalog.reference_node(device);
   const std::int64_t nodes = count_option(arguments, "--nodes", 1);
@@ -110,7 +110,7 @@ GroupView view_of(const Arguments& arguments, const Catalog& catalog, const Devi
   return hosts_view(device, node, ranks, nodes);
 }
 
-/// The group on hosts of the SKU's reference node.
+/// Places the group on hosts of the SKU's reference node.
 void place_on_hosts(const Arguments& arguments, const Catalog& catalog, const Device& device, CollectiveQuestion& q) {
   q.view = view_of(arguments, catalog, device);
   if (q.view.domains > 1) {
@@ -124,13 +124,13 @@ void place_on_hosts(const Arguments& arguments, const Catalog& catalog, const De
   }
 }
 
-/// Every rank sends to every other alike.
+/// Whether every rank sends the same amount to every other rank.
 bool uniform(Collective collective) {
   return collective == Collective::all_to_all || collective == Collective::dispatch ||
          collective == Collective::combine;
 }
 
-/// The group among all of its form that tile a job on a cluster.
+/// Places the group on a cluster, among the equal groups that together form the job.
 void place_on_cluster(const Arguments& arguments, const Catalog& catalog, CollectiveQuestion& q) {
   if (!arguments.has("--gpus")) {
     throw ConfigError{"--cluster needs --gpus, the ranks of the group"};

@@ -73,7 +73,7 @@ constexpr std::array options{
     Option{"--format", OptionKind::one, "text|json|csv", "text (default), json, csv (rows of a file)"},
 };
 
-/// Options that a file of kernels leaves a meaning.
+/// Options that apply to files of kernels.
 constexpr std::array<std::string_view, 5> file_options{"--gpu", "--curves", "--kind", "--budget", "--format"};
 
 std::vector<OpKind> all_kinds() {
@@ -89,7 +89,7 @@ const OpKind* find_kind(std::span<const OpKind> kinds, std::string_view name) {
   return at == kinds.end() ? nullptr : &*at;
 }
 
-/// The device that is asked about; ConfigError when it is missing or unknown.
+/// Device of --gpu. Throws ConfigError when it is missing or unknown.
 Device device_of(const Arguments& arguments) {
   if (!arguments.has("--gpu")) {
     throw ConfigError{"--gpu says which SKU of the catalog, e.g. --gpu h100-sxm-80gb"};
@@ -102,7 +102,7 @@ Device device_of(const Arguments& arguments) {
   return device;
 }
 
-/// Options and device are read before either is refused, so that all their problems are told at once.
+/// Reads options and device before refusing either, so that all problems are reported together.
 Outcome answer(const Arguments& arguments, const OpKind& kind) {
   OpReader reader{arguments, kind.name, kind.meaning};
   const OpQuestion question = kind.read(reader);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom validate`: predicted against measured.
+// `headroom validate`: compares predictions with measurements.
 #include <headroom/answers/views/render.hpp>
 #include <headroom/cli/frame/kernel_files.hpp>
 #include <headroom/cli/frame/verb.hpp>
@@ -49,7 +49,7 @@ std::vector<RunFile> read_files(const std::vector<std::string>& paths) {
   return files;
 }
 
-/// "headroom validate a.csv b.csv --format markdown": the command, as typed but for the folders of the files.
+/// The accuracy page, with its command as typed, but file names without folders.
 std::string page(Validation validation, const Arguments& arguments, const Sources& sources) {
   AccuracyInputs inputs;
   inputs.command = "headroom validate";
@@ -88,7 +88,7 @@ Outcome run(const Arguments& arguments) {
   const Sources sources = Sources::standard();
   Outcome outcome;
   Validation validation;
-  if (format == "markdown") {  // which looks at the rows again
+  if (format == "markdown") {  // needs the rows again
     const std::vector<RunFile> files = read_files(paths);
     require_columns(bars, files);
     validation = validate(files, scope, sources, without);

@@ -116,7 +116,7 @@ Layout lay_out(const AxisOrder& order, const Degrees& d) noexcept {
       case Axis::etp:
       case Axis::edp:
       case Axis::dp_cp:
-      case Axis::count: break;  // follow from the others
+      case Axis::count: break;  // derived from the other axes
     }
   }
   const AxisGroup dp = group(placement, Axis::dp), cp = group(placement, Axis::cp);

@@ -15,7 +15,7 @@ namespace headroom {
 namespace {
 
 constexpr std::array<std::string_view, 4> generation_names{"volta", "ampere", "hopper", "blackwell"};
-/// Measured boxes without NVLink: with peer access between all GPUs, and without beyond a pair.
+/// Measured servers without NVLink: with peer access between all GPUs, and with peer access only within a pair.
 constexpr std::string_view peer_box = "rtx-pro-6000-server";
 constexpr std::string_view staged_box = "l40s";
 
@@ -36,7 +36,7 @@ NcclGraphs read_graphs(ConfigTable table, std::string& source) {
   return g;
 }
 
-/// The curve of an op: of `version` where there is one, else the first.
+/// The curve of an op, of `version` if it was measured, else the first one.
 template <class Curve>
 const Curve* curve_of(const std::vector<Curve>& curves, std::string_view op, std::string_view version = {}) {
   const Curve* found = nullptr;
@@ -56,8 +56,8 @@ CollectiveSet read_entry(const DataStore::Entry& entry) {
   return set;
 }
 
-/// The curves of a base behind a set's own, the first of an op being the one that serves; what the set does not state
-/// is the base's.
+/// Appends the curves of a base after the set's own, so that the own ones are found first, and takes from the base what
+/// the set does not state.
 void append(CollectiveSet& set, CollectiveSet&& base) {
   const auto add = [](auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
   add(set.ring, base.ring);
@@ -180,7 +180,7 @@ CollectiveSet load_collective_set(std::string_view id) {
 
 namespace {
 
-/// load_collective_set(), parsed once for all jobs of a search.
+/// The set of an id, parsed once and kept for all jobs of a search.
 const CollectiveSet& kept_collective_set(const std::string& id) {
   static std::mutex mutex;
   static std::map<std::vector<std::string>, CollectiveSet> kept;  // by the user's folders, which may hide a set, and id
@@ -206,7 +206,7 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
   const bool pcie = view.inside == LinkKind::pcie || view.inside == LinkKind::socket;
   ChosenCollectives chosen;
   chosen.set = kept_collective_set(device.curves);
-  const bool measured_over_pcie = !chosen.set.graphs.ll128;  // NCCL has LL128 over NVLink alone
+  const bool measured_over_pcie = !chosen.set.graphs.ll128;  // NCCL uses LL128 only over NVLink
   if (!pcie && measured_over_pcie) {
     throw ConfigError{device.id + " borrows the collectives of " + chosen.set.id +
                       ", which has no NVLink; nobody measured NVLink on this generation"};
@@ -230,7 +230,7 @@ ChosenCollectives choose_collectives(const Device& device, const GroupView& view
 
 namespace {
 
-/// The first curve of a transport that was measured across at least so many hosts.
+/// The first curve of a transport that was measured across at least `hosts` hosts; nullptr if there is none.
 const FittedExchange* exchange_across(const CollectiveSet& set, std::string_view transport, std::int64_t hosts) {
   const auto found = std::find_if(set.moe.begin(), set.moe.end(), [&](const FittedExchange& curve) {
     return curve.provenance.format == transport && curve.provenance.hosts >= hosts;
@@ -238,7 +238,7 @@ const FittedExchange* exchange_across(const CollectiveSet& set, std::string_view
   return found == set.moe.end() ? nullptr : &*found;
 }
 
-/// The same of any set of a generation.
+/// The first such curve, across at least two hosts, in any set of a generation.
 std::optional<FittedExchange> exchange_of_generation(nccl::Generation generation, std::string_view transport) {
   for (const std::string& id : model_files().ids("collectives")) {
     const CollectiveSet& set = kept_collective_set(id);
@@ -315,7 +315,7 @@ GroupView hosts_view(const Device& device, const Node* node, std::int64_t ranks,
                 : device.vendor == "nvidia" ? LinkKind::nvlink
                                             : LinkKind::ethernet;
   view.in_switch = topology == LinkTopology::fabric_switch;
-  // A pair hangs off one PCIe switch or socket, where even boxes without peer access between sockets have it.
+  // Two GPUs share a PCIe switch or socket, where even servers without peer access between sockets have it.
   view.staged = pcie && node != nullptr && !node->peer_access && each > 2;
   const auto rate = node != nullptr && node->per_gpu ? node->per_gpu
                     : device.scale_up.per_gpu        ? device.scale_up.per_gpu

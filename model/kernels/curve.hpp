@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every fitted kernel curve has in common: named parameters with priors, the device under it, operand formats.
+// Common parts of fitted kernel curves: named parameters with priors, datasheet numbers, operand residency.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
@@ -13,17 +13,17 @@
 namespace headroom {
 
 enum class CurveUnit : std::uint8_t {
-  share,    ///< of a datasheet value, or any other pure number
-  seconds,  ///< held in seconds, written as "2.5 us"
-  bytes,    ///< written as "512 KiB"
+  share,    ///< a multiple of a datasheet value, or any other pure number
+  seconds,  ///< stored in seconds, written as "2.5 us"
+  bytes,    ///< stored in bytes, written as "512 KiB"
 };
 
-/// One parameter of a curve: positive, with a log-normal prior that holds it where the data cannot.
+/// One positive parameter of a curve, with a log-normal prior for parameters that the data do not constrain.
 struct CurveParameter {
   std::string_view name;
   CurveUnit unit = CurveUnit::share;
   double prior = 1.0;
-  double width = 0.0;  ///< standard deviation of the prior in log space; 0: free between the bounds
+  double width = 0.0;  ///< standard deviation of the prior in log space; 0: no prior, free between `low` and `high`
   double low = 0.0;
   double high = 0.0;
 };
@@ -40,14 +40,14 @@ template <std::size_t N>
 
 /// The datasheet under a curve, for one arithmetic rate.
 struct KernelDevice {
-  FlopsPerSecond peak{};  ///< dense
+  FlopsPerSecond peak{};  ///< peak without sparsity
   BytesPerSecond bandwidth{};
-  double units = 1.0;  ///< streaming multiprocessors
+  double units = 1.0;  ///< number of streaming multiprocessors
   Bytes l2{};
 };
 
-/// Where a kernel finds its operands. A benchmark that repeats one shape finds part of them in L2; a model's step,
-/// which reads all its weights once, does not.
+/// Where a kernel finds its operands. A benchmark that repeats one shape finds part of them in L2; a step of a model,
+/// which reads all weights once, does not.
 enum class Residency : std::uint8_t { memory, benchmark };
 
 /// Another name of a format.

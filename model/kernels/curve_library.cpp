@@ -14,7 +14,7 @@
 namespace headroom {
 namespace {
 
-/// The curve of one engine and format; an empty engine takes the first of the set.
+/// The curve of one engine and format; an empty engine means the first in the set.
 template <std::size_t N>
 const FittedCurve<N>* look_up(const std::vector<FittedCurve<N>>& curves,
                               std::string_view engine,
@@ -55,7 +55,7 @@ template <std::size_t N>
                     "; there are " + (known.empty() ? "none" : known)};
 }
 
-/// What stands in for a format that nobody measured: the same width of weights, else 16 bit at the format's own rate.
+/// The substitute for an unmeasured format: one with weights of the same width, else 16 bit at the format's own rate.
 std::string_view stand_in(std::string_view format) {
   if (format == "fp16" || format == "tf32" || format == "fp32" || format == "int8_wo" || format == "int4_wo") {
     return "bf16";
@@ -63,7 +63,7 @@ std::string_view stand_in(std::string_view format) {
   return format == "int8" || format == "fp8_block" ? "fp8" : std::string_view{};
 }
 
-/// The nearest measured types of queries and cache: the cache's own first.
+/// The nearest measured types of queries and cache; the cache's own type is tried first.
 template <std::size_t N>
 ChosenCurve<N> choose_attention(const std::vector<FittedCurve<N>>& curves,
                                 std::string_view what,
@@ -80,9 +80,9 @@ ChosenCurve<N> choose_attention(const std::vector<FittedCurve<N>>& curves,
   }
   none_serves(curves, what, std::string{format.name} + (engine.empty() ? "" : " of engine " + quoted(engine)), set);
 }
-/// Attention of training was published for two SKUs; a set without it borrows these kernels.
+/// Training attention was published for two SKUs; sets without it use these kernels.
 constexpr std::string_view training_attention_of = "h100-sxm-80gb";
-// Last what a probe of the device itself measures: published kernels are nearer to what a stack runs.
+// Probes of the device come last: published kernels are closer to what a stack runs.
 constexpr std::array<std::string_view, 3> newest_first{"flash3", "flash2", "cudnn"};
 
 template <class Function>
@@ -100,7 +100,7 @@ void for_each_provenance(CurveSet& set, Function&& function) {
   all(set.memory);
 }
 
-/// The curves of a base behind a set's own: the first that serves is taken.
+/// Appends the curves of a base after the set's own, so that the own ones are found first.
 void append(CurveSet& set, CurveSet&& base) {
   const auto add = [](auto& to, auto& from) { std::move(from.begin(), from.end(), std::back_inserter(to)); };
   add(set.gemm, base.gemm);
@@ -118,15 +118,15 @@ CurveSet read_entry(const DataStore::Entry& entry) {
   return set;
 }
 
-/// What a pass over memory is judged by when nobody measured it: reads and writes every element once.
+/// The pass that represents unmeasured ones: it reads and writes every element once.
 constexpr std::string_view plain_pass = "scale_matrix";
-/// The probe's pass that does just that.
+/// The probe's pass that does the same.
 constexpr std::string_view copy_pass = "copy";
 
 }  // namespace
 
 double benchmark_copies(std::string_view engine) noexcept {
-  // The collector of the shared kernels: 5 weight copies for TensorRT-LLM, 6 for vLLM (shared study of kernels, 1).
+  // The benchmarks rotate 5 weight copies for TensorRT-LLM and 6 for vLLM; the cublaslt probe never finds one in L2.
   return engine == "vllm" ? 6.0 : engine == "cublaslt" ? 1e6 : 5.0;
 }
 
@@ -180,7 +180,7 @@ CurveSet find_curve_set(const Device& device) {
 const CurveSet& kept_curve_set(const Device& device) {
   static std::mutex mutex;
   static std::map<std::string, CurveSet, std::less<>> sets;
-  // Where it is looked up is part of its name: an overlay may hide a set.
+  // The folder is part of the key because an overlay may hide a set.
   const char* folders = std::getenv("HEADROOM_DATA_DIR");
   const std::string key = device.curves + "\n" + (folders == nullptr ? "" : folders);
   const std::lock_guard lock{mutex};

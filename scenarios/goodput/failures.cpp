@@ -13,7 +13,7 @@ namespace {
 
 constexpr Range<double> any_count{0.0, 1e9};
 
-/// Events in `exposure` GPU-seconds.
+/// Failures per second and GPU from a count in `exposure` GPU-seconds.
 Interval<Hertz> per_gpu(const Interval<double>& events, Seconds exposure) {
   return {events.low / exposure, events.mid / exposure, events.high / exposure};
 }

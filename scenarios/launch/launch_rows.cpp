@@ -21,7 +21,7 @@ ConfigValue parsed(std::string_view toml) {
   return value;
 }
 
-/// The user's words, for messages: no quotes around a word, arrays with blanks between.
+/// A value as the user would type it, for messages: words unquoted, arrays separated by spaces.
 std::string plain(const ConfigValue& value) {
   if (value.kind == Kind::text) {
     return value.text;
@@ -34,7 +34,7 @@ std::string plain(const ConfigValue& value) {
   return value_text(value);
 }
 
-/// The whole text as a number.
+/// The whole text as a number; nullopt when anything else is in it.
 template <class T>
 std::optional<T> whole(const std::string& text) {
   T value{};
@@ -75,14 +75,14 @@ void read_row(const LaunchRow& row, const LaunchItem& item, LaunchReading& readi
   reading.failed.emplace(row.key);
 }
 
-/// "checkpoint.*" passes every name below.
+/// Whether `passed` has the name or, as "checkpoint.*", its prefix.
 bool is_passed(std::string_view name, std::span<const std::string_view> passed) {
   return std::any_of(passed.begin(), passed.end(), [&](std::string_view known) {
     return known.ends_with(".*") ? name.starts_with(known.substr(0, known.size() - 1)) : name == known;
   });
 }
 
-/// A key in messages: what only a launch has is no scenario key, and goes by its words.
+/// Name of a key in messages; `launch.` keys are not scenario keys and are described in words.
 std::string told(std::string_view key) {
   if (!key.starts_with("launch.")) {
     return std::string{key};
@@ -92,7 +92,7 @@ std::string told(std::string_view key) {
   return words;
 }
 
-/// Experts and latent attention have rows that mean nothing without them.
+/// Whether a key applies: keys of experts need a network with experts.
 bool applies(std::string_view key, const LaunchPlan& plan) {
   return (!key.starts_with("model.moe.") && key != "strategy.ep" && key != "strategy.overlap_experts") ||
          plan.has("model.moe.experts");
@@ -148,7 +148,7 @@ void LaunchReading::problem(const ConfigValue& at, std::string message) {
 }
 
 void LaunchReading::remark(const ConfigValue& at, const std::string& text) {
-  const std::string line = at.at.line > 0 ? ":" + std::to_string(at.at.line) : "";  // an option has none
+  const std::string line = at.at.line > 0 ? ":" + std::to_string(at.at.line) : "";  // options have no line
   remarks.push_back((at.file ? *at.file : file) + line + ": " + text);
 }
 
@@ -236,7 +236,7 @@ std::optional<bool> LaunchReading::flag_of(std::string_view name, const ConfigVa
     return word == "true" || word == "True";
   }
   if (word.starts_with('$')) {
-    remark(value, "ignored: " + word + ", which nothing here sets");  // behind a flag that needs no value
+    remark(value, "ignored: " + word + ", which nothing here sets");  // a word after a flag that takes no value
     return true;
   }
   problem(value, called(name) + " is " + quoted(word) + "; it must be true or false");
@@ -357,13 +357,13 @@ void write_rows(std::span<const LaunchRow> rows, LaunchWriting& writing) {
       const auto found =
           std::find_if(row.words.begin(), row.words.end(), [&](const auto& w) { return w.ours == ours; });
       if (found == row.words.end()) {
-        continue;  // note_gaps tells it
+        continue;  // note_gaps reports it
       }
       writing.put_word(row.name, found->theirs);
     } else {
       const bool flag = value->boolean == (row.kind == RowKind::yes);
       if (!flag && !writing.explicitly && !row.absent.empty()) {
-        continue;  // a bare flag cannot say what it is not
+        continue;  // a bare flag cannot express the opposite
       }
       writing.put_flag(row.name, flag);
     }

@@ -33,7 +33,7 @@ class Settling {
   }
 
  private:
-  /// Assignments win over the file, but for GPUs, which the file's own launch line counts.
+  /// Applies assignments, which override the file, except for GPUs, which the file's launch line counts.
   void take(std::span<const std::string> assignments) {
     ConfigValue forced;
     for (const std::string& assignment : assignments) {
@@ -67,7 +67,7 @@ class Settling {
                            std::max<std::int64_t>(1, plan_.count("strategy.pp", 1))),
                    std::max<std::int64_t>(1, plan_.count("strategy.cp", 1)));
   }
-  /// Data ranks that the GPUs leave; 0: not known, or not whole.
+  /// Data-parallel ranks from the GPUs and the other axes; 0 when unknown or not whole.
   [[nodiscard]] std::int64_t data_ranks() const {
     const std::int64_t stated = plan_.count("strategy.dp", 0);
     const std::int64_t gpus = plan_.count("hardware.gpus", 0);
@@ -159,12 +159,12 @@ class Settling {
     plan_.set("model", value);
   }
 
-  /// A key that the other side leaves at its default.
+  /// Whether a value is the default that the other side may leave out.
   static bool is_default(const ConfigValue& value) {
     return (value.kind == Kind::integer && value.integer == 0) || (value.kind == Kind::boolean && !value.boolean);
   }
 
-  /// The longest sequence is the run's choice as much as the network's: runs of longer ones state more.
+  /// The longest sequence is a choice of the run as much as of the network, and runs may state a longer one.
   static constexpr std::string_view longest_sequence = "model.max_seq_len";
 
   static bool is_size(std::string_view key) {
@@ -186,9 +186,8 @@ class Settling {
     }
   }
 
-  /// A preset with all of the sizes, so that the scenario names it; of several the one with the fewest details that
-  /// differ, of those one with the longest sequence that the launch states, of those the first. Of none the numbers
-  /// stand in the scenario.
+  /// Names the preset that has all stated sizes. Among several, prefers the fewest different details, then the launch's
+  /// longest sequence, then the first. Without a match the scenario keeps the numbers.
   void recognise() {
     layers_ = plan_.count("model.layers", 0);
     std::string best;
@@ -217,7 +216,7 @@ class Settling {
     take_preset(best, preset, at, r_);
   }
 
-  /// What a network has where a key is not stated.
+  /// Value of a network's key when it is not stated.
   [[nodiscard]] std::optional<ConfigValue> implied(std::string_view key) const {
     const std::int64_t heads = plan_.count("model.heads", 0);
     if (key == "model.kv_heads" && heads > 0) {
@@ -337,7 +336,7 @@ constexpr std::array missing_keys{
     MissingKey{"tied_embeddings", "state it, or give --model"},
 };
 
-/// Adds a scenario's problem with the option that solves it, but for a key whose flag is there and was refused.
+/// Adds a scenario's problem, with the option that solves it, unless the key's flag was present and refused.
 void add_problem(Diagnostic diagnostic, LaunchReading& reading) {
   for (const MissingKey& missing : missing_keys) {
     const std::string start = "missing key '" + std::string{missing.key} + "'";
@@ -355,7 +354,7 @@ void add_problem(Diagnostic diagnostic, LaunchReading& reading) {
   reading.diagnostics.add(diagnostic.file, diagnostic.at, diagnostic.message);
 }
 
-/// Hosts of the launch against those of the scenario's node.
+/// Compares the hosts of the launch with those of the scenario's node.
 void check_hosts(const TrainScenario& train, LaunchReading& reading) {
   const ConfigValue* per_node = reading.plan.find("launch.gpus_per_node");
   const std::int64_t stated = reading.plan.count("launch.gpus_per_node", 0);
@@ -391,7 +390,7 @@ Scenario read_settled(const ConfigValue& document, LaunchReading& reading, const
   for (const Legality& rule : broken_rules(train.architecture, train.work.shape, train.strategy)) {
     const bool open = train.micro_batch_open && rule.verdict == Verdict::batch_not_divisible;
     if (!open) {
-      const Problem problem = problem_of(rule);
+      const Problem problem = problem_of(rule, train.strategy.schedule);
       reading.problem(Position{}, problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out));
     }
   }

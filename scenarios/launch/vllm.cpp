@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `vllm serve`. Names: vllm-project/vllm, vllm/engine/arg_utils.py; what data parallelism means for experts:
-// docs/serving/data_parallel_deployment.md; the benchmark: `vllm bench serve` (docs/launch.md has the pages).
+// Reads and writes `vllm serve`. Flags: vllm-project/vllm, vllm/engine/arg_utils.py; data parallelism with experts:
+// docs/serving/data_parallel_deployment.md; benchmark: `vllm bench serve` (sources in docs/launch.md).
 #include <headroom/core/json_reader.hpp>
 #include <headroom/scenarios/launch/serve_forms.hpp>
 
@@ -69,8 +69,8 @@ constexpr auto passed = std::to_array<std::string_view>({"--host",
                                                          "--uvicorn-log-level",
                                                          "--attention-backend"});
 
-/// Whether one server holds every replica: without experts, data ranks are replicas behind one address. With experts
-/// they would share the expert layers, which is another layout.
+/// Whether one server holds every replica. Without experts data ranks are replicas behind one address; with experts
+/// they would share the expert layers, which is a different layout.
 bool one_server(const LaunchPlan& plan) {
   return !plan.flag("launch.experts") && plan.count("hardware.gpus", 1) <= plan.count("launch.gpus_per_node", 1);
 }
@@ -101,8 +101,8 @@ void write_ranks(LaunchWriting& writing) {
   }
 }
 
-/// --speculative-config, one JSON object (vllm/config/speculative.py). Heads but the model's own have a checkpoint,
-/// which no scenario names.
+/// Writes --speculative-config, a JSON object (vllm/config/speculative.py). Heads other than the model's own have a
+/// checkpoint, which no scenario names.
 void write_draft(LaunchWriting& writing) {
   const LaunchPlan& plan = writing.plan;
   const std::string method = plan.word("serving.speculative.method");
@@ -111,7 +111,7 @@ void write_draft(LaunchWriting& writing) {
   }
   std::string json = "{\"method\": \"" + method + "\"";
   if (const ConfigValue* model = plan.find("serving.speculative.draft_model")) {
-    json += ", \"model\": " + value_text(*model);  // a basic string of TOML escapes as JSON does
+    json += ", \"model\": " + value_text(*model);  // TOML's basic strings have the same escapes as JSON
   }
   json += ", \"num_speculative_tokens\": " + std::to_string(plan.count("serving.speculative.draft", 1));
   if (plan.has("serving.speculative.draft_tp")) {
@@ -135,7 +135,7 @@ std::vector<std::string> bench_words(const LaunchPlan& plan) {
                       bench_load(plan, one_server(plan)));
 }
 
-/// What is accepted no launch says: the scenario's reader asks for it.
+/// Reads the draft; the scenario reader asks for the acceptance, which no launch states.
 void read_draft(const LaunchItems& items, LaunchReading& reading) {
   const ConfigValue* item = items.find("--speculative-config");
   const auto text = item == nullptr ? std::nullopt : reading.word_of("--speculative-config", *item);
@@ -174,7 +174,7 @@ void read_draft(const LaunchItems& items, LaunchReading& reading) {
   }
 }
 
-/// The model stands in front of the flags, or behind --model.
+/// Reads the server's line; the model comes before the flags or after --model.
 void read_server(std::vector<ShellWord> words, LaunchReading& reading) {
   const bool named = !words.empty() && !words.front().text.starts_with("-");
   if (named) {
@@ -219,7 +219,7 @@ LaunchText vllm_text(const LaunchPlan& plan) {
   writing.put("--gpu-memory-utilization", *plan.find("serving.memory_fraction"));
   writing.cover("serving.memory_fraction");
   if (plan.flag("serving.chunked_prefill")) {
-    writing.cover("serving.chunked_prefill");  // what vLLM does unless told otherwise
+    writing.cover("serving.chunked_prefill");  // default of vLLM
   }
   write_rows(rows, writing);
   write_draft(writing);

@@ -33,7 +33,7 @@ LengthLaw read_law(ConfigTable& table, const std::string& of) {
   return law;
 }
 
-/// The set's law around a row's mean; equal lengths where there is no set.
+/// The set's length law around a row's mean; fixed lengths without a set.
 LengthLaw around(const LengthLaw* law, double mean) {
   LengthLaw around = law == nullptr ? LengthLaw{} : *law;
   around.mean = law != nullptr && law->mean > 0.0 ? law->mean : mean;

@@ -6,7 +6,7 @@
 namespace headroom {
 namespace {
 
-/// As wide as time and power together, whose errors are taken as independent.
+/// Interval around `mid` from the errors of time and of power, which are taken as independent.
 template <class Q>
 Interval<Q> widened_by(Q mid, double factor) noexcept {
   return {mid / factor, mid, mid * factor};

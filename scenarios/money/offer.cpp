@@ -20,7 +20,7 @@ std::string listed(const std::vector<const PriceOffer*>& offers) {
   return text;
 }
 
-/// What else the list sells of the SKU: "on-demand (any), spot (eu)".
+/// Other offers that the list has for the SKU: "on-demand (any), spot (eu)".
 std::string sold(const PriceList& list, const Catalog& catalog, const std::string& gpu) {
   std::string text;
   for (const PriceOffer& offer : list.offers) {

@@ -8,6 +8,7 @@
 #include <headroom/scenarios/read/train_reader.hpp>
 #include <headroom/scenarios/training/data_feed.hpp>
 #include <headroom/scenarios/training/run_outlook.hpp>
+#include <headroom/scenarios/words/schedule_words.hpp>
 
 #include <algorithm>
 #include <array>
@@ -269,10 +270,10 @@ class TrainingReader {
       return;
     }
     s.schedule = static_cast<Schedule>(*schedule);
-    const std::string name{schedule_names[*schedule]};
-    if (s.schedule != Schedule::one_f_one_b && s.vpp > 1) {
-      table.problem("schedule",
-                    "schedule '" + name + "' has no vpp; drop vpp = " + std::to_string(s.vpp) + " or use \"1f1b\"");
+    if (s.vpp > 1 && !model_of(s.schedule).takes_chunks()) {
+      table.problem("schedule", "schedule " + quoted(name_of(s.schedule)) +
+                                    " has no vpp; drop vpp = " + std::to_string(s.vpp) + " or use " +
+                                    either_where([](const ScheduleModel& m) { return m.takes_chunks(); }));
     }
   }
 
@@ -281,10 +282,10 @@ class TrainingReader {
     constexpr Range<std::int64_t> layers{1, 255};
     s.first_stage_layers = static_cast<std::uint8_t>(table.maybe_integer("first_stage_layers", layers).value_or(0));
     s.last_stage_layers = static_cast<std::uint8_t>(table.maybe_integer("last_stage_layers", layers).value_or(0));
-    const bool in_order = s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::gpipe;
     for (const std::string_view key : {"first_stage_layers", "last_stage_layers"}) {
-      if (table.has(key) && !in_order) {
-        table.problem(key, quoted(key) + " means something with schedule \"1f1b\" or \"gpipe\" only");
+      if (table.has(key) && !model_of(s.schedule).waits_for_stages) {
+        table.problem(key, quoted(key) + " means something with schedule " +
+                               either_where([](const ScheduleModel& m) { return m.waits_for_stages; }) + " only");
       }
     }
   }
@@ -300,11 +301,11 @@ class TrainingReader {
           "not in the memory");
     }
     const std::optional<bool> overlap = table.maybe_boolean("overlap_experts");
-    s.overlap_experts = overlap.value_or(s.schedule == Schedule::dualpipe && s.ep > 1);
+    s.overlap_experts = overlap.value_or(model_of(s.schedule).overlaps_passes && s.ep > 1);
     if (overlap && *overlap && !train.architecture.moe) {
       table.problem("overlap_experts", "'overlap_experts' means something with a model of experts only");
     } else if (!overlap && s.overlap_experts) {
-      assume("strategy.overlap_experts = true (what dualpipe is for)");
+      assume("strategy.overlap_experts = true (what " + std::string{name_of(s.schedule)} + " is for)");
     }
   }
 

@@ -25,29 +25,29 @@ std::optional<std::int64_t> whole(std::string_view text) {
 /// What an axis takes.
 struct StrategyAxisRow {
   StrategyAxis axis;
-  Range<std::int64_t> range;                  ///< of numbers
+  Range<std::int64_t> range{};                ///< of numbers; words and booleans have none
   std::span<const std::string_view> words{};  ///< instead of numbers
   bool boolean = false;
   bool with_strategy_any = true;  ///< freed by strategy = "any"
 };
 
 constexpr std::array<StrategyAxisRow, strategy_axis_count> rows{{
-    {StrategyAxis::order, {0, 7}, rank_order_names},
+    {StrategyAxis::order, {}, rank_order_names},
     {StrategyAxis::tp, {1, 4096}},
     {StrategyAxis::cp, {1, 4096}},
     {StrategyAxis::ep, {1, 4096}},
     {StrategyAxis::etp, {1, 4096}},
     {StrategyAxis::pp, {1, 4096}},
     {StrategyAxis::micro_batch, {1, 60'000}},
-    {StrategyAxis::sequence_parallel, {0, 1}, {}, true},
-    {StrategyAxis::recompute, {0, 2}, recompute_names},
+    {StrategyAxis::sequence_parallel, {}, {}, true},
+    {StrategyAxis::recompute, {}, recompute_names},
     {StrategyAxis::recompute_block, {1, 255}},
-    {StrategyAxis::cp_form, {0, 2}, cp_form_names},
-    {StrategyAxis::overlap_experts, {0, 1}, {}, true},
+    {StrategyAxis::cp_form, {}, cp_form_names},
+    {StrategyAxis::overlap_experts, {}, {}, true},
     // Static buffers of graphs are not known, so that nobody gets them unasked.
-    {StrategyAxis::cuda_graphs, {0, 1}, {}, true, false},
+    {StrategyAxis::cuda_graphs, {}, {}, true, false},
     {StrategyAxis::shard_ranks, {0, 65535}},
-    {StrategyAxis::schedule, {0, 5}, schedule_names},
+    {StrategyAxis::schedule, {}, schedule_names},
     {StrategyAxis::vpp, {1, 1024}},
     {StrategyAxis::zero, {0, 3}},
 }};

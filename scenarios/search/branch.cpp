@@ -17,7 +17,8 @@ namespace {
 /// Whether the tensor and context ranks of a layer lie inside the data ranks and those inside the stages: where they
 /// stand then hangs on neither.
 bool ranks_within_data(RankOrder order) noexcept {
-  return name_of(order).ends_with("dp-pp");
+  const auto& axes = axes_of(order).axes;
+  return axes[axes.size() - 2] == Axis::dp && pipeline_outermost(order);
 }
 
 /// What no strategy of a table, stages and micro-batches takes less of.
@@ -146,7 +147,7 @@ class LayoutSearch {
     Strategy s = strategy(stages, stages.micro_batches.front(), stages.forms.front(), 0, {}, stages.zeros.front());
     s.micro_batch = 1;
     s.vpp = 1;
-    s.schedule = Schedule::one_f_one_b;
+    s.schedule = usual_schedule;
     s.cp_form = CpForm::unstated;
     s.sequence_parallel = false;
     s.first_stage_layers = s.last_stage_layers = 0;

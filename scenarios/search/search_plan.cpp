@@ -128,7 +128,7 @@ std::vector<std::string> what_emptied(const SearchQuestion& q, const SearchResul
   add(Limit::deadline, c.too_slow, "miss the deadline");
   add(Limit::budget, c.too_dear, "are beyond the budget");
   if (r.broken.candidate && c.broken > 0) {
-    const Problem problem = problem_of(r.broken.rule);
+    const Problem problem = problem_of(r.broken.rule, r.broken.candidate->strategy.schedule);
     text.push_back(count_text(c.broken) + " of " + count_text(c.all()) + " strategies break a rule; the plainest: " +
                    problem.text + " (" + strategy_text(r.broken.candidate->strategy) + "); " + problem.way_out);
   }
@@ -271,8 +271,8 @@ std::vector<std::string> strategy_assignments(const Strategy& s) {
   if (s.cp > 1 && s.cp_form != CpForm::unstated) {
     word("cp_form", cp_form_names[static_cast<std::size_t>(s.cp_form)]);
   }
-  if (s.schedule != Schedule::one_f_one_b) {
-    word("schedule", schedule_names[static_cast<std::size_t>(s.schedule)]);
+  if (s.schedule != usual_schedule) {
+    word("schedule", name_of(s.schedule));
   }
   if (s.ep > 1) {
     keys.push_back(std::string{"strategy.overlap_experts = "} + (s.overlap_experts ? "true" : "false"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/scenarios/search/strategy_space.hpp>
 
 #include <algorithm>
@@ -208,10 +209,10 @@ std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp
         });
         return all;
       });
-  // A blank key means what it means in a plan: on where dualpipe, which is for it, is stated.
+  // A blank key means what it means in a plan: on where a schedule that is for it is stated.
   const bool own_overlap = overlap_stated_
                                ? base_.overlap_experts
-                               : base_.schedule == Schedule::dualpipe && !axes_[StrategyAxis::schedule].free;
+                               : model_of(base_.schedule).overlaps_passes && !axes_[StrategyAxis::schedule].free;
   const std::vector<std::int32_t> overlaps =
       l.ep == 1 ? std::vector<std::int32_t>{0}
                 : values_or(axes_[StrategyAxis::overlap_experts], own_overlap ? 1 : 0, [] {
@@ -261,7 +262,7 @@ std::vector<std::uint16_t> StrategySpace::shards(const LayerRanks& l, std::int64
 std::vector<ScheduleForm> StrategySpace::schedules(std::int64_t pp) const {
   const std::int64_t layers = train_->architecture.layers;
   if (pp == 1 && (!axes_[StrategyAxis::vpp].free || axes_[StrategyAxis::vpp].any)) {
-    return {{axes_[StrategyAxis::schedule].free ? Schedule::one_f_one_b : base_.schedule, base_.vpp}};
+    return {{axes_[StrategyAxis::schedule].free ? usual_schedule : base_.schedule, base_.vpp}};
   }
   const std::vector<std::int32_t> orders =
       values_or(axes_[StrategyAxis::schedule], static_cast<std::int32_t>(base_.schedule), [&] {
@@ -274,7 +275,7 @@ std::vector<ScheduleForm> StrategySpace::schedules(std::int64_t pp) const {
   std::vector<ScheduleForm> all;
   for (const std::int32_t order : orders) {
     const auto schedule = static_cast<Schedule>(order);
-    if (schedule != Schedule::one_f_one_b) {
+    if (!model_of(schedule).takes_chunks()) {
       all.push_back({schedule, axes_[StrategyAxis::vpp].free ? std::uint16_t{1} : base_.vpp});
       continue;
     }
@@ -303,15 +304,16 @@ std::vector<std::uint8_t> StrategySpace::zeros(std::int64_t pp) const {
 
 /// Whether an order listed before puts the same ranks side by side: axes of one rank have no place.
 bool StrategySpace::order_repeats(const LayerRanks& l, std::int64_t pp, std::int64_t dp) const {
+  const auto several = [&](Axis axis) {
+    return (axis == Axis::tp && l.tp > 1) || (axis == Axis::cp && l.cp > 1) || (axis == Axis::dp && dp > 1) ||
+           (axis == Axis::pp && pp > 1);
+  };
   const auto places = [&](RankOrder order) {
-    std::string kept;
-    std::string_view name = name_of(order);
-    for (std::size_t at = 0; at < name.size(); at += 3) {
-      const std::string_view axis = name.substr(at, 2);
-      const std::int64_t ranks = axis == "tp" ? l.tp : axis == "cp" ? l.cp : axis == "dp" ? dp : pp;
-      kept += ranks > 1 ? std::string{axis} : std::string{};
-    }
-    return kept;
+    AxisOrder kept;
+    kept.axes.fill(Axis::count);
+    const auto& axes = axes_of(order).axes;
+    std::copy_if(axes.begin(), axes.end(), kept.axes.begin(), several);
+    return kept.axes;
   };
   for (const RankOrder before : orders()) {
     if (before == l.order) {

@@ -28,7 +28,7 @@ struct LayerForm {
 };
 
 struct ScheduleForm {
-  Schedule schedule = Schedule::one_f_one_b;
+  Schedule schedule = usual_schedule;
   std::uint16_t vpp = 1;
 };
 

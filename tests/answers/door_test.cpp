@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "cli/run_headroom.hpp"
+#include "../cli/run_headroom.hpp"
 #include <algorithm>
 #include <optional>
 #include <string>

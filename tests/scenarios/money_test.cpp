@@ -32,30 +32,30 @@ Ownership bought() {
 
 }  // namespace
 
-TEST_CASE("C1: 8 A100 at 16,621 images a second take 0.1337 GPU-hours per million") {
+TEST_CASE("8 A100 at 16,621 images a second take 0.1337 GPU-hours per million") {
   CHECK(gpu_hours_per_million(8, Hertz{16621}) == doctest::Approx(0.1337).epsilon(0.0005));
 }
 
-TEST_CASE("C2: ResNet-50, 90 epochs at 16,621 images a second: 1.93 h ideal, a published 3 h is 1.56 of that") {
+TEST_CASE("ResNet-50, 90 epochs at 16,621 images a second: 1.93 h ideal, a published 3 h is 1.56 of that") {
   const Seconds ideal = ideal_time(1.281e6, 90, Hertz{16621});
   CHECK(ideal / hour == doctest::Approx(1.93).epsilon(0.002));
   CHECK(overhead_factor(3.0 * hour, ideal) == doctest::Approx(3.0 / 1.9268).epsilon(0.001));
 }
 
-TEST_CASE("C3: a T4 at 0.35 $/h costs 0.11, 0.84 and 8.40 $ per million images at 888, 116 and 11.6 a second") {
+TEST_CASE("a T4 at 0.35 $/h costs 0.11, 0.84 and 8.40 $ per million images at 888, 116 and 11.6 a second") {
   const DollarsPerSecond price = an_hour(0.35);
   CHECK(cost_per_million(price, Hertz{888}).raw() == doctest::Approx(0.11).epsilon(0.01));
   CHECK(cost_per_million(price, Hertz{116}).raw() == doctest::Approx(0.84).epsilon(0.005));
   CHECK(cost_per_million(price, Hertz{11.574}).raw() == doctest::Approx(8.40).epsilon(0.001));
 }
 
-TEST_CASE("C5: a bought GPU beats 2.5 $/h after 12,453 hours, 1.42 years") {
+TEST_CASE("a bought GPU beats 2.5 $/h after 12,453 hours, 1.42 years") {
   const Seconds use = buying_breaks_even(bought(), an_hour(2.5));
   CHECK(use / hour == doctest::Approx(12453.0).epsilon(1e-4));
   CHECK(use / common_year == doctest::Approx(1.42).epsilon(0.002));
 }
 
-TEST_CASE("C5: what running costs shortens what buying saves; a rent below it is never beaten") {
+TEST_CASE("what running costs shortens what buying saves; a rent below it is never beaten") {
   Ownership o = bought();
   o.residual = Dollars{6000.0};
   o.upkeep = an_hour(0.5);
@@ -89,7 +89,7 @@ TEST_CASE("C8: 1887 W at 211,436 images a second are 8.9 mJ each, and a rack of 
   CHECK(nodes_per_rack(Watts{10000}, Watts{2000.1}) == 4.0);
 }
 
-TEST_CASE("C9: half the tokens or half the parameters halve FLOP, time and dollars; half of both is a quarter") {
+TEST_CASE("half the tokens or half the parameters halve FLOP, time and dollars; half of both is a quarter") {
   VariedPlan plan;
   plan.step = Seconds{10.0};
   plan.cost = Dollars{8e6};

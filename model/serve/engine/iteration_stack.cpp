@@ -83,7 +83,7 @@ std::vector<std::string_view> keys(const Rows& rows) {
   return names;
 }
 
-/// Numbers of a table, and the list `fitted` of those that a fit may move.
+/// Reads the numbers of a table and its list `fitted`, the keys that a fit may change.
 template <typename Rows, typename Owner>
 void read_numbers(ConfigTable& table, const Rows& rows, Owner& owner) {
   for (const auto& r : rows) {

@@ -30,7 +30,7 @@ std::string percent(double factor) {
   return (factor < 1.0 ? "-" : "+") + format_number(100.0 * (factor < 1.0 ? 1.0 - factor : factor - 1.0), 2);
 }
 
-/// A file of the parameters of the step, user folders first.
+/// Reads a file of step parameters, embedded or the user's.
 template <typename Read>
 auto step_file(std::string_view id, Read read_file) {
   const DataStore store = model_files();

@@ -80,7 +80,7 @@ void read_former_experts(ConfigTable& root, ServingStack& stack) {
   }
 }
 
-/// Kernels by the names of their measurements, of which "{}" leaves the format of the activations open.
+/// Kernels by the names of their measurements; "{}" in a name stands for the format of the activations.
 std::vector<std::string> read_transports(ConfigTable& table, std::string_view key) {
   std::vector<std::string> names = table.texts(key);
   for (const std::string& name : names) {
@@ -114,7 +114,7 @@ void read_all_to_all(ConfigTable& root, ServingStack& stack) {
   }
 }
 
-/// "v0.11.0", "1.0.0rc3": its numbers, up to the first other letter.
+/// The numbers of "v0.11.0" or "1.0.0rc3", up to the first other letter.
 struct Release {
   std::array<int, 3> parts{};
   bool known = false;

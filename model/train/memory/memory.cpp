@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes of states and of one layer's activations, term by term.
 #include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 
 #include <algorithm>
 
@@ -123,21 +124,8 @@ Bytes layer_activations(const ActivationShape& s) noexcept {
 }
 
 double micro_batches_in_flight(const Strategy& s, double stage, double micro_batches) noexcept {
-  const double stages = s.pp;
-  switch (s.schedule) {
-    case Schedule::gpipe: return micro_batches;
-    case Schedule::zb_h1:
-    case Schedule::zb_v: return std::min(micro_batches, stages);
-    case Schedule::zb_h2: return std::min(micro_batches, 2.0 * stages - 1.0);
-    case Schedule::dualpipe: return std::min(micro_batches, stages + 1.0);
-    case Schedule::one_f_one_b: break;
-  }
-  if (s.vpp <= 1) {
-    return std::min(micro_batches, stages - stage);
-  }
-  const double chunks = s.vpp;
-  const double warm_up = (chunks - 1.0) * stages + 2.0 * (stages - stage - 1.0) + 1.0;
-  return std::min(micro_batches * chunks, warm_up) / chunks;
+  const double chunks = chunks_of(s.schedule, s.vpp);
+  return model_of(s.schedule).in_flight({static_cast<double>(s.pp), chunks, stage, micro_batches});
 }
 
 namespace {

@@ -191,7 +191,7 @@ struct StageMemory {
   MemoryBreakdown bytes;
   PeakMoment moment = PeakMoment::layer_backward;
   StageParameters parameters;
-  double layers = 0.0;     ///< of this rank; DualPipe: of both directions
+  double layers = 0.0;     ///< of this rank; two ways: of both directions
   double in_flight = 1.0;  ///< micro-batches whose activations are kept, in full stages
   Bytes wanted_slack{};    ///< what the allocator would hold beyond live on a device without limit
   HostMemory host;
@@ -201,9 +201,9 @@ struct StageMemory {
   /// What the device would show if it had no limit.
   [[nodiscard]] constexpr Bytes wanted() const noexcept { return live() + wanted_slack + bytes[MemoryTerm::framework]; }
 };
-/// Memory of one pipeline stage; stage 0 holds the embedding, the last the head. ZB-V folds the model so that stage 0
-/// holds both (Qi et al. 2023, section 6); DualPipe runs it from both ends at once, so that every rank holds its stage
-/// and the mirrored one, the first and the last rank both ends (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1).
+/// Memory of one pipeline stage; stage 0 holds the embedding, the last the head. Of a folded model stage 0 holds both
+/// (Qi et al. 2023, section 6); where it runs from both ends at once every rank holds its stage and the mirrored one,
+/// the first and the last rank both ends (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1).
 [[nodiscard]] StageMemory stage_memory(const CompiledMemory& compiled,
                                        const MemoryTable& table,
                                        const Strategy& strategy,
@@ -226,10 +226,7 @@ struct FullestStage {
 /// 6.75 GiB outside the allocator). The upper end counts the slack that the allocator would hold without a limit.
 [[nodiscard]] Interval<Bytes> device_interval(const StageMemory& memory, const MemoryStack& software) noexcept;
 
-/// Micro-batches' worth of activations that stage i of p keeps, in full stages: 1F1B min(p - i, m); interleaved
-/// min((v-1) p + 2(p-i-1) + 1, m v)/v (Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, section 4.2.3);
-/// GPipe m (Huang et al. 2019, section 2.3); ZB-H1 and ZB-V at most p everywhere, ZB-H2 2p - 1 (Qi et al. 2023,
-/// sections 2.3 and 6); DualPipe p + 1 of both directions together (DeepSeek-AI 2024, DeepSeek-V3, table 2).
+/// Micro-batches' worth of activations that a stage keeps under the strategy's schedule, in full stages.
 [[nodiscard]] double micro_batches_in_flight(const Strategy& strategy, double stage, double micro_batches) noexcept;
 
 /// Adds the stage's memory line by line to `recorder`.

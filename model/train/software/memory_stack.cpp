@@ -57,7 +57,7 @@ bool flag(ConfigTable& root, std::string_view key, bool otherwise) {
   return root.maybe_boolean(key).value_or(otherwise);
 }
 
-/// An array of ZeRO stages; missing: empty.
+/// Reads an array of ZeRO stages; a missing key leaves it unchanged.
 void read_zero_stages(ConfigTable& root, std::string_view key, std::vector<std::int64_t>& stages) {
   if (!root.has(key)) {
     return;
@@ -68,7 +68,7 @@ void read_zero_stages(ConfigTable& root, std::string_view key, std::vector<std::
   }
 }
 
-/// Words of a list that the software knows; missing: what stands.
+/// Reads a list of known words; a missing key leaves it unchanged.
 template <class Word, std::size_t N>
 void read_known(ConfigTable& root,
                 std::string_view key,
@@ -223,7 +223,7 @@ MemoryStack read_memory_stack(const ConfigValue& document, const std::string& fi
 }
 
 MemoryStacks MemoryStacks::standard() {
-  // A search asks for every job anew, and parsing takes longer than most jobs.
+  // Kept because a search asks again for every job, and parsing takes longer than most jobs.
   static std::mutex mutex;
   static std::map<std::vector<std::string>, MemoryStacks> kept;  // by the user's folders, which may hide a stack
   const std::vector<std::string> folders = DataStore::user_folders();

@@ -44,7 +44,7 @@ struct StackTime {
 };
 constexpr std::array stack_times{StackTime{"host", &StepStack::host}, StackTime{"stage", &StepStack::stage}};
 
-/// The keys a fit may move, each one of `known`.
+/// Reads the keys that a fit may change; each must be in `known`.
 std::vector<std::string> read_fitted(ConfigTable& table, const std::vector<std::string_view>& known) {
   std::vector<std::string> keys = table.texts("fitted");
   for (const std::string& key : keys) {
@@ -55,7 +55,7 @@ std::vector<std::string> read_fitted(ConfigTable& table, const std::vector<std::
   return keys;
 }
 
-/// What the table states replaces what `stack` holds.
+/// Replaces the values in `stack` that the table states.
 void read_fields(ConfigTable& table, StepStack& stack) {
   for (const StackField& field : stack_fields) {
     stack.*field.member = table.maybe_number(field.key, field.range).value_or(stack.*field.member);
