@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/csv.hpp>
 #include <headroom/core/printable.hpp>
+#include <headroom/core/real_text.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <streambuf>
@@ -226,9 +226,8 @@ std::optional<double> CsvReader::number(std::size_t column) {
   if (text.empty()) {
     return std::nullopt;
   }
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
+  const std::optional<double> value = whole_real(text);
+  if (!value || !std::isfinite(*value)) {
     diagnostics_->add(file_, places_[column], "'" + header_[column] + "' is " + quoted(text) + ", no finite number");
     return std::nullopt;
   }
@@ -248,14 +247,12 @@ std::optional<std::int64_t> CsvReader::integer(std::size_t column) {
 }
 
 std::optional<std::int64_t> integer_of(std::string_view text) {
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   constexpr double largest = 9007199254740992.0;  // 2^53
-  if (status != std::errc{} || end != text.data() + text.size() || !(std::abs(value) <= largest) ||
-      value != std::floor(value)) {
+  const std::optional<double> value = whole_real(text);
+  if (!value || !(std::abs(*value) <= largest) || *value != std::floor(*value)) {
     return std::nullopt;
   }
-  return static_cast<std::int64_t>(value);
+  return static_cast<std::int64_t>(*value);
 }
 
 std::string csv_field(std::string_view text) {

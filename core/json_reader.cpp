@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only source that includes RapidJSON.
 #include <headroom/core/json_reader.hpp>
+#include <headroom/core/real_text.hpp>
 
 // RapidJSON 1.1.0 adds to the null pointer of an empty stack, which the sanitizer would report for every document.
 #ifdef __clang__
@@ -84,14 +85,14 @@ class TreeBuilder {
     if (const auto read = std::from_chars(text, end, integer); read.ec == std::errc{} && read.ptr == end) {
       return Int64(integer);
     }
-    double value = 0.0;
-    const auto read = std::from_chars(text, end, value);
-    if (read.ec == std::errc::result_out_of_range) {
+    const RealRead read = read_real(number);
+    double value = read.value;
+    if (read.error == std::errc::result_out_of_range) {
       const double edge = std::strtod(std::string{number}.c_str(), nullptr);
       too_big = !(std::abs(edge) < 1.0);
       value = too_big ? 0.0 : edge;  // an underflow becomes the nearest value, zero or subnormal
     }
-    return !too_big && read.ptr == end && Double(value);
+    return !too_big && read.length == length && Double(value);
   }
   bool String(const char* text, rapidjson::SizeType length, bool) {
     return scalar(ConfigValue::Kind::text, [&](ConfigValue& v) { v.text.assign(text, length); });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/json_writer.hpp>
+#include <headroom/core/real_text.hpp>
 
 #include <array>
 #include <cassert>
-#include <charconv>
 #include <cmath>
 
 namespace headroom {
@@ -105,9 +105,7 @@ void JsonWriter::number(double value) {
     return;
   }
   before_value();
-  std::array<char, 40> buffer{};
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  text_.append(buffer.data(), result.ptr);
+  text_ += shortest_text(value);
 }
 
 void JsonWriter::integer(std::int64_t value) {

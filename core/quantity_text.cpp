@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real_text.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -216,8 +216,7 @@ std::string_view example_of(Dimension dimension) noexcept {
 std::variant<double, TextError> parse_quantity(std::string_view text, Dimension dimension) {
   const std::string example = "e.g. \"" + std::string{example_of(dimension)} + "\"";
   const std::string_view whole = trimmed(text);
-  double number = 0.0;
-  const auto [end, status] = std::from_chars(whole.data(), whole.data() + whole.size(), number);
+  const auto [number, length, status] = read_real(whole);
   if (status == std::errc::result_out_of_range) {
     return TextError{quoted(text) + " is outside the range of numbers"};
   }
@@ -227,7 +226,7 @@ std::variant<double, TextError> parse_quantity(std::string_view text, Dimension 
   if (!std::isfinite(number)) {
     return TextError{quoted(text) + " is not a finite number"};
   }
-  const std::string_view unit = trimmed(whole.substr(static_cast<std::size_t>(end - whole.data())));
+  const std::string_view unit = trimmed(whole.substr(length));
   if (unit.empty()) {
     return TextError{quoted(text) + " needs a unit, " + example};
   }

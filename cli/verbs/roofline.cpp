@@ -7,7 +7,7 @@
 #include <headroom/core/csv.hpp>
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/hardware/catalog/catalog.hpp>
-#include <headroom/model/layers/layer_ops.hpp>
+#include <headroom/model/layers/layer_kernels.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <algorithm>

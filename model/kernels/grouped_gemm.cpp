@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/kernels/grouped_gemm.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace headroom {
@@ -136,13 +136,11 @@ std::optional<MoeRouting> parse_routing(std::string_view text) noexcept {
   if (text.substr(0, law.size()) != law) {
     return std::nullopt;
   }
-  double alpha = 0.0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + law.size(), end, alpha);
-  if (error != std::errc{} || stop != end || !(alpha > 0.0) || !std::isfinite(alpha)) {
+  const std::optional<double> alpha = whole_real(text.substr(law.size()));
+  if (!alpha || !(*alpha > 0.0) || !std::isfinite(*alpha)) {
     return std::nullopt;
   }
-  return MoeRouting{Routing::power_law, alpha};
+  return MoeRouting{Routing::power_law, *alpha};
 }
 
 double ExpertLoad::tiles(double height) const noexcept {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/workload/architecture_text.hpp>
 
 #include <array>
-#include <charconv>
 
 namespace headroom {
 namespace {
 
 std::string number_text(double number) {
-  std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
-  return {buffer.data(), end};
+  return shortest_text(number);
 }
 
 /// Lines "key = value".

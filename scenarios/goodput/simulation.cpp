@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/core/on_threads.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/core/statistics.hpp>
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 namespace headroom::goodput {
 namespace {
@@ -233,20 +233,9 @@ void check(const Run& run, const SimulationOptions& options, const Goodput& expe
 SimulatedRuns simulate(const Run& run, const SimulationOptions& options) {
   check(run, options, goodput(run));
   std::vector<Outcome> outcomes(static_cast<std::size_t>(options.runs));
-  const unsigned wanted = options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t threads = std::min<std::size_t>(wanted, outcomes.size());
-  const auto work = [&](std::size_t first) {
-    for (std::size_t i = first; i < outcomes.size(); i += threads) {
-      outcomes[i] = OneRun{run, Stream{options.seed, i}}.play();
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < threads; ++i) {
-      helpers.emplace_back(work, i);
-    }
-    work(0);
-  }
+  on_threads(thread_count(options.threads), outcomes.size(), [&](std::size_t i) {
+    outcomes[i] = OneRun{run, Stream{options.seed, i}}.play();
+  });
   SimulatedRuns result;
   std::vector<double> ends;
   double sum = 0.0, squares = 0.0;

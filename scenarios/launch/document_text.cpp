@@ -2,10 +2,10 @@
 // Scenario documents as TOML 1.0: what parse_toml reads back to the same tree.
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/printable.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/launch/launch_plan.hpp>
 
 #include <array>
-#include <charconv>
 
 namespace headroom::launch {
 namespace {
@@ -14,8 +14,7 @@ using Kind = ConfigValue::Kind;
 
 /// Shortest form that reads back exactly, and that TOML reads as a float: 15e12, 0.5, 3.0.
 std::string number_text(double number) {
-  std::array<char, 32> buffer{};
-  std::string text{buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr};
+  std::string text = shortest_text(number);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 

@@ -2,6 +2,7 @@
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/csv.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/launch/launch_rows.hpp>
 
 #include <algorithm>
@@ -34,10 +35,9 @@ std::string plain(const ConfigValue& value) {
   return value_text(value);
 }
 
-/// The whole text as a number; nullopt when anything else is in it.
-template <class T>
-std::optional<T> whole(const std::string& text) {
-  T value{};
+/// The whole text as an integer; nullopt when anything else is in it.
+std::optional<std::int64_t> whole_integer(const std::string& text) {
+  std::int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, value);
   return read.ec == std::errc{} && read.ptr == end && !text.empty() ? std::optional{value} : std::nullopt;
@@ -187,7 +187,7 @@ std::optional<std::int64_t> LaunchReading::count_of(std::string_view name,
   if (value.kind == Kind::integer) {
     count = value.integer;
   } else if (value.kind == Kind::text) {
-    count = whole<std::int64_t>(value.text);
+    count = whole_integer(value.text);
     if (!count && value.text.find('$') != std::string::npos) {
       problem(value, called(name) + " is " + quoted(value.text) +
                          ", which nothing here sets; write its value, or state the key with --set");
@@ -213,7 +213,7 @@ std::optional<double> LaunchReading::number_of(std::string_view name, const Conf
   if (value.kind == Kind::integer || value.kind == Kind::number) {
     number = value.kind == Kind::integer ? static_cast<double>(value.integer) : value.number;
   } else if (value.kind == Kind::text) {
-    number = whole<double>(value.text);
+    number = whole_real(value.text);
   }
   if (!number || !std::isfinite(*number)) {
     problem(value, called(name) + " is " + quoted(plain(value)) + "; it must be a number");

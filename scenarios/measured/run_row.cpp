@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/input_file.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/measured/run_row.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <sstream>
 
 namespace headroom {
@@ -222,9 +222,7 @@ class RunRowReader::Rows {
 
   std::optional<double> positive_number(std::string_view name, std::string_view problem, std::string& broken) {
     const std::string written = text(name);
-    double value = 0.0;
-    const auto [end, status] = std::from_chars(written.data(), written.data() + written.size(), value);
-    if (status == std::errc{} && end == written.data() + written.size() && value > 0.0) {
+    if (const std::optional<double> value = whole_real(written); value && *value > 0.0) {
       return value;
     }
     if (!written.empty()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/serve/engine/engine_kernels.hpp>
 #include <headroom/scenarios/measured/serving_place.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
@@ -7,7 +8,6 @@
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <system_error>
 #include <utility>
@@ -20,11 +20,8 @@ std::string row_option(const ServingConfiguration& run, std::string_view key) {
 }
 
 std::optional<double> row_number(const ServingConfiguration& run, std::string_view key) {
-  const std::string text = row_option(run, key);
-  double value = 0.0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = status == std::errc{} && end == text.data() + text.size() && value > 0.0 && value < 1e12;
-  return good ? std::optional{value} : std::nullopt;
+  const double value = whole_real(row_option(run, key)).value_or(0.0);
+  return value > 0.0 && value < 1e12 ? std::optional{value} : std::nullopt;
 }
 
 namespace {

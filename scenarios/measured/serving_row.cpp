@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
 #include <headroom/scenarios/measured/serving_row.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
@@ -6,7 +7,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -56,11 +56,8 @@ std::optional<double> option(const ServingConfiguration& run, std::string_view k
   if (found == run.options.end()) {
     return std::nullopt;
   }
-  double value = 0.0;
-  const std::string& text = found->second;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = status == std::errc{} && end == text.data() + text.size() && value > 0.0 && value < 1e12;
-  return good ? value : std::numeric_limits<double>::quiet_NaN();
+  const double value = whole_real(found->second).value_or(0.0);
+  return value > 0.0 && value < 1e12 ? value : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::int64_t whole_option(const ServingConfiguration& run, std::string_view key, std::int64_t otherwise) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/train/strategy/strategy.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
 #include <algorithm>
@@ -54,30 +55,30 @@ constexpr std::array<StrategyAxisRow, strategy_axis_count> rows{{
 
 struct JobAxisRow {
   std::string_view name;
-  std::string_view key;
+  Knob knob;
   bool number = false;
   bool any = false;  ///< knows "any"
   bool boolean = false;
 };
 /// In the order in which jobs are made, the first outermost.
 constexpr std::array job_rows{
-    JobAxisRow{"model", "model", false, false},
-    JobAxisRow{"gpu", "hardware.gpu", false, true},
-    JobAxisRow{"node", "hardware.node", false, true},
-    JobAxisRow{"cluster", "hardware.cluster", false, false},
-    JobAxisRow{"gpus", "hardware.gpus", true, true},
-    JobAxisRow{"prices", "money.prices", false, true},
-    JobAxisRow{"market", "money.market", false, true},
-    JobAxisRow{"region", "money.region", false, true},
-    JobAxisRow{"power_cap", "hardware.power_cap", false, false},
-    JobAxisRow{"software", "training.software", false, true},
-    JobAxisRow{"precision", "training.precision", false, true},
-    JobAxisRow{"global_batch", "training.global_batch", true, false},
-    JobAxisRow{"optimizer", "training.optimizer", false, false},
-    JobAxisRow{"offload", "training.offload", false, true},
-    JobAxisRow{"overlap", "training.overlap", false, true, true},
-    JobAxisRow{"async_tp", "training.async_tp", false, true, true},
-    JobAxisRow{"compile", "training.compile", false, true, true},
+    JobAxisRow{"model", Knob::model, false, false},
+    JobAxisRow{"gpu", Knob::gpu, false, true},
+    JobAxisRow{"node", Knob::node, false, true},
+    JobAxisRow{"cluster", Knob::cluster, false, false},
+    JobAxisRow{"gpus", Knob::gpus, true, true},
+    JobAxisRow{"prices", Knob::prices, false, true},
+    JobAxisRow{"market", Knob::market, false, true},
+    JobAxisRow{"region", Knob::region, false, true},
+    JobAxisRow{"power_cap", Knob::power_cap, false, false},
+    JobAxisRow{"software", Knob::software, false, true},
+    JobAxisRow{"precision", Knob::precision, false, true},
+    JobAxisRow{"global_batch", Knob::global_batch, true, false},
+    JobAxisRow{"optimizer", Knob::optimizer, false, false},
+    JobAxisRow{"offload", Knob::offload, false, true},
+    JobAxisRow{"overlap", Knob::overlap, false, true, true},
+    JobAxisRow{"async_tp", Knob::async_tp, false, true, true},
+    JobAxisRow{"compile", Knob::compile, false, true, true},
 };
 
 bool is_any(const ConfigValue& value) {
@@ -241,18 +242,16 @@ class AxesReader {
   }
 
   void read_job(const JobAxisRow& row, const ConfigValue& value) {
-    JobAxis axis;
-    axis.name = row.name;
-    axis.key = row.key;
-    axis.any = is_any(value);
-    const std::size_t dot = row.key.find('.');
+    JobAxis axis{row.name, row.knob, is_any(value), {}};
+    const std::string_view key = path_of(row.knob);
+    const std::size_t dot = key.find('.');
     const bool at_root = dot == std::string_view::npos;
-    refuse_stated(row.name, at_root ? "" : row.key.substr(0, dot), at_root ? row.key : row.key.substr(dot + 1));
+    refuse_stated(row.name, at_root ? "" : key.substr(0, dot), at_root ? key : key.substr(dot + 1));
     if (axis.any && !row.any) {
       search_.problem(row.name, quoted(row.name) + " needs a list: \"any\" is not known for it");
     } else if (!axis.any && row.number) {
       for (const std::int64_t number : read_numbers(row.name, value, {1, 1'000'000'000})) {
-        axis.values.push_back(std::to_string(number));
+        axis.values.emplace_back(row.knob, number);
       }
     } else if (!axis.any) {
       read_job_words(row, value, axis);
@@ -262,16 +261,16 @@ class AxesReader {
 
   void read_job_words(const JobAxisRow& row, const ConfigValue& value, JobAxis& axis) {
     // The same job twice would be the same plan twice.
-    const auto add = [&](std::string text) {
-      if (std::find(axis.values.begin(), axis.values.end(), text) == axis.values.end()) {
-        axis.values.push_back(std::move(text));
+    const auto add = [&](Change change) {
+      if (std::find(axis.values.begin(), axis.values.end(), change) == axis.values.end()) {
+        axis.values.push_back(std::move(change));
       }
     };
     for (const ConfigValue* item : items_of(value)) {
       if (row.boolean && item->kind == ConfigValue::Kind::boolean) {
-        add(item->boolean ? "true" : "false");
+        add({row.knob, item->boolean});
       } else if (!row.boolean && item->kind == ConfigValue::Kind::text) {
-        add(row.name == "offload" ? offload_list(item->text) : "\"" + item->text + "\"");
+        add(row.knob == Knob::offload ? Change{row.knob, offload_list(item->text)} : change_to(row.knob, item->text));
       } else {
         search_.problem(row.name, quoted(row.name) + " holds " + std::string{kind_name(item->kind)} + "; it takes " +
                                       (row.boolean ? "true and false" : "names in quotes"));
@@ -283,20 +282,22 @@ class AxesReader {
     }
   }
 
-  /// "none", "optimizer", "activations" or both with a plus between: the array that [training] takes.
-  std::string offload_list(const std::string& text) {
-    if (text == "none") {
-      return "[]";
+  /// "none", "optimizer", "activations" or both with a plus between.
+  std::vector<Offload> offload_list(const std::string& text) {
+    if (text == "optimizer") {
+      return {Offload::optimizer};
     }
-    if (text == "optimizer" || text == "activations") {
-      return "[\"" + text + "\"]";
+    if (text == "activations") {
+      return {Offload::activations};
     }
     if (text == "optimizer+activations") {
-      return "[\"optimizer\", \"activations\"]";
+      return {Offload::optimizer, Offload::activations};
     }
-    search_.problem(
-        "offload", "'offload' holds " + quoted(text) + ", none of none, optimizer, activations, optimizer+activations");
-    return "[]";
+    if (text != "none") {
+      search_.problem("offload", "'offload' holds " + quoted(text) +
+                                     ", none of none, optimizer, activations, optimizer+activations");
+    }
+    return {};
   }
 
   ConfigTable& search_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/date.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/search/objective.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace headroom {
 namespace {
@@ -25,9 +25,8 @@ std::optional<double> percent_of(ConfigTable& table, std::string_view key, doubl
     while (!rest.empty() && rest.back() == ' ') {
       rest.remove_suffix(1);
     }
-    double value = -1.0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-    if (error == std::errc{} && end == rest.data() + rest.size() && value >= 0.0 && value <= high) {
+    const double value = whole_real(rest).value_or(-1.0);
+    if (value >= 0.0 && value <= high) {
       return value / 100.0;
     }
   }

@@ -4,6 +4,7 @@
 #include <headroom/core/date.hpp>
 #include <headroom/core/input_file.hpp>
 #include <headroom/core/json_reader.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/serve/simulation/prefix_cache.hpp>
 #include <headroom/scenarios/traffic/request_trace.hpp>
 
@@ -92,11 +93,11 @@ class TraceBuilder {
   /// Simulated time of a time column in seconds.
   std::optional<Picoseconds> time(Position at, double seconds) {
     if (!(seconds >= 0.0)) {
-      problem(at, "a request arrives at " + number(seconds) + " s; times start at 0");
+      problem(at, "a request arrives at " + general_text(seconds, 6) + " s; times start at 0");
       return std::nullopt;
     }
     if (seconds > most_seconds) {
-      problem(at, "a request arrives at " + number(seconds) + " s; simulated time ends after 106 days");
+      problem(at, "a request arrives at " + general_text(seconds, 6) + " s; simulated time ends after 106 days");
       return std::nullopt;
     }
     return picoseconds(seconds);
@@ -116,7 +117,7 @@ class TraceBuilder {
 
   void add(Position at, const Request& request) {
     if (!trace.requests.empty() && request.arrival < trace.requests.back().arrival) {
-      problem(at, "arrives " + number(seconds_of(trace.requests.back().arrival - request.arrival)) +
+      problem(at, "arrives " + general_text(seconds_of(trace.requests.back().arrival - request.arrival), 6) +
                       " s before the row above; sort the trace by time");
       return;
     }
@@ -126,11 +127,6 @@ class TraceBuilder {
   RequestTrace trace;
 
  private:
-  static std::string number(double value) {
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 6).ptr;
-    return {text.data(), end};
-  }
   const std::string& file_;
   Diagnostics& diagnostics_;
 };
