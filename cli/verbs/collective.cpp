@@ -15,6 +15,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+extern const Verb collective_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { hosts, cluster, files };

@@ -10,6 +10,9 @@
 #include <algorithm>
 
 namespace headroom::cli {
+
+extern const Verb import_verb;
+
 namespace {
 
 /// What a launch file may leave out, as an option: another spelling of a scenario key.

@@ -16,6 +16,9 @@
 #include <cmath>
 
 namespace headroom::cli {
+
+extern const Verb simulate_verb;
+
 namespace {
 
 constexpr std::array options{
