@@ -40,7 +40,6 @@ class ServingRowModel {
   };
   /// nullopt: `refusal` says why.
   std::optional<Question> question(const ServingConfiguration& run, RowPrediction& refusal);
-  const ServingStack& stack(Engine engine);
 
   [[nodiscard]] RowPrediction predict_times(const ServingConfiguration& run,
                                             std::string_view metric,
@@ -53,11 +52,12 @@ class ServingRowModel {
   RowDevices devices_;
   ServingTimeModel times_;
   SimulatedRuns runs_;
-  std::array<std::optional<ServingStack>, engine_names.size()> stacks_;
+  std::vector<ServingStack> engines_ = serving_engines();
 };
 
-/// "TensorRT-LLM", "trtllm", "vLLM", "SGLang" in any case; nullopt for any other name.
-[[nodiscard]] std::optional<Engine> engine_of(std::string_view name);
+/// Of the engines the one that a row names: "TensorRT-LLM", "trtllm", "vLLM", "SGLang" in any case; nullptr for any
+/// other name.
+[[nodiscard]] const ServingStack* engine_of(std::span<const ServingStack> engines, std::string_view name);
 
 /// The network of a row's columns. MLP gating and tied embeddings have no column: of the four networks the one nearest
 /// to params_b is meant, gated and untied when that is blank too.

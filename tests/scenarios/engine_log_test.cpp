@@ -51,7 +51,7 @@ struct Calibrated {
 Calibrated calibrated(const std::string& log, const std::vector<std::string>& scenario) {
   Scenario asked = question(scenario);
   auto& serve = std::get<ServeScenario>(asked.question);
-  std::vector<std::string> notes = calibrate_memory(read_engine_log({"boot.log", log}, serve.engine.engine), serve);
+  std::vector<std::string> notes = calibrate_memory(read_engine_log({"boot.log", log}, serve.engine), serve);
   return {make_plan(std::move(asked), false, PlanPart::memory), std::move(notes)};
 }
 
