@@ -23,7 +23,7 @@ const Replica& replica() {
 }
 
 const IterationStack& engine() {
-  static const IterationStack stack = find_serving_stack("vllm").time;
+  static const IterationStack stack = find_serving_stack(Engine::vllm).time;
   return stack;
 }
 

@@ -52,8 +52,8 @@ std::string other_axes(const FleetOption& option) {
 std::string option_text(const FleetOption& option, std::int64_t prefill_replicas) {
   const ServeScenario& s = option.question();
   return s.device.id + ", " + layout_text(s.work.layout) + prefill_text(option, prefill_replicas) + ", " +
-         s.engine.title() + ", weights " + std::string{name_of(s.work.weights)} + ", KV cache " +
-         std::string{name_of(s.work.kv)} + other_axes(option);
+         std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]} + ", weights " +
+         std::string{name_of(s.work.weights)} + ", KV cache " + std::string{name_of(s.work.kv)} + other_axes(option);
 }
 std::string option_text(const FleetOption& option) {
   return option_text(option, option.prefill_replicas());

@@ -364,7 +364,7 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   json.member("tp", s.work.layout.tp);
   json.member("pp", s.work.layout.pp);
   json.member("ep", s.work.layout.ep);
-  json.member("engine", std::string_view{s.engine.engine});
+  json.member("engine", engine_names[static_cast<std::size_t>(s.engine.engine)]);
   json.member("weights", name_of(s.work.weights));
   json.member("kv_cache", name_of(s.work.kv));
   json.member("isl", s.work.isl);

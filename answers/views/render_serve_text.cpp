@@ -12,8 +12,8 @@ namespace {
 std::string heading(const ServeScenario& s, const ServePlan& p) {
   const ServingWorkload& w = s.work;
   std::string text = s.architecture.name + " served on " + std::to_string(w.gpus) + " x " + s.device.id + " by " +
-                     s.engine.title() + ", weights " + std::string{name_of(w.weights)} + ", KV cache " +
-                     std::string{name_of(w.kv)} + "\n";
+                     std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]} + ", weights " +
+                     std::string{name_of(w.weights)} + ", KV cache " + std::string{name_of(w.kv)} + "\n";
   text += "tp " + std::to_string(w.layout.tp) + ", pp " + std::to_string(w.layout.pp);
   if (w.layout.ep > 1) {
     text += ", ep " + std::to_string(w.layout.ep);

@@ -38,7 +38,7 @@ void summary(JsonWriter& json, std::string_view name, const TimeSummary& value) 
 
 void replica_members(JsonWriter& json, const ServeScenario& s) {
   json.member("gpu", std::string_view{s.device.id});
-  json.member("engine", std::string_view{s.engine.engine});
+  json.member("engine", engine_names[static_cast<std::size_t>(s.engine.engine)]);
   json.member("weights", name_of(s.work.weights));
   json.member("kv_cache", name_of(s.work.kv));
   json.member("tp", s.work.layout.tp);

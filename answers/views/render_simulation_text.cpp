@@ -42,8 +42,8 @@ std::string arrivals_text(const ServingTraffic& traffic) {
 std::string heading(const ServeScenario& s, const ServingSimulation& r) {
   const ServingWorkload& w = s.work;
   std::string text = model_names(s) + " served on " + std::to_string(r.gpus) + " x " + s.device.id + " by " +
-                     s.engine.title() + ", weights " + std::string{name_of(w.weights)} + ", KV cache " +
-                     std::string{name_of(w.kv)} + "\n";
+                     std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]} + ", weights " +
+                     std::string{name_of(w.weights)} + ", KV cache " + std::string{name_of(w.kv)} + "\n";
   text += "tp " + std::to_string(w.layout.tp) + ", pp " + std::to_string(w.layout.pp);
   text += w.layout.ep > 1 ? ", ep " + std::to_string(w.layout.ep) : "";
   text += ", " + (r.prefill_replicas > 0 ? counted(r.replicas, "decode replica") : counted(r.replicas, "replica"));

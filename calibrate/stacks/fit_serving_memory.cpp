@@ -58,9 +58,8 @@ std::optional<Line> line_of(ServingRowModel& zero, std::span<ServingRowModel> mo
   return line;
 }
 
-std::vector<Line> lines_of(std::span<const RunFile> files, std::string_view engine, const Sources& sources) {
+std::vector<Line> lines_of(std::span<const RunFile> files, Engine engine, const Sources& sources) {
   const ServingStack stack = find_serving_stack(engine);
-  const std::vector<ServingStack> engines = serving_engines();
   ServingRowModel zero{sources};
   zero.set_stack(with(stack, {}));
   std::array<ServingRowModel, unknowns> moved{ServingRowModel{sources}, ServingRowModel{sources},
@@ -73,9 +72,8 @@ std::vector<Line> lines_of(std::span<const RunFile> files, std::string_view engi
   std::vector<Line> lines;
   for (const RunFile& file : files) {
     for (const RunRow& row : file.rows) {
-      const ServingStack* const named = engine_of(engines, row.serving.engine);
       if (file.form != RowForm::serving || row.metric != "max_concurrent_sequences" || row.doubted ||
-          named == nullptr || named->id != engine) {
+          engine_of(row.serving.engine) != engine) {
         continue;
       }
       if (std::optional<Line> line = line_of(zero, moved, row)) {
@@ -165,11 +163,11 @@ void add_group(const std::string& name,
 
 }  // namespace
 
-ServingMemoryFit fit_serving_memory(std::span<const RunFile> files, std::string_view engine, const Sources& sources) {
+ServingMemoryFit fit_serving_memory(std::span<const RunFile> files, Engine engine, const Sources& sources) {
   const std::vector<Line> lines = lines_of(files, engine, sources);
   if (lines.size() < 10) {
     throw ConfigError{"only " + std::to_string(lines.size()) + " row(s) hold max_concurrent_sequences of " +
-                      find_serving_stack(engine).title() + "; ten are needed"};
+                      std::string{engine_titles[static_cast<std::size_t>(engine)]} + "; ten are needed"};
   }
   const Constants c = least_squares(lines);
   ServingMemoryFit fit{{c[0], Bytes{c[1]}, Bytes{c[2]}}, {}};

@@ -41,7 +41,7 @@ struct ServingMemoryFit {
 /// that ask for another metric or engine are left out. ConfigError when fewer than ten rows are left or when they
 /// cannot tell the constants apart. Deterministic.
 [[nodiscard]] ServingMemoryFit fit_serving_memory(std::span<const RunFile> files,
-                                                  std::string_view engine,
+                                                  Engine engine,
                                                   const Sources& sources);
 
 }  // namespace headroom

@@ -172,7 +172,7 @@ Outcome fitted(const Arguments& arguments, Asks asks) {
   }
   const Sources sources = Sources::standard();
   if (asks == Asks::memory) {
-    return {memory_fit_text(fit_serving_memory(files, "tensorrt-llm", sources), arguments), "", 0};
+    return {memory_fit_text(fit_serving_memory(files, Engine::tensorrt_llm, sources), arguments), "", 0};
   }
   const RoughFit fit = fit_rough(files, sources);
   return {arguments.one("--format", "text") == "toml" ? fit_toml(fit) : fit_text(fit), "", 0};

@@ -238,7 +238,7 @@ void take_engine_log(const Arguments& arguments, Scenario& scenario) {
     return;
   }
   auto& serve = std::get<ServeScenario>(scenario.question);
-  const EngineLog log = read_engine_log(read_file(arguments.one("--engine-log")), serve.engine);
+  const EngineLog log = read_engine_log(read_file(arguments.one("--engine-log")), serve.engine.engine);
   for (std::string& note : calibrate_memory(log, serve)) {
     scenario.assumptions.push_back(std::move(note));
   }

@@ -119,7 +119,7 @@ Keys keys_of(const Plan& plan, const ServeScenario& s) {
   Keys keys{{"model", s.architecture.id},
             {"hardware.gpu", s.device.id},
             {"hardware.gpus", std::to_string(w.gpus)},
-            {"serving.engine", s.engine.engine},
+            {"serving.engine", word(engine_names, static_cast<std::size_t>(s.engine.engine))},
             {"serving.weights", std::string{name_of(w.weights)}},
             {"serving.kv_cache", std::string{name_of(w.kv)}},
             {"serving.isl", std::to_string(w.isl)},

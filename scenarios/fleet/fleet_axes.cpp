@@ -17,11 +17,11 @@ namespace headroom {
 namespace {
 
 /// What a value of an axis is.
-enum class Takes : std::uint8_t { gpu, node, prices, engine, word, ranks, watts };
+enum class Takes : std::uint8_t { gpu, node, prices, word, ranks, watts };
 
 struct AxisRow {
   std::string_view name, key;
-  std::string_view any;  ///< its values, blanks between them; "-": what the data holds; empty: has no "any"
+  std::string_view any;  ///< its values, blanks between them; "-": what the catalog holds; empty: has no "any"
   Takes takes = Takes::word;
   std::span<const std::string_view> words{};
 };
@@ -30,7 +30,7 @@ constexpr std::array axis_rows{
     AxisRow{"gpu", "hardware.gpu", "-", Takes::gpu},
     AxisRow{"node", "hardware.node", "", Takes::node},
     AxisRow{"power_cap", "hardware.power_cap", "", Takes::watts},
-    AxisRow{"engine", "serving.engine", "-", Takes::engine},
+    AxisRow{"engine", "serving.engine", "vllm tensorrt-llm sglang", Takes::word, engine_names},
     AxisRow{"weights", "serving.weights", "bf16 fp8 nvfp4 int4", Takes::word, served_weight_names},
     AxisRow{"kv_cache", "serving.kv_cache", "bf16 fp8", Takes::word, kv_cache_names},
     AxisRow{"tp", "strategy.tp", "1 2 4 8", Takes::ranks},
@@ -177,22 +177,14 @@ class AxesReader {
         }
         return std::holds_alternative<double>(watts);
       }
-      case Takes::engine: {
-        const std::vector<ServingStack> engines = serving_engines();
-        return one_of(row, value, engine_ids(engines));
-      }
-      case Takes::word: return one_of(row, value, row.words);
-      case Takes::ranks: break;
+      case Takes::word: break;
+      case Takes::ranks: return true;
     }
-    return true;
-  }
-
-  bool one_of(const AxisRow& row, const ConfigValue& value, std::span<const std::string_view> words) {
-    if (std::find(words.begin(), words.end(), value.text) != words.end()) {
+    if (std::find(row.words.begin(), row.words.end(), value.text) != row.words.end()) {
       return true;
     }
-    problem(value, quoted(row.name) + " holds " + quoted(value.text) + ", none of " + listed(words) +
-                       suggestion(value.text, words));
+    problem(value, quoted(row.name) + " holds " + quoted(value.text) + ", none of " + listed(row.words) +
+                       suggestion(value.text, row.words));
     return false;
   }
 
@@ -219,10 +211,6 @@ class AxesReader {
   void add_any(const AxisRow& row, const ConfigValue& value, FleetAxis& axis) {
     if (row.any.empty()) {
       problem(value, "'" + std::string{row.name} + "' has no \"any\"; list its values");
-    } else if (row.takes == Takes::engine) {
-      for (ServingStack& engine : serving_engines()) {
-        keep(axis, std::move(engine.id));
-      }
     } else if (row.any == "-") {
       for (const std::string& id : catalog_.store().ids("gpus")) {
         if (catalog_.reference_node(catalog_.device(id)) != nullptr) {

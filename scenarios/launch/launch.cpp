@@ -97,7 +97,7 @@ ExportedLaunch export_launch(const Scenario& scenario,
 }
 
 ExportedLaunch export_launch(const Scenario& scenario, const ServeScenario& serve, LaunchForm form) {
-  const std::string_view ours = serve.engine.engine;
+  const std::string_view ours = engine_names[static_cast<std::size_t>(serve.engine.engine)];
   const std::string_view theirs = launch_form_names[static_cast<std::size_t>(form)];
   if (ours != theirs) {
     throw ConfigError{"the scenario's engine is " + quoted(ours) + ", and form " + quoted(theirs) +

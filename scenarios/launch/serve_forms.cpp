@@ -159,7 +159,7 @@ LaunchPlan serve_keys(const Scenario& scenario, const ServeScenario& s) {
   plan.set("serving.osl", count_value(w.osl));
   plan.set("serving.concurrency", count_value(w.concurrency));
   plan.set("serving.weights", word_value(name_of(w.weights)));
-  plan.set("serving.engine", word_value(s.engine.engine));
+  plan.set("serving.engine", word_value(engine_names[static_cast<std::size_t>(s.engine.engine)]));
   plan.set("serving.kv_cache", word_value(name_of(w.kv)));
   plan.set("serving.memory_fraction", number_value(w.memory_fraction));
   plan.set("serving.max_num_seqs", count_value(w.max_num_seqs));

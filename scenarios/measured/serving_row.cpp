@@ -80,14 +80,15 @@ std::string impossible_option(const ServingConfiguration& run) {
 
 }  // namespace
 
-const ServingStack* engine_of(std::span<const ServingStack> engines, std::string_view name) {
+std::optional<Engine> engine_of(std::string_view name) {
   std::string lower{name};
   std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  if (lower == "trt-llm" || lower == "trtllm") {
-    lower = "tensorrt-llm";
+  for (std::size_t i = 0; i < engine_names.size(); ++i) {
+    if (lower == engine_names[i]) {
+      return static_cast<Engine>(i);
+    }
   }
-  const auto found = std::find_if(engines.begin(), engines.end(), [&](const ServingStack& e) { return e.id == lower; });
-  return found == engines.end() ? nullptr : &*found;
+  return lower == "trt-llm" || lower == "trtllm" ? std::optional{Engine::tensorrt_llm} : std::nullopt;
 }
 
 Architecture architecture_of(const ServingConfiguration& run) {
@@ -126,13 +127,17 @@ Architecture architecture_of(const ServingConfiguration& run) {
   return nearest;
 }
 
-void ServingRowModel::set_stack(ServingStack stack) {
-  for (ServingStack& known : engines_) {
-    if (known.engine == stack.engine) {
-      known = std::move(stack);
-      return;
-    }
+const ServingStack& ServingRowModel::stack(Engine engine) {
+  std::optional<ServingStack>& slot = stacks_[static_cast<std::size_t>(engine)];
+  if (!slot) {
+    slot = find_serving_stack(engine);
   }
+  return *slot;
+}
+
+void ServingRowModel::set_stack(ServingStack stack) {
+  std::optional<ServingStack>& slot = stacks_[static_cast<std::size_t>(stack.engine)];
+  slot = std::move(stack);
 }
 
 std::optional<ServingRowModel::Question> ServingRowModel::question(const ServingConfiguration& run,
@@ -149,13 +154,9 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
   if (const std::string missing = missing_cells(run); !missing.empty()) {
     return refuse(unsupported("not published: " + missing));
   }
-  const ServingStack* const engine = engine_of(engines_, run.engine);
-  if (engine == nullptr) {
-    std::string titles;
-    for (const ServingStack& known : engines_) {
-      titles += (titles.empty() ? "" : ", ") + known.title();
-    }
-    return refuse(unsupported("engine " + quoted(run.engine) + " is none of " + titles));
+  const std::optional<Engine> engine = engine_of(run.engine);
+  if (!engine) {
+    return refuse(unsupported("engine " + quoted(run.engine) + " is none of vLLM, TensorRT-LLM, SGLang"));
   }
   const std::optional<Precision> weights = precision_of(run.weight_dtype);
   const std::optional<Precision> kv =
@@ -179,7 +180,7 @@ std::optional<ServingRowModel::Question> ServingRowModel::question(const Serving
   if (const LayoutProblem p = check(arch, layout, gpus); p.verdict != Verdict::feasible) {
     return refuse(unsupported(verdict_text(p.verdict, static_cast<double>(p.broke), static_cast<double>(p.limit))));
   }
-  const ServingStack& engine_stack = *engine;
+  const ServingStack& engine_stack = stack(*engine);
   Question q;
   q.compiled = compile_serving_memory(arch, *found.device, engine_stack.memory, layout, *weights, *kv);
   q.limits.memory_fraction = option(run, "memory_fraction").value_or(engine_stack.default_fraction(layout.tp));

@@ -40,6 +40,7 @@ class ServingRowModel {
   };
   /// nullopt: `refusal` says why.
   std::optional<Question> question(const ServingConfiguration& run, RowPrediction& refusal);
+  const ServingStack& stack(Engine engine);
 
   [[nodiscard]] RowPrediction predict_times(const ServingConfiguration& run,
                                             std::string_view metric,
@@ -52,12 +53,11 @@ class ServingRowModel {
   RowDevices devices_;
   ServingTimeModel times_;
   SimulatedRuns runs_;
-  std::vector<ServingStack> engines_ = serving_engines();
+  std::array<std::optional<ServingStack>, engine_names.size()> stacks_;
 };
 
-/// Of the engines the one that a row names: "TensorRT-LLM", "trtllm", "vLLM", "SGLang" in any case; nullptr for any
-/// other name.
-[[nodiscard]] const ServingStack* engine_of(std::span<const ServingStack> engines, std::string_view name);
+/// "TensorRT-LLM", "trtllm", "vLLM", "SGLang" in any case; nullopt for any other name.
+[[nodiscard]] std::optional<Engine> engine_of(std::string_view name);
 
 /// The network of a row's columns. MLP gating and tied embeddings have no column: of the four networks the one nearest
 /// to params_b is meant, gated and untied when that is blank too.

@@ -45,9 +45,10 @@ class Calibration {
     throw ConfigError{{Diagnostic{log_.file, {log_[fact].line, 1}, text}}};
   }
 
+  /// vLLM counts the tensor ranks of one attention group, the others those of all.
   void check_layout() const {
     const ServingLayout& layout = s_.work.layout;
-    const std::int64_t groups = log_.ranks_of_a_group ? 1 : layout.attention_groups();
+    const std::int64_t groups = log_.engine == Engine::vllm ? 1 : layout.attention_groups();
     if (log_.says(LogFact::tp) && log_[LogFact::tp].value != real(groups * layout.tp)) {
       const std::string theirs = format_count(log_[LogFact::tp].value);
       refuse(LogFact::tp, "this engine ran on " + theirs + " tensor ranks, the scenario's on " +
@@ -122,8 +123,9 @@ class Calibration {
     return tokens * *token;
   }
 
+  /// SGLang allocates a pool for each kind of layer and prints each alike.
   Bytes pool_of_layers() {
-    if (log_.pool_of_a_kind || !log_.says(LogFact::pool)) {
+    if (log_.engine == Engine::sglang || !log_.says(LogFact::pool)) {
       throw ConfigError{{Diagnostic{log_.file,
                                     {},
                                     s_.architecture.id + " keeps several kinds of cache, which lines with tokens do " +

@@ -11,7 +11,7 @@ namespace {
 
 /// A number between two texts of a line.
 struct LogPattern {
-  std::string_view engine;  ///< id
+  Engine engine;
   LogFact fact;
   std::string_view line;    ///< stands somewhere in the line; empty: any
   std::string_view before;  ///< directly in front of the number
@@ -19,53 +19,49 @@ struct LogPattern {
   double unit;
 };
 
-constexpr std::string_view vllm = "vllm", sglang = "sglang", tensorrt_llm = "tensorrt-llm";
 constexpr double gib = 0x1p30;
 
 /// "GB" of vLLM's older lines and of SGLang is 2^30 bytes: both divide by 1 << 30.
 constexpr std::array patterns{
-    LogPattern{vllm, LogFact::tokens, "", "GPU KV cache size: ", "tokens", 1.0},
-    LogPattern{vllm, LogFact::blocks, "", "# GPU blocks: ", "", 1.0},
-    LogPattern{vllm, LogFact::blocks, "", "# cuda blocks: ", "", 1.0},
-    LogPattern{vllm, LogFact::pool, "", "Available KV cache memory: ", "GiB", gib},
-    LogPattern{vllm, LogFact::pool, "", "reserved for KV Cache is ", "GiB", gib},
-    LogPattern{vllm, LogFact::weights, "", "Model loading took ", "G", gib},
-    LogPattern{vllm, LogFact::weights, "", "Loading model weights took ", "G", gib},
-    LogPattern{vllm, LogFact::activations, "", "PyTorch activation peak memory takes ", "GiB", gib},
-    LogPattern{vllm, LogFact::graphs, "Graph capturing finished", "secs, took ", "GiB", gib},
-    LogPattern{vllm, LogFact::device, "", "total_gpu_memory (", "GiB)", gib},
-    LogPattern{vllm, LogFact::fraction, "", "gpu_memory_utilization (", ")", 1.0},
-    LogPattern{vllm, LogFact::fraction, "", "'gpu_memory_utilization': ", "", 1.0},
-    LogPattern{vllm, LogFact::tp, "", "tensor_parallel_size=", "", 1.0},
-    LogPattern{vllm, LogFact::pp, "", "pipeline_parallel_size=", "", 1.0},
-    LogPattern{vllm, LogFact::block_tokens, "", "'block_size': ", "", 1.0},
-    LogPattern{vllm, LogFact::longest, "Maximum concurrency", "concurrency for ", "tokens", 1.0},
-    LogPattern{vllm, LogFact::concurrency, "Maximum concurrency", "per request: ", "x", 1.0},
-    LogPattern{sglang, LogFact::tokens, "KV Cache is allocated", "#tokens: ", "", 1.0},
-    LogPattern{sglang, LogFact::tokens, "", "max_total_num_tokens=", "", 1.0},
-    LogPattern{sglang, LogFact::keys, "KV Cache is allocated", " K size: ", "GB", gib},
-    LogPattern{sglang, LogFact::values, "KV Cache is allocated", " V size: ", "GB", gib},
-    LogPattern{sglang, LogFact::pool, "KV Cache is allocated", " KV size: ", "GB", gib},
-    LogPattern{sglang, LogFact::weights, "Load weight end", " mem usage=", "GB", gib},
-    LogPattern{sglang, LogFact::graphs, "Capture cuda graph end", " mem usage=", "GB", gib},
-    LogPattern{sglang, LogFact::fraction, "ServerArgs(", "mem_fraction_static=", "", 1.0},
-    LogPattern{sglang, LogFact::tp, "ServerArgs(", " tp_size=", "", 1.0},
-    LogPattern{sglang, LogFact::pp, "ServerArgs(", " pp_size=", "", 1.0},
-    LogPattern{tensorrt_llm, LogFact::pool, "for max tokens in paged KV cache", "[MemUsageChange] Allocated ", "GiB",
-               gib},
-    LogPattern{tensorrt_llm, LogFact::tokens, "[MemUsageChange] Allocated ", "in paged KV cache (", ")", 1.0},
-    LogPattern{tensorrt_llm, LogFact::device, "max tokens in paged kv cache", "total: ", "GiB", gib},
-    LogPattern{tensorrt_llm, LogFact::block_tokens, "", "Number of tokens per block: ", "", 1.0},
+    LogPattern{Engine::vllm, LogFact::tokens, "", "GPU KV cache size: ", "tokens", 1.0},
+    LogPattern{Engine::vllm, LogFact::blocks, "", "# GPU blocks: ", "", 1.0},
+    LogPattern{Engine::vllm, LogFact::blocks, "", "# cuda blocks: ", "", 1.0},
+    LogPattern{Engine::vllm, LogFact::pool, "", "Available KV cache memory: ", "GiB", gib},
+    LogPattern{Engine::vllm, LogFact::pool, "", "reserved for KV Cache is ", "GiB", gib},
+    LogPattern{Engine::vllm, LogFact::weights, "", "Model loading took ", "G", gib},
+    LogPattern{Engine::vllm, LogFact::weights, "", "Loading model weights took ", "G", gib},
+    LogPattern{Engine::vllm, LogFact::activations, "", "PyTorch activation peak memory takes ", "GiB", gib},
+    LogPattern{Engine::vllm, LogFact::graphs, "Graph capturing finished", "secs, took ", "GiB", gib},
+    LogPattern{Engine::vllm, LogFact::device, "", "total_gpu_memory (", "GiB)", gib},
+    LogPattern{Engine::vllm, LogFact::fraction, "", "gpu_memory_utilization (", ")", 1.0},
+    LogPattern{Engine::vllm, LogFact::fraction, "", "'gpu_memory_utilization': ", "", 1.0},
+    LogPattern{Engine::vllm, LogFact::tp, "", "tensor_parallel_size=", "", 1.0},
+    LogPattern{Engine::vllm, LogFact::pp, "", "pipeline_parallel_size=", "", 1.0},
+    LogPattern{Engine::vllm, LogFact::block_tokens, "", "'block_size': ", "", 1.0},
+    LogPattern{Engine::vllm, LogFact::longest, "Maximum concurrency", "concurrency for ", "tokens", 1.0},
+    LogPattern{Engine::vllm, LogFact::concurrency, "Maximum concurrency", "per request: ", "x", 1.0},
+    LogPattern{Engine::sglang, LogFact::tokens, "KV Cache is allocated", "#tokens: ", "", 1.0},
+    LogPattern{Engine::sglang, LogFact::tokens, "", "max_total_num_tokens=", "", 1.0},
+    LogPattern{Engine::sglang, LogFact::keys, "KV Cache is allocated", " K size: ", "GB", gib},
+    LogPattern{Engine::sglang, LogFact::values, "KV Cache is allocated", " V size: ", "GB", gib},
+    LogPattern{Engine::sglang, LogFact::pool, "KV Cache is allocated", " KV size: ", "GB", gib},
+    LogPattern{Engine::sglang, LogFact::weights, "Load weight end", " mem usage=", "GB", gib},
+    LogPattern{Engine::sglang, LogFact::graphs, "Capture cuda graph end", " mem usage=", "GB", gib},
+    LogPattern{Engine::sglang, LogFact::fraction, "ServerArgs(", "mem_fraction_static=", "", 1.0},
+    LogPattern{Engine::sglang, LogFact::tp, "ServerArgs(", " tp_size=", "", 1.0},
+    LogPattern{Engine::sglang, LogFact::pp, "ServerArgs(", " pp_size=", "", 1.0},
+    LogPattern{Engine::tensorrt_llm, LogFact::pool, "for max tokens in paged KV cache", "[MemUsageChange] Allocated ",
+               "GiB", gib},
+    LogPattern{Engine::tensorrt_llm, LogFact::tokens, "[MemUsageChange] Allocated ", "in paged KV cache (", ")", 1.0},
+    LogPattern{Engine::tensorrt_llm, LogFact::device, "max tokens in paged kv cache", "total: ", "GiB", gib},
+    LogPattern{Engine::tensorrt_llm, LogFact::block_tokens, "", "Number of tokens per block: ", "", 1.0},
 };
 
 /// What a user finds in a log that has what is needed.
-struct LogLines {
-  std::string_view engine, lines;
-};
-constexpr std::array looked_for{
-    LogLines{vllm, "'GPU KV cache size: N tokens', 'Available KV cache memory: X GiB', '# GPU blocks: N'"},
-    LogLines{tensorrt_llm, "'[MemUsageChange] Allocated X GiB for max tokens in paged KV cache (N)'"},
-    LogLines{sglang, "'KV Cache is allocated. #tokens: N', 'max_total_num_tokens=N'"}};
+constexpr std::array<std::string_view, 3> looked_for{
+    "'GPU KV cache size: N tokens', 'Available KV cache memory: X GiB', '# GPU blocks: N'",
+    "'[MemUsageChange] Allocated X GiB for max tokens in paged KV cache (N)'",
+    "'KV Cache is allocated. #tokens: N', 'max_total_num_tokens=N'"};
 
 constexpr bool sizes_cache(LogFact fact) noexcept {
   return fact == LogFact::tokens || fact == LogFact::blocks || fact == LogFact::pool || fact == LogFact::keys ||
@@ -123,13 +119,10 @@ void take(EngineLog& log, LogFact fact, double value, int line) {
   }
 }
 
-EngineLog facts_of(const ConfigSource& source, std::string_view engine) {
+EngineLog facts_of(const ConfigSource& source, Engine engine) {
   EngineLog log;
   log.file = source.file;
-  // vLLM counts the tensor ranks of one attention group, the others those of all.
-  log.ranks_of_a_group = engine == vllm;
-  // SGLang allocates a pool for each kind of layer and prints each alike.
-  log.pool_of_a_kind = engine == sglang;
+  log.engine = engine;
   std::string_view text = source.text;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -155,23 +148,27 @@ bool sized(const EngineLog& log) {
   return log.says(LogFact::tokens) || log.says(LogFact::blocks) || log.says(LogFact::pool);
 }
 
+std::string title(Engine engine) {
+  return std::string{engine_titles[static_cast<std::size_t>(engine)]};
+}
+
 }  // namespace
 
-EngineLog read_engine_log(const ConfigSource& source, const ServingStack& stack) {
-  EngineLog log = facts_of(source, stack.engine);
+EngineLog read_engine_log(const ConfigSource& source, Engine engine) {
+  EngineLog log = facts_of(source, engine);
   if (sized(log)) {
     return log;
   }
   std::string lines;
-  for (const LogLines& other : looked_for) {
-    const std::string title = find_serving_stack(other.engine).title();
-    if (other.engine != stack.engine && sized(facts_of(source, other.engine))) {
+  for (std::size_t i = 0; i < looked_for.size(); ++i) {
+    const auto other = static_cast<Engine>(i);
+    if (other != engine && sized(facts_of(source, other))) {
       throw ConfigError{{Diagnostic{source.file,
                                     {},
-                                    "is a start-up log of " + title + ", and the scenario's engine is " +
-                                        stack.title() + "; set serving.engine = " + std::string{other.engine}}}};
+                                    "is a start-up log of " + title(other) + ", and the scenario's engine is " +
+                                        title(engine) + "; set serving.engine = " + std::string{engine_names[i]}}}};
     }
-    lines += (lines.empty() ? "" : "; ") + title + ": " + std::string{other.lines};
+    lines += (lines.empty() ? "" : "; ") + title(other) + ": " + std::string{looked_for[i]};
   }
   throw ConfigError{{Diagnostic{source.file,
                                 {},

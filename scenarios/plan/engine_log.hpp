@@ -37,8 +37,7 @@ inline constexpr std::size_t log_facts = static_cast<std::size_t>(LogFact::devic
 /// Facts with the line that each stands in; bytes are bytes.
 struct EngineLog {
   std::string file;
-  bool ranks_of_a_group = false;  ///< its tensor ranks are those of one attention group
-  bool pool_of_a_kind = false;    ///< it prints a pool for each kind of layer, all alike
+  Engine engine = Engine::vllm;
   struct Fact {
     double value = 0.0;
     int line = 0;  ///< 0: not said
@@ -48,9 +47,9 @@ struct EngineLog {
   [[nodiscard]] bool says(LogFact fact) const noexcept { return (*this)[fact].line > 0; }
 };
 
-/// Reads the lines of the engine; lines that say nothing of memory are passed over. ConfigError when no line says how
+/// Reads the lines of one engine; lines that say nothing of memory are passed over. ConfigError when no line says how
 /// large the KV cache is: it lists those that are looked for, or names the engine whose log this is.
-[[nodiscard]] EngineLog read_engine_log(const ConfigSource& source, const ServingStack& stack);
+[[nodiscard]] EngineLog read_engine_log(const ConfigSource& source, Engine engine);
 
 /// Puts the memory of `serve` right: the KV pool is the log's, its CUDA graphs and activations too where it says them,
 /// and the framework takes what is left. The interval becomes the log's rounding. Notes say what had been predicted and

@@ -33,7 +33,7 @@ double real(std::int64_t n) {
 }
 
 std::string title(const ServeScenario& s) {
-  return s.engine.title();
+  return std::string{engine_titles[static_cast<std::size_t>(s.engine.engine)]};
 }
 
 /// Of the sequences asked for, those that run at once over all replicas; the rest waits.
@@ -100,7 +100,8 @@ void note_default_length(const ServeScenario& s, const CompiledServingMemory& co
                          " positions, is more than the " + std::to_string(*longest) +
                          " tokens that the KV pool holds of one sequence: refused at start or when asked for; launch "
                          "with " +
-                         s.engine.habits.length_option + " " + std::to_string(tokens));
+                         std::string{length_flags[static_cast<std::size_t>(s.engine.engine)]} + " " +
+                         std::to_string(tokens));
   }
 }
 

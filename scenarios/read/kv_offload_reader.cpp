@@ -114,7 +114,7 @@ class KvOffloadReader {
     } else if (known) {
       assumptions_.push_back("serving.preemption_mode = swap: at " + format(*offload_.host_link) +
                              " for each GPU that holds a part of its own of a sequence, and the host has room" +
-                             (serve_.engine.id == "vllm"
+                             (serve_.engine.engine == Engine::vllm && serve_.engine.id == "vllm"
                                   ? "; vLLM's V1 engine computes again and has no such mode: what it would give"
                                   : ""));
     }

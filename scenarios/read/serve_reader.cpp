@@ -16,6 +16,10 @@
 namespace headroom {
 namespace {
 
+std::string title(Engine engine) {
+  return std::string{engine_titles[static_cast<std::size_t>(engine)]};
+}
+
 std::string_view meaning(FractionOf of) {
   switch (of) {
     case FractionOf::total: return "of the device's total";
@@ -139,16 +143,11 @@ class ServingReader {
   }
 
   void read_engine(ConfigTable& table) {
-    std::string named{usual_engine};
-    if (table.has("engine")) {
-      std::vector<ServingStack> engines = serving_engines();
-      const std::vector<std::string_view> ids = engine_ids(engines);
-      if (const std::optional<std::size_t> engine = table.maybe_choice("engine", ids)) {
-        named = engines[*engine].id;
-      }
-    } else {
-      assume("serving.engine = " + named + " (not stated)");
+    const std::optional<std::size_t> engine = table.maybe_choice("engine", engine_names);
+    if (!engine && !table.has("engine")) {
+      assume("serving.engine = vllm (not stated)");
     }
+    const auto named = static_cast<Engine>(engine.value_or(0));
     serve_.engine = find_serving_stack(named);
     const ConfigValue* version = table.value("engine_version");
     if (version != nullptr &&
@@ -217,7 +216,7 @@ class ServingReader {
       const auto* found = std::find(precision_names.begin(), precision_names.end(), kv_cache_names[*kv]);
       w.kv = static_cast<Precision>(found - precision_names.begin());
     } else if (!table.has("kv_cache")) {
-      w.kv = default_kv_cache(serve_.engine, w.weights);
+      w.kv = default_kv_cache(serve_.engine.engine, w.weights);
       assume("serving.kv_cache = " + std::string{name_of(w.kv)} + " (not stated)");
     }
   }
@@ -227,7 +226,7 @@ class ServingReader {
       return *value;
     }
     if (!table.has(key)) {
-      assume("serving." + std::string{key} + " = " + std::to_string(usual) + " (" + serve_.engine.title() +
+      assume("serving." + std::string{key} + " = " + std::to_string(usual) + " (" + title(serve_.engine.engine) +
              "'s default)");
     }
     return usual;
@@ -241,7 +240,7 @@ class ServingReader {
     } else if (!table.has("memory_fraction")) {
       w.memory_fraction = engine.default_fraction(w.layout.tp);
       serve_.fraction_open = true;
-      assume("serving.memory_fraction = " + format_number(w.memory_fraction) + " (" + engine.title() +
+      assume("serving.memory_fraction = " + format_number(w.memory_fraction) + " (" + title(engine.engine) +
              "'s default, " + std::string{meaning(engine.memory.fraction_of)} + ")");
     }
     const bool known = !serve_.device.id.empty();
@@ -320,10 +319,10 @@ BesideWeights weights_beside(const ServeScenario& serve, const Architecture& oth
                  : BesideWeights{Precision::bf16, "mxfp4 holds experts alone"};
 }
 
-Precision default_kv_cache(const ServingStack& stack, Precision weights) noexcept {
+Precision default_kv_cache(Engine engine, Precision weights) noexcept {
   const bool narrow = weights == Precision::fp8 || weights == Precision::mxfp8 || weights == Precision::nvfp4 ||
                       weights == Precision::mxfp4;
-  return stack.habits.narrows_cache && narrow ? Precision::fp8 : Precision::bf16;
+  return engine == Engine::tensorrt_llm && narrow ? Precision::fp8 : Precision::bf16;
 }
 
 void read_serving(ConfigTable& root,

@@ -36,7 +36,7 @@ std::vector<RunFile> parsed(const std::string& text) {
 
 /// Rows whose values are what a stack with known constants holds.
 std::string made_rows(double quantised, double framework, double per_doubling) {
-  ServingStack stack = find_serving_stack("tensorrt-llm");
+  ServingStack stack = find_serving_stack(Engine::tensorrt_llm);
   stack.memory.quantised_bytes = quantised;
   stack.memory.framework = Bytes{framework * 0x1p30};
   stack.memory.framework_per_doubling = Bytes{per_doubling * 0x1p30};
@@ -58,7 +58,7 @@ std::string made_rows(double quantised, double framework, double per_doubling) {
 }  // namespace
 
 TEST_CASE("constants that made the rows are found again, to what whole sequences can tell") {
-  const ServingMemoryFit fit = fit_serving_memory(parsed(made_rows(15.0, 3.5, 0.5)), "tensorrt-llm", sources());
+  const ServingMemoryFit fit = fit_serving_memory(parsed(made_rows(15.0, 3.5, 0.5)), Engine::tensorrt_llm, sources());
   CHECK(fit.constants.quantised_bytes == doctest::Approx(15.0).epsilon(0.05));
   CHECK(fit.constants.framework.raw() / 0x1p30 == doctest::Approx(3.5).epsilon(0.02));
   CHECK(fit.constants.framework_per_doubling.raw() / 0x1p30 == doctest::Approx(0.5).epsilon(0.1));
@@ -68,12 +68,14 @@ TEST_CASE("constants that made the rows are found again, to what whole sequences
 }
 
 TEST_CASE("too few rows, and rows of one tp or without quantised weights, cannot be fitted") {
-  const auto fit = [](const std::string& text) { return fit_serving_memory(parsed(text), "tensorrt-llm", sources()); };
+  const auto fit = [](const std::string& text) {
+    return fit_serving_memory(parsed(text), Engine::tensorrt_llm, sources());
+  };
   CHECK_THROWS_AS(fit(row(1, true, 4096, "400")), ConfigError);
   std::string same;
   for (int i = 0; i < 12; ++i) {
     same += row(1, true, 4096, "400");
   }
   CHECK_THROWS_AS(fit(same), ConfigError);
-  CHECK_THROWS_AS(fit_serving_memory(parsed(made_rows(15.0, 3.5, 0.5)), "vllm", sources()), ConfigError);
+  CHECK_THROWS_AS(fit_serving_memory(parsed(made_rows(15.0, 3.5, 0.5)), Engine::vllm, sources()), ConfigError);
 }

@@ -45,7 +45,7 @@ ServingWorkload work_of(const Load& load, const ServingLayout& layout = {}) {
 }
 
 ServingBound bound_of(const Architecture& arch, const ServingWorkload& w, ExplainRecorder* recorder = nullptr) {
-  const ServingEstimate memory = serve_memory(arch, mi300x(), find_serving_stack("vllm"), w);
+  const ServingEstimate memory = serve_memory(arch, mi300x(), find_serving_stack(Engine::vllm), w);
   REQUIRE(memory.verdict == Verdict::feasible);
   return serving_bound(arch, mi300x(), w, memory, recorder);
 }

@@ -248,7 +248,7 @@ TEST_CASE("over NICs a rank sends its own tokens to the ranks of their experts, 
 TEST_CASE("within a host ranks gather all tokens; over NVLink that spans hosts they send beyond top-k ranks") {
   const Device& h200 = device("h200-sxm-141gb");
   CHECK(says(wide({1, 1, 8}, h200), "all-gather"));
-  const std::vector<AllToAllRule>& rules = find_serving_stack("tensorrt-llm").all_to_all;
+  const std::vector<AllToAllRule>& rules = find_serving_stack(Engine::tensorrt_llm).all_to_all;
   const Device& nvl72 = device("gb200-nvl72");
   CHECK(says(wide({1, 1, 8}, nvl72, rules), "all-gather"));
   CHECK(says(wide({1, 1, 32}, nvl72, rules), "alltoall_dispatch_NVLinkTwoSided_fp8"));

@@ -232,7 +232,7 @@ TEST_CASE("the activation peak is the larger of the scheduled tokens' and the sa
 
 TEST_CASE(
     "vLLM's sampler warm-up on Llama 3 is 38.9 B x 1024 x 128 256 = 5.11 GB, its non-torch share 0.55 GiB at tp 2") {
-  const ServingStack vllm = find_serving_stack("vllm");
+  const ServingStack vllm = find_serving_stack(Engine::vllm);
   const Device& h100 = catalog().device("h100-sxm-80gb");
   CHECK(vllm.default_max_num_seqs(h100) == 1024);
   CHECK(vllm.default_max_num_seqs(catalog().device("a100-sxm-80gb")) == 256);
@@ -260,7 +260,8 @@ TEST_CASE(
   };
   for (const Log& log :
        {Log{23.53, 0.8, Precision::fp8, 8.80, 8.60, 62608}, Log{47.37, 0.9, Precision::bf16, 15.27, 25.94, 188864}}) {
-    CompiledServingMemory c = compiled(qwen3_8b, {}, log.weights, Precision::bf16, find_serving_stack("vllm").memory);
+    CompiledServingMemory c =
+        compiled(qwen3_8b, {}, log.weights, Precision::bf16, find_serving_stack(Engine::vllm).memory);
     c.device = Bytes{log.device * gib};
     const ServingMemory m = serving_memory(c, {log.fraction, 256, 2048, 1024});
     CHECK(m.terms[MemoryTerm::weights].raw() / gib == doctest::Approx(log.weights_gib).epsilon(0.002));
@@ -345,7 +346,7 @@ TEST_CASE("measured TensorRT-LLM capacities are met within one sequence") {
     double fraction;
     std::int64_t length, tokens, sequences;
   };
-  const ServingStack stack = find_serving_stack("tensorrt-llm");
+  const ServingStack stack = find_serving_stack(Engine::tensorrt_llm);
   const Architecture llama = ModelLibrary::standard().find("llama3.1-8b");
   for (const Measured& row :
        {Measured{"h100-sxm-80gb", 1, 0.8, 9192, 8192, 43}, Measured{"h100-sxm-80gb", 4, 0.8, 9192, 8192, 201},
@@ -408,7 +409,7 @@ TEST_CASE("property: capacity grows with the fraction, is never negative, and fa
   const auto draw = [&](std::int64_t low, std::int64_t high) {
     return std::uniform_int_distribution<std::int64_t>{low, high}(random);
   };
-  constexpr std::array<std::string_view, 3> engines{"vllm", "tensorrt-llm", "sglang"};
+  constexpr std::array engines{Engine::vllm, Engine::tensorrt_llm, Engine::sglang};
   const Architecture models[] = {tiny(), qwen3_32b(), ModelLibrary::standard().find("llama3-70b")};
   for (int i = 0; i < 2000; ++i) {
     const ServingStack stack = [&] {
@@ -446,9 +447,7 @@ TEST_CASE("property: capacity grows with the fraction, is never negative, and fa
 TEST_CASE("a broken stack tells every problem at once") {
   Diagnostics diagnostics;
   const ConfigValue root = parse_toml(
-      "schema = 1\nid = \"x\"\nname = \"x\"\nengine = 3\n[habits]\nlength_option = \"--length\"\nsource = "
-      "\"s\"\n[memory_fraction]\nof "
-      "= \"all\"\nvalue = 1.5\nsource = "
+      "schema = 1\nid = \"x\"\nname = \"x\"\nengine = \"tgi\"\n[memory_fraction]\nof = \"all\"\nvalue = 1.5\nsource = "
       "\"s\"\n[limits]\nblock_tokens = 0\nmax_num_seqs = 1\nmax_num_tokens = 1\nsource = \"s\"\n[activation]\nwide = "
       "-1.0\nquantised = 1.0\nper_logit = 1.0\nsource = \"s\"\n[framework]\nvalue = 3\nper_doubling = \"1 "
       "GiB\"\nsource "

@@ -117,7 +117,7 @@ ServingWorkload work(std::int64_t concurrency, const std::optional<DraftPlan>& p
   return w;
 }
 ServingTimes times(std::int64_t concurrency, const std::optional<DraftPlan>& plan) {
-  static const ServingStack vllm = find_serving_stack("vllm");
+  static const ServingStack vllm = find_serving_stack(Engine::vllm);
   const Architecture llama = model("llama3-70b");
   const ServingWorkload w = work(concurrency, plan);
   const ServingEstimate memory = serve_memory(llama, h100(), vllm, w);
@@ -279,7 +279,7 @@ TEST_CASE("speculation: where arithmetic binds, verifying what is thrown away sl
 }
 
 TEST_CASE("speculation: a draft model's weights and cache leave the pool") {
-  const ServingStack vllm = find_serving_stack("vllm");
+  const ServingStack vllm = find_serving_stack(Engine::vllm);
   const Architecture llama = model("llama3-70b");
   const auto memory = [&](const std::optional<DraftPlan>& plan) {
     return serve_memory(llama, h100(), vllm, work(64, plan));
@@ -309,7 +309,7 @@ TEST_CASE("speculation: a draft model's weights and cache leave the pool") {
 }
 
 TEST_CASE("speculation: recurrent layers keep a state for each token that is verified") {
-  const ServingStack vllm = find_serving_stack("vllm");
+  const ServingStack vllm = find_serving_stack(Engine::vllm);
   const Architecture mamba = model("mamba-1.4b");
   ServingWorkload w = work(64, std::nullopt);
   w.gpus = 1;

@@ -123,31 +123,17 @@ TEST_CASE("a release runs the kernels that it had: experts in mxfp4 on Hopper be
     CAPTURE(after);
     CHECK(vllm.expert_families(after).empty());
   }
-  CHECK(find_serving_stack("vllm", "0.7.3").id == "vllm-v0");
-  CHECK(find_serving_stack("vllm", "0.19").id == "vllm");
-  CHECK(find_serving_stack("tensorrt-llm", "0.17").id == "tensorrt-llm-engines");
-  CHECK_THROWS_AS(static_cast<void>(find_serving_stack("vllm", "latest")), ConfigError);
-}
-
-TEST_CASE("an engine is the stack file of its own id, the usual one first") {
-  const std::vector<ServingStack> engines = serving_engines();
-  CHECK(engine_ids(engines) == std::vector<std::string_view>{"vllm", "tensorrt-llm", "sglang"});
-  CHECK(engines.front().id == usual_engine);
-  for (const ServingStack& engine : engines) {
-    CAPTURE(engine.id);
-    CHECK(engine.engine == engine.id);
-    CHECK(engine.title() == engine.names.front());
-    CHECK(engine.habits.length_option.starts_with("--"));
-  }
-  CHECK(find_serving_stack("vllm", "0.7.3").habits.tokens_hold_sequences);
-  CHECK_THROWS_AS(static_cast<void>(find_serving_stack("vlm")), ConfigError);
+  CHECK(find_serving_stack(Engine::vllm, "0.7.3").id == "vllm-v0");
+  CHECK(find_serving_stack(Engine::vllm, "0.19").id == "vllm");
+  CHECK(find_serving_stack(Engine::tensorrt_llm, "0.17").id == "tensorrt-llm-engines");
+  CHECK_THROWS_AS(static_cast<void>(find_serving_stack(Engine::vllm, "latest")), ConfigError);
 }
 
 TEST_CASE("a stack inherits what it does not state, over two steps too, and keeps what it does") {
   const ServingStack& vllm = standard("vllm");
   const ServingStack& v0 = standard("vllm-v0");
   CHECK(v0.base == "vllm");
-  CHECK(v0.engine == "vllm");
+  CHECK(v0.engine == Engine::vllm);
   CHECK(v0.names == vllm.names);
   CHECK(v0.memory.framework.raw() == vllm.memory.framework.raw());
   CHECK(v0.memory.logit_bytes == vllm.memory.logit_bytes);

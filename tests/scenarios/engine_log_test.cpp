@@ -48,7 +48,7 @@ struct Calibrated {
 Calibrated calibrated(const std::string& log, const std::vector<std::string>& scenario) {
   Scenario asked = question(scenario);
   auto& serve = std::get<ServeScenario>(asked.question);
-  std::vector<std::string> notes = calibrate_memory(read_engine_log({"boot.log", log}, serve.engine), serve);
+  std::vector<std::string> notes = calibrate_memory(read_engine_log({"boot.log", log}, serve.engine.engine), serve);
   return {make_plan(std::move(asked), false, PlanPart::memory), std::move(notes)};
 }
 

@@ -39,7 +39,8 @@ Scenario asked(std::vector<std::string> all, const std::vector<std::string>& mor
 
 ExportedLaunch exported(const Scenario& scenario) {
   const auto& serve = std::get<ServeScenario>(scenario.question);
-  const auto* const form = std::find(launch_form_names.begin(), launch_form_names.end(), serve.engine.engine);
+  const auto* const form = std::find(launch_form_names.begin(), launch_form_names.end(),
+                                     engine_names[static_cast<std::size_t>(serve.engine.engine)]);
   return export_launch(scenario, serve, static_cast<LaunchForm>(form - launch_form_names.begin()));
 }
 

@@ -28,9 +28,9 @@ Scenario asked(std::vector<std::string> some, const std::vector<std::string>& mo
 
 std::string exported(const Scenario& scenario) {
   const auto& serve = std::get<ServeScenario>(scenario.question);
-  const LaunchForm form = serve.engine.engine == "vllm"     ? LaunchForm::vllm
-                          : serve.engine.engine == "sglang" ? LaunchForm::sglang
-                                                            : LaunchForm::tensorrt_llm;
+  const LaunchForm form = serve.engine.engine == Engine::vllm     ? LaunchForm::vllm
+                          : serve.engine.engine == Engine::sglang ? LaunchForm::sglang
+                                                                  : LaunchForm::tensorrt_llm;
   return export_launch(scenario, serve, form).text;
 }
 

@@ -9,7 +9,6 @@
 #include <charconv>
 #include <optional>
 #include <system_error>
-#include <utility>
 
 namespace headroom {
 namespace embedded {
@@ -19,15 +18,6 @@ EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
 namespace {
 
 constexpr std::array<std::string_view, 4> tp_keys{"tp2", "tp4", "tp8", "tp16"};
-
-void read_habits(ConfigTable table, EngineHabits& habits) {
-  habits.length_option = table.text("length_option");
-  habits.chunks_prompts = table.maybe_boolean("chunks_prompts").value_or(true);
-  habits.narrows_cache = table.maybe_boolean("narrows_cache").value_or(false);
-  habits.tokens_hold_sequences = table.maybe_boolean("tokens_hold_sequences").value_or(false);
-  static_cast<void>(table.text("source"));
-  table.finish();
-}
 
 void read_fraction(ConfigTable table, ServingStack& stack) {
   EngineMemory& m = stack.memory;
@@ -196,14 +186,10 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   stack.base = table.maybe_text("base").value_or("");
   stack.id = table.text("id");
   stack.name = table.text("name");
-  stack.engine = table.text("engine");
+  stack.engine = static_cast<Engine>(table.choice("engine", engine_names));
   stack.names = table.texts("names");
-  if (stack.names.empty()) {
-    stack.names.push_back(stack.id);
-  }
   stack.from = table.maybe_text("from").value_or("");
   stack.before = table.maybe_text("before").value_or("");
-  read_habits(table.table("habits"), stack.habits);
   read_iteration_stack(table, stack.time);
   read_prompts(table, stack);
   read_former_experts(table, stack);
@@ -229,8 +215,8 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
   return stack;
 }
 
-ServingStack find_serving_stack(std::string_view engine) {
-  const std::string id{engine};
+ServingStack find_serving_stack(Engine engine) {
+  const std::string id{engine_names[static_cast<std::size_t>(engine)]};
   const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
   const std::optional<DataStore::Entry> entry = store.find("stacks/serve", id);
   if (!entry) {
@@ -242,14 +228,13 @@ ServingStack find_serving_stack(std::string_view engine) {
   return stack;
 }
 
-ServingStack find_serving_stack(std::string_view engine, std::string_view version) {
+ServingStack find_serving_stack(Engine engine, std::string_view version) {
   if (!release_of(version).known) {
     throw ConfigError{quoted(version) + " is no release; state its numbers, as in \"0.11.0\""};
   }
   const std::vector<ServingStack> stacks = serving_stacks();
-  ServingStack current = find_serving_stack(engine);
-  const ServingStack* found = stack_of_release(stacks, current.title(), version);
-  ServingStack stack = found == nullptr ? std::move(current) : *found;
+  const ServingStack* found = stack_of_release(stacks, engine_titles[static_cast<std::size_t>(engine)], version);
+  ServingStack stack = found == nullptr ? find_serving_stack(engine) : *found;
   stack.release = version;
   return stack;
 }
@@ -265,24 +250,6 @@ std::vector<ServingStack> serving_stacks() {
   }
   diagnostics.throw_if_any();
   return stacks;
-}
-
-std::vector<ServingStack> serving_engines() {
-  std::vector<ServingStack> engines = serving_stacks();
-  std::erase_if(engines, [](const ServingStack& stack) { return stack.engine != stack.id; });
-  // The usual one first, the others from the last id to the first.
-  std::sort(engines.begin(), engines.end(), [](const ServingStack& a, const ServingStack& b) {
-    return std::pair{a.id != usual_engine, b.id} < std::pair{b.id != usual_engine, a.id};
-  });
-  return engines;
-}
-
-std::vector<std::string_view> engine_ids(std::span<const ServingStack> engines) {
-  std::vector<std::string_view> ids;
-  for (const ServingStack& engine : engines) {
-    ids.push_back(engine.id);
-  }
-  return ids;
 }
 
 EngineKernels engine_kernels(const ServingStack& stack, const IterationPhysics& physics, std::string_view version) {

@@ -19,13 +19,12 @@
 
 namespace headroom {
 
-/// What an engine does in all of its releases.
-struct EngineHabits {
-  std::string length_option;           ///< for the longest sequence, whose default is the model's positions
-  bool chunks_prompts = true;          ///< unless it is told not to
-  bool narrows_cache = false;          ///< its KV cache is fp8 where weights are 8 or 4 bits wide
-  bool tokens_hold_sequences = false;  ///< it refuses to start with max_num_tokens below max_num_seqs
-};
+enum class Engine : std::uint8_t { vllm, tensorrt_llm, sglang };
+inline constexpr std::array<std::string_view, 3> engine_names{"vllm", "tensorrt-llm", "sglang"};
+/// As their makers spell them.
+inline constexpr std::array<std::string_view, 3> engine_titles{"vLLM", "TensorRT-LLM", "SGLang"};
+/// Their options for the longest sequence, whose default is the model's positions.
+inline constexpr std::array<std::string_view, 3> length_flags{"--max-model-len", "--max_seq_len", "--context-length"};
 
 /// What a memory fraction is a fraction of: all that a program sees (vLLM), what is free once the engine is loaded
 /// (TensorRT-LLM), or the part that weights and KV cache may take of what is free before loading (SGLang).
@@ -52,8 +51,7 @@ struct EngineMemory {
 
 struct ServingStack {
   std::string id, name, file;
-  std::string engine;  ///< id of the stack of the engine's current release, by which scenarios name the engine
-  EngineHabits habits;
+  Engine engine = Engine::vllm;
   EngineMemory memory;
   MemoryBasis basis = MemoryBasis::nothing;
   std::int64_t max_num_seqs = 1;
@@ -63,8 +61,8 @@ struct ServingStack {
   Bytes large_from{};
   std::string large_except;  ///< a generation
   /// Releases that it stands for: as measured rows spell the engine, and versions from `from` on but before `before`.
-  std::string base;                ///< stack that it inherits from; empty: none
-  std::vector<std::string> names;  ///< at least one: the first as its makers spell it
+  std::string base;  ///< stack that it inherits from; empty: none
+  std::vector<std::string> names;
   std::string from, before;
   std::string release;  ///< that was asked for; empty: the current one
   /// Mean prompt of the data that a benchmark's harness sends each model, by id; rows of such runs leave it out.
@@ -75,7 +73,6 @@ struct ServingStack {
   std::vector<AllToAllRule> all_to_all;  ///< the first that holds for a layout; none: an all-gather
   std::string fraction_source, limits_source, activation_source, framework_source, graphs_source, uncertainty_source;
 
-  [[nodiscard]] const std::string& title() const noexcept { return names.front(); }
   /// The engine's own default at a tp; between the powers of two the lower one's.
   [[nodiscard]] double default_fraction(std::int64_t tp) const noexcept;
   [[nodiscard]] std::int64_t default_max_num_seqs(const Device& device) const;
@@ -90,18 +87,10 @@ struct ServingStack {
                                               const std::string& file,
                                               Diagnostics& diagnostics);
 
-/// What serves where nobody names an engine.
-inline constexpr std::string_view usual_engine = "vllm";
-
-/// The stack of an engine's current release, user folders first. ConfigError when there is none, or it is broken.
-[[nodiscard]] ServingStack find_serving_stack(std::string_view engine);
-/// The stack of one of its releases. ConfigError when the text starts with no number.
-[[nodiscard]] ServingStack find_serving_stack(std::string_view engine, std::string_view version);
-
-/// Of every engine the stack of its current release: those whose engine is their id, in the order that they are told.
-[[nodiscard]] std::vector<ServingStack> serving_engines();
-/// Views of their ids.
-[[nodiscard]] std::vector<std::string_view> engine_ids(std::span<const ServingStack> engines);
+/// The embedded stack of an engine's current release, user folders first. ConfigError when it is broken.
+[[nodiscard]] ServingStack find_serving_stack(Engine engine);
+/// The embedded stack of one of its releases. ConfigError when the text starts with no number.
+[[nodiscard]] ServingStack find_serving_stack(Engine engine, std::string_view version);
 
 /// Every stack, each with what it inherits.
 [[nodiscard]] std::vector<ServingStack> serving_stacks();
