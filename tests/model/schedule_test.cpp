@@ -74,7 +74,7 @@ TEST_CASE("bubbles of 4 stages are 27.3 % of 8 micro-batches, 8.6 % of 32, 4.5 %
     const StageCosts stage = costs(1.0 / chunks, 1.0 / chunks, 1.0 / chunks);
     const SimulatedStep step = simulate_schedule(shape, {&stage, 1});
     CHECK(closed(shape, stage) == test::near(step.total.raw()));
-    return bubble_share(step.total, step.stages[0].busy);
+    return 1.0 - step.stages[0].busy / step.total;
   };
   CHECK(bubble(1, 8) == doctest::Approx(0.273).epsilon(0.002));
   CHECK(bubble(1, 32) == doctest::Approx(0.086).epsilon(0.005));

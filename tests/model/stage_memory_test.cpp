@@ -99,7 +99,7 @@ TEST_CASE("8-bit Adam keeps 14 GB of moments for 7e9 parameters where fp32 keeps
 TEST_CASE("naive scores take 68.7 GB a layer at 32 768 tokens and 32 heads, a fused kernel 4.2 MB") {
   ActivationShape shape;
   shape.seq_len = 32768;
-  shape.hidden = shape.query_width = shape.kv_width = 4096;
+  shape.hidden = shape.queries = shape.keys = shape.values = shape.output = 4096;
   shape.heads = 32;
   const double fused = layer_activations(shape).raw();
   shape.flash_attention = false;

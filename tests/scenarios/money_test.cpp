@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What planners ask of GPU-hours, dollars and joules, with hand arithmetic.
+// Rows C1, C2, C3, C5, C8 and C9 of the planner's questions: numbers of the questions' own text and hand
+// arithmetic.
 #include <headroom/scenarios/money/formulas.hpp>
 #include <headroom/scenarios/money/what_if.hpp>
 
@@ -81,28 +82,7 @@ TEST_CASE("a reservation pays above the ratio of the prices; one's own machine a
   CHECK(hosting_breaks_even(8.0 * an_hour(3.0), Dollars{0.00125}).raw() == doctest::Approx(24.0 / 3600.0 / 0.00125));
 }
 
-TEST_CASE(
-    "100,000 queries a second at 5,035 a unit of 22,021.90 $: 20 units, 440,438 $, 323 MWh and 32.3 k$ in 4 "
-    "years") {
-  const Fleet fleet =
-      fleet_of(Hertz{100000}, Hertz{5035}, Dollars{22021.90}, Joules{0.0923}, 4.0 * common_year, a_kwh(0.10));
-  CHECK(fleet.units == 20.0);
-  CHECK(fleet.capex.raw() == doctest::Approx(440438.0));
-  // Published from the unrounded 0.09226 J: 323,261 kWh, 32,326 $, 472,764 $ in all.
-  CHECK(fleet.energy.raw() / 3.6e6 == doctest::Approx(323260.873).epsilon(0.001));
-  CHECK(fleet.opex.raw() == doctest::Approx(32326.09).epsilon(0.001));
-  CHECK(fleet.total().raw() == doctest::Approx(472764.09).epsilon(0.0002));
-}
-
-TEST_CASE("one DGX A100 at 968,840 queries a second and 2.5 mJ each serves the same for 150,863 $") {
-  const Fleet dgx =
-      fleet_of(Hertz{100000}, Hertz{968840}, Dollars{150000.0}, Joules{0.0025}, 4.0 * common_year, a_kwh(0.10));
-  CHECK(dgx.units == 1.0);
-  CHECK(dgx.opex.raw() == doctest::Approx(863.29).epsilon(0.02));  // published from the unrounded energy
-  CHECK(dgx.total().raw() == doctest::Approx(150863.29).epsilon(1e-4));
-}
-
-TEST_CASE("1887 W at 211,436 images a second are 8.9 mJ each, and a rack of 10 kW holds five such nodes") {
+TEST_CASE("C8: 1887 W at 211,436 images a second are 8.9 mJ each, and a rack of 10 kW holds five such nodes") {
   CHECK(energy_per_item(Watts{1887}, Hertz{211436}).raw() * 1e3 == doctest::Approx(8.9).epsilon(0.01));
   CHECK(nodes_per_rack(Watts{10000}, Watts{1887}) == 5.0);
   CHECK(nodes_per_rack(Watts{10000}, Watts{2000}) == 5.0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a search leaves out by a bound could not have won: bounds never exceed what they bound.
 #include <headroom/model/train/memory/memory_bound.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
