@@ -18,6 +18,9 @@
 #include <set>
 
 namespace headroom::cli {
+
+extern const Verb catalog_verb;
+
 namespace {
 
 enum class Asks : std::uint8_t { list, show, diff, lint, import };

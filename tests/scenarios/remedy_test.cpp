@@ -7,20 +7,17 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <string>
 #include <vector>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
 
 using Overrides = std::vector<std::string>;
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Overrides question(const std::string& model, const std::string& gpu, int gpus, int seq_len, int batch, Overrides more) {
   Overrides all{"kind=train",

@@ -9,16 +9,13 @@
 #include <doctest/doctest.h>
 
 #include "../near.hpp"
+#include "../support/sources.hpp"
 #include <algorithm>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 Scenario question(std::vector<std::string> more) {
   std::vector<std::string> all{"kind=serve",      "model=llama3-70b",     "hardware.gpu=h100-sxm-80gb",
