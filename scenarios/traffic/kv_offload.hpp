@@ -22,7 +22,10 @@ namespace headroom {
 /// In the order in which they are asked (LMCache's backends: local_cpu, local_disk, remote).
 inline constexpr std::array<std::string_view, PrefixHits::most_tiers> offload_tier_names{"cpu", "disk", "remote"};
 
-/// cpu and disk are of a replica, remote of all replicas together.
+/// The tier that all replicas share; the others are of a replica.
+inline constexpr std::size_t remote_tier = 2;
+static_assert(offload_tier_names[remote_tier] == "remote");
+
 struct KvOffloadTier {
   Bytes capacity{};
   std::optional<BytesPerSecond> bandwidth;  ///< of a replica, one direction; blank: the host links of its GPUs
