@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A schedule's closed form, bounds of uneven stages, and passes a second of the event simulation.
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/schedules/schedule_simulation.hpp>
 
 #include <benchmark/benchmark.h>
@@ -14,7 +15,7 @@ constexpr StageCosts layer_stage{Seconds{1e-3}, Seconds{1.1e-3}, Seconds{0.9e-3}
 
 PipelineShape shape_of(const benchmark::State& state) {
   const auto schedule = static_cast<Schedule>(state.range(0));
-  return {schedule, 16, schedule == Schedule::zb_v ? 2 : static_cast<std::int32_t>(state.range(1)), 128};
+  return {schedule, 16, chunks_of(schedule, static_cast<std::int32_t>(state.range(1))), 128};
 }
 
 void every_schedule(benchmark::internal::Benchmark* bench) {

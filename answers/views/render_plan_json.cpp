@@ -8,6 +8,8 @@
 #include <headroom/core/version.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 
+#include <algorithm>
+
 namespace headroom {
 namespace {
 
@@ -84,7 +86,7 @@ void strategy_members(JsonWriter& json, const Strategy& s) {
   json.member("micro_batch", int{s.micro_batch});
   json.member("recompute", recompute_names[static_cast<std::size_t>(s.recompute)]);
   json.member("sequence_parallel", s.sequence_parallel);
-  json.member("schedule", schedule_names[static_cast<std::size_t>(s.schedule)]);
+  json.member("schedule", name_of(s.schedule));
   if (s.shard_ranks > 0) {
     json.member("shard_ranks", int{s.shard_ranks});
   }

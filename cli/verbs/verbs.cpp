@@ -7,10 +7,10 @@
 namespace headroom::cli {
 namespace {
 
-constexpr std::array<const Verb*, 17> verbs{
-    &plan_verb,       &explain_verb,  &simulate_verb, &compare_verb, &scale_verb,    &export_verb,
-    &import_verb,     &validate_verb, &catalog_verb,  &fabric_verb,  &fit_verb,      &op_verb,
-    &collective_verb, &roofline_verb, &replay_verb,   &probe_verb,   &calibrate_verb};
+constexpr std::array<const Verb*, 18> verbs{
+    &plan_verb,       &explain_verb,  &simulate_verb, &compare_verb, &scale_verb,     &export_verb,
+    &import_verb,     &validate_verb, &catalog_verb,  &fabric_verb,  &fit_verb,       &op_verb,
+    &collective_verb, &roofline_verb, &replay_verb,   &probe_verb,   &calibrate_verb, &schema_verb};
 
 }  // namespace
 

@@ -43,7 +43,7 @@ void add_strategy(const Strategy& s, Keys& keys) {
   add("micro_batch", s.micro_batch);
   keys.emplace_back("strategy.recompute", word(recompute_names, static_cast<std::size_t>(s.recompute)));
   add("recompute_block", s.recompute_block);
-  keys.emplace_back("strategy.schedule", word(schedule_names, static_cast<std::size_t>(s.schedule)));
+  keys.emplace_back("strategy.schedule", std::string{name_of(s.schedule)});
   keys.emplace_back("strategy.sequence_parallel", s.sequence_parallel ? "true" : "false");
   keys.emplace_back("strategy.cp_form",
                     s.cp_form == CpForm::unstated ? "-" : word(cp_form_names, static_cast<std::size_t>(s.cp_form)));

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/serve_reader.hpp>
 #include <headroom/scenarios/search/axes.hpp>
@@ -46,7 +49,6 @@ constexpr std::array axis_rows{
     AxisRow{"market", Knob::market, Takes::word, market_names, market_names},
     AxisRow{"region", Knob::region, Takes::word, region_names},
 };
-constexpr Range<std::int64_t> ranks_of_an_axis{1, 4096};
 
 const ConfigValue* at_path(const ConfigValue& root, std::string_view key) {
   const std::size_t dot = key.find('.');
@@ -70,6 +72,9 @@ class AxesReader {
   std::vector<FleetAxis> run() {
     static const ConfigValue nothing;
     const ConfigValue* given = root_.find("search");
+    if (given != nullptr && given->kind != ConfigValue::Kind::table) {
+      problem(*given, "'search' is a table, not " + std::string{kind_name(given->kind)});
+    }
     ConfigTable search{given != nullptr ? *given : nothing, "search", diagnostics_};
     std::vector<FleetAxis> axes;
     for (const AxisRow& row : axis_rows) {
@@ -161,10 +166,11 @@ class AxesReader {
                   ", no whole number; an axis is a list [1, 2, 4], a range \"1..8\", \"1..8 x2\" or \"2..8 "
                   "step 2\", one value, or \"any\"");
     }
+    const Range<std::int64_t> range = integers_of(key_of("search." + std::string{row.name}, Kinds::serve));
     for (const std::int64_t n : numbers) {
-      if (n < ranks_of_an_axis.low || n > ranks_of_an_axis.high) {
-        problem(value, quoted(row.name) + " holds " + std::to_string(n) + ", outside of " +
-                           std::to_string(ranks_of_an_axis.low) + " to " + std::to_string(ranks_of_an_axis.high));
+      if (n < range.low || n > range.high) {
+        problem(value, quoted(row.name) + " holds " + std::to_string(n) + ", outside of " + std::to_string(range.low) +
+                           " to " + std::to_string(range.high));
         return;
       }
       keep(axis, {row.knob, n});

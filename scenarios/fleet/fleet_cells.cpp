@@ -25,7 +25,7 @@ ServeScenario cell_of(ServeScenario s, std::int64_t cells) {
   }
   fleet.spare = 0;
   fleet.failures.reset();
-  if (std::optional<KvOffloadTier>& remote = fleet.kv_offload.tiers[remote_tier]) {
+  if (std::optional<KvOffloadTier>& remote = fleet.kv_offload.tiers[shared_tier]) {
     remote->capacity = remote->capacity / real(cells);
   }
   s.fleet = std::make_shared<const FleetQuestion>(fleet);

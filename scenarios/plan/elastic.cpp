@@ -102,7 +102,7 @@ void refuse(const TrainScenario& t, const Strategy& s, ElasticCount& count) {
   TrainingShape shape = t.work.shape;
   shape.gpus = count.gpus;
   const Legality rule = check(t.architecture, shape, with_data_ranks(s, dp));
-  count.why_not = verdict_text(rule.verdict, rule.broke, rule.limit);
+  count.why_not = verdict_text(rule.verdict, rule.broke, rule.limit, s.schedule);
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ ElasticCount replan(const TrainScenario& train, const ElasticBasis& basis, std::
     choose_micro_batch(question.compiled, count);
     const Estimate& e = count.estimate;
     count.accumulation = train.work.shape.global_batch / (dp * count.strategy.micro_batch);
-    count.verdict = verdict_text(e.verdict, e.broke, e.limit);
+    count.verdict = verdict_text(e.verdict, e.broke, e.limit, count.strategy.schedule);
     if (question.compiled.timed) {
       count.step = widened(e.step, basis.width);
       count.tokens_per_s =

@@ -366,9 +366,9 @@ TrainPlan plan_training(const Scenario& scenario, const TrainScenario& t, Told t
   }
   plan.interval_source = plan.confidence ? plan.confidence->errors.source : t.software.interval_source;
   const Estimate& e = answer.estimate;
-  answer.verdict = verdict_text(e.verdict, e.broke, e.limit);
+  answer.verdict = verdict_text(e.verdict, e.broke, e.limit, answer.strategy.schedule);
   for (const Legality& rule : broken_rules(t.architecture, t.work.shape, answer.strategy)) {
-    answer.problems.push_back(problem_of(rule));
+    answer.problems.push_back(problem_of(rule, answer.strategy.schedule));
     answer.problems.back().way_out += other_counts(t, answer.strategy, rule);
   }
   if (!answer.problems.empty()) {

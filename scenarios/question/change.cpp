@@ -33,7 +33,7 @@ Changes changes_to(const Strategy& s) {
   if (s.cp > 1 && s.cp_form != CpForm::unstated) {
     all.emplace_back(Knob::cp_form, s.cp_form);
   }
-  if (s.schedule != Schedule::one_f_one_b) {
+  if (s.schedule != usual_schedule) {
     all.emplace_back(Knob::schedule, s.schedule);
   }
   if (s.ep > 1) {

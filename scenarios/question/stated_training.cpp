@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/question/sequence_length.hpp>
 #include <headroom/scenarios/question/stated_training.hpp>
@@ -66,8 +67,7 @@ Strategy resolve_strategy(const StatedStrategy& stated,
   s.last_stage_layers = stated.last_stage_layers.value_or(s.last_stage_layers);
   s.order = stated.order.value_or(s.order);
   s.cuda_graphs = stated.cuda_graphs.value_or(s.cuda_graphs);
-  // What dualpipe is for.
-  s.overlap_experts = stated.overlap_experts.value_or(s.schedule == Schedule::dualpipe && s.ep > 1);
+  s.overlap_experts = stated.overlap_experts.value_or(model_of(s.schedule).overlaps_passes && s.ep > 1);
   return s;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/printable.hpp>
 #include <headroom/model/workload/hf_config.hpp>
+#include <headroom/scenarios/keys/root_keys.hpp>
 #include <headroom/scenarios/read/beside_reader.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
@@ -17,8 +18,6 @@
 namespace headroom {
 namespace {
 
-constexpr std::array<std::string_view, 3> kinds{"train", "serve", "batch"};
-
 /// Reads one document; assumptions are collected beside the problems.
 class ScenarioReader {
  public:
@@ -30,7 +29,7 @@ class ScenarioReader {
   Scenario run() {
     require_schema(root_);
     static_cast<void>(root_.value("base"));
-    const std::optional<std::size_t> kind = root_.maybe_choice("kind", kinds);
+    const std::optional<std::size_t> kind = root_.maybe_choice("kind", scenario_kind_names);
     scenario_.name = root_.maybe_text("name").value_or(shown(scenario_.file));
     if (!kind) {
       if (!root_.has("kind")) {

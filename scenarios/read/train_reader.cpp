@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
+#include <headroom/scenarios/keys/strategy_keys.hpp>
 #include <headroom/scenarios/question/sequence_length.hpp>
 #include <headroom/scenarios/read/advice_reader.hpp>
 #include <headroom/scenarios/read/data_reader.hpp>
@@ -8,12 +9,15 @@
 #include <headroom/scenarios/read/train_reader.hpp>
 #include <headroom/scenarios/training/data_feed.hpp>
 #include <headroom/scenarios/training/run_outlook.hpp>
+#include <headroom/scenarios/words/schedule_words.hpp>
 
 #include <algorithm>
 #include <array>
 
 namespace headroom {
 namespace {
+
+using StrategyKeys = KeyedTable<keys::strategy, Kinds::train>;
 
 class TrainingReader {
  public:
@@ -33,28 +37,24 @@ class TrainingReader {
   void assume(const std::string& text) { assumptions_.push_back(text); }
 
   void read_training_table(TrainScenario& train) {
-    ConfigTable table = root_.table("training");
-    constexpr Range<std::int64_t> lengths{1, 100'000'000};
-    train.work.shape.seq_len = train.architecture.patches ? table.maybe_integer("seq_len", lengths).value_or(0)
-                                                          : table.integer("seq_len", lengths);
+    TrainingKeys table = TrainingKeys::of(root_);
+    train.work.shape.seq_len =
+        train.architecture.patches ? table.stated<"seq_len">().value_or(0) : table.needed<"seq_len">();
     train.stated.seq_len = train.work.shape.seq_len;
-    train.work.shape.global_batch = table.integer("global_batch", {1, 1'000'000'000});
-    const std::size_t precision = table.choice("precision", training_precision_names);
-    train.work.precision = static_cast<Precision>(precision);
-    if (const auto bytes = table.maybe_choice("gradients", std::array<std::string_view, 2>{"fp32", "bf16"})) {
+    train.work.shape.global_batch = table.get<"global_batch">();
+    train.work.precision = table.get<"precision", Precision>();
+    if (const auto bytes = table.stated<"gradients">()) {
       train.stated.gradients = *bytes == 0 ? 4.0 : 2.0;
     }
-    if (const auto optimizer = table.maybe_choice("optimizer", optimizer_names)) {
-      train.stated.optimizer = static_cast<Optimizer>(*optimizer);
-    }
-    train.stated.software = table.maybe_text("software");
+    train.stated.optimizer = table.stated<"optimizer", Optimizer>();
+    train.stated.software = table.stated<"software">();
     if (const ConfigValue* written = table.value("software")) {
       software_place_ = {written->file ? *written->file : table.file(), written->at};
     }
     read_memory_options(table, train.stated, train.work.options);
     read_offload_target(table, train);
     // Token counts are written as 15e12 or as an integer.
-    train.tokens = table.maybe_number("tokens", {1.0, 1e18}).value_or(0.0);
+    train.tokens = table.stated<"tokens">().value_or(0.0);
     read_way_to_loss(train);
     train.asked.batch = read_batch_change(table);
     train.asked.elastic = read_elastic(table);
@@ -88,27 +88,27 @@ class TrainingReader {
   }
 
   /// Where offloaded bytes go: into the host's memory, which must have room, or through it to NVMe.
-  static void read_offload_target(ConfigTable& table, TrainScenario& train) {
-    const auto target = table.maybe_choice("offload_to", std::array<std::string_view, 2>{"host", "nvme"});
+  static void read_offload_target(TrainingKeys& table, TrainScenario& train) {
+    const auto target = table.stated<"offload_to">();
     train.offload_to_nvme = target == 1U;
     if (target && !train.work.options.offload_optimizer && !train.work.options.offload_activations) {
       table.problem("offload_to", "'offload_to' means something with 'offload' only");
     }
   }
 
-  static void read_memory_options(ConfigTable& table, StatedTraining& stated, MemoryOptions& options) {
-    options.method = static_cast<Method>(table.maybe_choice("method", method_names).value_or(0));
-    options.lora_rank = table.maybe_integer("lora_rank", {1, 65536}).value_or(options.lora_rank);
+  static void read_memory_options(TrainingKeys& table, StatedTraining& stated, MemoryOptions& options) {
+    options.method = table.get<"method", Method>();
+    options.lora_rank = table.get<"lora_rank">();
     if (table.has("lora_rank") && options.method == Method::full) {
       table.problem("lora_rank", "'lora_rank' means something with method \"lora\" or \"qlora\" only");
     }
-    stated.flash_attention = table.maybe_boolean("flash_attention");
-    options.dropout = table.maybe_boolean("dropout");
-    options.fused_loss = table.maybe_boolean("fused_loss");
-    options.compiled = table.maybe_boolean("compile").value_or(false);
-    options.overlapped = table.maybe_boolean("overlap").value_or(true);
-    options.async_tp = table.maybe_boolean("async_tp").value_or(false);
-    options.vocab_multiple = table.maybe_integer("vocab_multiple", {1, 65536}).value_or(1);
+    stated.flash_attention = table.stated<"flash_attention">();
+    options.dropout = table.stated<"dropout">();
+    options.fused_loss = table.stated<"fused_loss">();
+    options.compiled = table.get<"compile">();
+    options.overlapped = table.get<"overlap">();
+    options.async_tp = table.get<"async_tp">();
+    options.vocab_multiple = table.get<"vocab_multiple">();
     stated.offload = table.has("offload");
     for (const std::string& what : table.texts("offload")) {
       if (what == "optimizer") {
@@ -178,7 +178,7 @@ class TrainingReader {
           "not in the memory");
     }
     if (!stated.overlap_experts && s.overlap_experts) {
-      assume("strategy.overlap_experts = true (what dualpipe is for)");
+      assume("strategy.overlap_experts = true (what " + std::string{name_of(s.schedule)} + " is for)");
     }
   }
 
@@ -224,22 +224,15 @@ class TrainingReader {
     }
   }
 
+  /// A whole number within the bounds of its row, as the narrow type that a strategy keeps it in.
   template <class Integer>
-  static std::optional<Integer> maybe_number(ConfigTable& table, std::string_view key, Range<std::int64_t> range) {
-    const std::optional<std::int64_t> value = table.maybe_integer(key, range);
+  static std::optional<Integer> narrowed(std::optional<std::int64_t> value) {
     return value ? std::optional{static_cast<Integer>(*value)} : std::nullopt;
-  }
-  template <class Word, std::size_t N>
-  static std::optional<Word> maybe_word(ConfigTable& table,
-                                        std::string_view key,
-                                        const std::array<std::string_view, N>& names) {
-    const std::optional<std::size_t> value = table.maybe_choice(key, names);
-    return value ? std::optional{static_cast<Word>(*value)} : std::nullopt;
   }
 
   /// The order in which ranks fill hosts, with or without ep's place in it.
-  static void read_order(ConfigTable& table, StatedStrategy& s) {
-    const std::optional<std::string> text = table.maybe_text("order");
+  static void read_order(StrategyKeys& table, StatedStrategy& s) {
+    const std::optional<std::string> text = table.stated<"order">();
     s.order = text ? find_rank_order(*text) : std::nullopt;
     if (!text || s.order) {
       return;
@@ -252,56 +245,54 @@ class TrainingReader {
                   "'order' is " + quoted(*text) + "; it must be one of " + known + suggestion(*text, rank_order_names));
   }
 
-  static void read_schedule(ConfigTable& table, StatedStrategy& s) {
-    s.schedule = maybe_word<Schedule>(table, "schedule", schedule_names);
-    if (s.schedule && s.schedule != Schedule::one_f_one_b && s.vpp > 1) {
-      table.problem("schedule", "schedule '" + std::string{schedule_names[static_cast<std::size_t>(*s.schedule)]} +
-                                    "' has no vpp; drop vpp = " + std::to_string(*s.vpp) + " or use \"1f1b\"");
+  static void read_schedule(StrategyKeys& table, StatedStrategy& s) {
+    s.schedule = table.stated<"schedule", Schedule>();
+    if (s.schedule && s.vpp > 1 && !model_of(*s.schedule).takes_chunks()) {
+      table.problem("schedule", "schedule " + quoted(name_of(*s.schedule)) +
+                                    " has no vpp; drop vpp = " + std::to_string(*s.vpp) + " or use " +
+                                    either_where([](const ScheduleModel& m) { return m.takes_chunks(); }));
     }
   }
 
   /// Layers of the end stages (Megatron-LM, --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers).
-  static void read_stage_layers(ConfigTable& table, StatedStrategy& s) {
-    constexpr Range<std::int64_t> layers{1, 255};
-    s.first_stage_layers = maybe_number<std::uint8_t>(table, "first_stage_layers", layers);
-    s.last_stage_layers = maybe_number<std::uint8_t>(table, "last_stage_layers", layers);
-    const Schedule schedule = s.schedule.value_or(Schedule::one_f_one_b);
-    const bool in_order = schedule == Schedule::one_f_one_b || schedule == Schedule::gpipe;
+  static void read_stage_layers(StrategyKeys& table, StatedStrategy& s) {
+    s.first_stage_layers = narrowed<std::uint8_t>(table.stated<"first_stage_layers">());
+    s.last_stage_layers = narrowed<std::uint8_t>(table.stated<"last_stage_layers">());
     for (const std::string_view key : {"first_stage_layers", "last_stage_layers"}) {
-      if (table.has(key) && !in_order) {
-        table.problem(key, quoted(key) + " means something with schedule \"1f1b\" or \"gpipe\" only");
+      if (table.has(key) && !model_of(s.schedule.value_or(usual_schedule)).waits_for_stages) {
+        table.problem(key, quoted(key) + " means something with schedule " +
+                               either_where([](const ScheduleModel& m) { return m.waits_for_stages; }) + " only");
       }
     }
   }
 
   void read_strategy(const TrainScenario& train, StatedStrategy& s) {
-    static const ConfigValue nothing;
-    ConfigTable table = root_.maybe_table("strategy").value_or(ConfigTable{nothing, "strategy", diagnostics_});
-    s.tp = maybe_number<std::uint16_t>(table, "tp", {1, 4096});
-    s.pp = maybe_number<std::uint16_t>(table, "pp", {1, 4096});
-    s.vpp = maybe_number<std::uint16_t>(table, "vpp", {1, 1024});
-    s.cp = maybe_number<std::uint16_t>(table, "cp", {1, 4096});
-    s.ep = maybe_number<std::uint16_t>(table, "ep", {1, 4096});
-    s.etp = maybe_number<std::uint16_t>(table, "etp", {1, 4096});
-    s.dp = maybe_number<std::uint32_t>(table, "dp", {1, 10'000'000});
-    s.micro_batch = maybe_number<std::uint16_t>(table, "micro_batch", {1, 60'000});
-    s.recompute = maybe_word<Recompute>(table, "recompute", recompute_names);
-    s.zero = maybe_number<std::uint8_t>(table, "zero", {0, 3});
-    s.sequence_parallel = table.maybe_boolean("sequence_parallel");
-    s.recompute_block = maybe_number<std::uint8_t>(table, "recompute_block", {1, 255});
+    StrategyKeys table = StrategyKeys::or_blank(root_);
+    s.tp = narrowed<std::uint16_t>(table.stated<"tp">());
+    s.pp = narrowed<std::uint16_t>(table.stated<"pp">());
+    s.vpp = narrowed<std::uint16_t>(table.stated<"vpp">());
+    s.cp = narrowed<std::uint16_t>(table.stated<"cp">());
+    s.ep = narrowed<std::uint16_t>(table.stated<"ep">());
+    s.etp = narrowed<std::uint16_t>(table.stated<"etp">());
+    s.dp = narrowed<std::uint32_t>(table.stated<"dp">());
+    s.micro_batch = narrowed<std::uint16_t>(table.stated<"micro_batch">());
+    s.recompute = table.stated<"recompute", Recompute>();
+    s.zero = narrowed<std::uint8_t>(table.stated<"zero">());
+    s.sequence_parallel = table.stated<"sequence_parallel">();
+    s.recompute_block = narrowed<std::uint8_t>(table.stated<"recompute_block">());
     if (s.recompute_block > 1 && s.recompute != Recompute::full) {
       table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
     }
     read_order(table, s);
     read_schedule(table, s);
     read_stage_layers(table, s);
-    s.cp_form = maybe_word<CpForm>(table, "cp_form", cp_form_names);
-    s.cuda_graphs = table.maybe_boolean("cuda_graphs");
-    s.overlap_experts = table.maybe_boolean("overlap_experts");
+    s.cp_form = table.stated<"cp_form", CpForm>();
+    s.cuda_graphs = table.stated<"cuda_graphs">();
+    s.overlap_experts = table.stated<"overlap_experts">();
     if (s.overlap_experts == true && !train.architecture.moe) {
       table.problem("overlap_experts", "'overlap_experts' means something with a model of experts only");
     }
-    s.shard_ranks = maybe_number<std::uint16_t>(table, "shard_ranks", {1, 65535});
+    s.shard_ranks = narrowed<std::uint16_t>(table.stated<"shard_ranks">());
     table.finish();
   }
 

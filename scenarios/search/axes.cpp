@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
-#include <headroom/model/train/strategy/strategy.hpp>
+#include <headroom/scenarios/keys/all_keys.hpp>
+#include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
@@ -23,62 +24,39 @@ std::optional<std::int64_t> whole(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? std::optional{value} : std::nullopt;
 }
 
-/// What an axis takes.
-struct StrategyAxisRow {
-  StrategyAxis axis;
-  Range<std::int64_t> range;                  ///< of numbers
-  std::span<const std::string_view> words{};  ///< instead of numbers
-  bool boolean = false;
-  bool with_strategy_any = true;  ///< freed by strategy = "any"
-};
+/// The row of an axis in the table of keys: what it takes, and whether it knows "any".
+const Key& row_of_axis(std::string_view axis) {
+  return key_of("search." + std::string{axis}, Kinds::train);
+}
 
-constexpr std::array<StrategyAxisRow, strategy_axis_count> rows{{
-    {StrategyAxis::order, {0, 7}, rank_order_names},
-    {StrategyAxis::tp, {1, 4096}},
-    {StrategyAxis::cp, {1, 4096}},
-    {StrategyAxis::ep, {1, 4096}},
-    {StrategyAxis::etp, {1, 4096}},
-    {StrategyAxis::pp, {1, 4096}},
-    {StrategyAxis::micro_batch, {1, 60'000}},
-    {StrategyAxis::sequence_parallel, {0, 1}, {}, true},
-    {StrategyAxis::recompute, {0, 2}, recompute_names},
-    {StrategyAxis::recompute_block, {1, 255}},
-    {StrategyAxis::cp_form, {0, 2}, cp_form_names},
-    {StrategyAxis::overlap_experts, {0, 1}, {}, true},
-    // Static buffers of graphs are not known, so that nobody gets them unasked.
-    {StrategyAxis::cuda_graphs, {0, 1}, {}, true, false},
-    {StrategyAxis::shard_ranks, {0, 65535}},
-    {StrategyAxis::schedule, {0, 5}, schedule_names},
-    {StrategyAxis::vpp, {1, 1024}},
-    {StrategyAxis::zero, {0, 3}},
-}};
+/// Freed by strategy = "any". Static buffers of graphs are not known, so that nobody gets them unasked.
+constexpr bool freed_with_all(StrategyAxis axis) noexcept {
+  return axis != StrategyAxis::cuda_graphs;
+}
 
-struct JobAxisRow {
+struct JobAxisKey {
   std::string_view name;
   Knob knob;
-  bool number = false;
-  bool any = false;  ///< knows "any"
-  bool boolean = false;
 };
 /// In the order in which jobs are made, the first outermost.
-constexpr std::array job_rows{
-    JobAxisRow{"model", Knob::model, false, false},
-    JobAxisRow{"gpu", Knob::gpu, false, true},
-    JobAxisRow{"node", Knob::node, false, true},
-    JobAxisRow{"cluster", Knob::cluster, false, false},
-    JobAxisRow{"gpus", Knob::gpus, true, true},
-    JobAxisRow{"prices", Knob::prices, false, true},
-    JobAxisRow{"market", Knob::market, false, true},
-    JobAxisRow{"region", Knob::region, false, true},
-    JobAxisRow{"power_cap", Knob::power_cap, false, false},
-    JobAxisRow{"software", Knob::software, false, true},
-    JobAxisRow{"precision", Knob::precision, false, true},
-    JobAxisRow{"global_batch", Knob::global_batch, true, false},
-    JobAxisRow{"optimizer", Knob::optimizer, false, false},
-    JobAxisRow{"offload", Knob::offload, false, true},
-    JobAxisRow{"overlap", Knob::overlap, false, true, true},
-    JobAxisRow{"async_tp", Knob::async_tp, false, true, true},
-    JobAxisRow{"compile", Knob::compile, false, true, true},
+constexpr std::array job_axes{
+    JobAxisKey{"model", Knob::model},
+    JobAxisKey{"gpu", Knob::gpu},
+    JobAxisKey{"node", Knob::node},
+    JobAxisKey{"cluster", Knob::cluster},
+    JobAxisKey{"gpus", Knob::gpus},
+    JobAxisKey{"prices", Knob::prices},
+    JobAxisKey{"market", Knob::market},
+    JobAxisKey{"region", Knob::region},
+    JobAxisKey{"power_cap", Knob::power_cap},
+    JobAxisKey{"software", Knob::software},
+    JobAxisKey{"precision", Knob::precision},
+    JobAxisKey{"global_batch", Knob::global_batch},
+    JobAxisKey{"optimizer", Knob::optimizer},
+    JobAxisKey{"offload", Knob::offload},
+    JobAxisKey{"overlap", Knob::overlap},
+    JobAxisKey{"async_tp", Knob::async_tp},
+    JobAxisKey{"compile", Knob::compile},
 };
 
 bool is_any(const ConfigValue& value) {
@@ -122,19 +100,20 @@ class AxesReader {
 
   FreedAxes run() {
     const bool all = read_all();
-    for (const StrategyAxisRow& row : rows) {
-      const std::string key{strategy_axis_names[static_cast<std::size_t>(row.axis)]};
-      AxisValues& axis = freed_.strategy[row.axis];
+    for (std::size_t i = 0; i < strategy_axis_count; ++i) {
+      const std::string_view key = strategy_axis_names[i];
+      const auto which = static_cast<StrategyAxis>(i);
+      AxisValues& axis = freed_.strategy[which];
       if (const ConfigValue* value = search_.value(key)) {
         refuse_stated(key, "strategy", key);
-        read_values(key, *value, row, axis);
-      } else if (all && row.with_strategy_any && !stated("strategy", key)) {
+        read_values(key, *value, row_of_axis(key), axis);
+      } else if (all && freed_with_all(which) && !stated("strategy", key)) {
         axis.free = axis.any = true;
       }
     }
-    for (const JobAxisRow& row : job_rows) {
-      if (const ConfigValue* value = search_.value(row.name)) {
-        read_job(row, *value);
+    for (const JobAxisKey& axis : job_axes) {
+      if (const ConfigValue* value = search_.value(axis.name)) {
+        read_job(axis, row_of_axis(axis.name), *value);
       }
     }
     search_.finish();
@@ -204,23 +183,24 @@ class AxesReader {
   }
 
   /// The numbers of words, or of true and false.
-  std::vector<std::int64_t> read_words(std::string_view key, const ConfigValue& value, const StrategyAxisRow& row) {
+  std::vector<std::int64_t> read_words(std::string_view key, const ConfigValue& value, const Key& row) {
+    const bool boolean = row.type == KeyType::boolean_axis;
     std::vector<std::int64_t> numbers;
     for (const ConfigValue* item : items_of(value)) {
-      if (row.boolean && item->kind == ConfigValue::Kind::boolean) {
+      if (boolean && item->kind == ConfigValue::Kind::boolean) {
         numbers.push_back(item->boolean ? 1 : 0);
         continue;
       }
       const auto found = item->kind == ConfigValue::Kind::text
-                             ? std::find(row.words.begin(), row.words.end(), item->text)
-                             : row.words.end();
-      if (found == row.words.end()) {
-        const std::string choices = row.boolean ? "true, false" : words_text(row.words);
+                             ? std::find(row.choices.begin(), row.choices.end(), item->text)
+                             : row.choices.end();
+      if (found == row.choices.end()) {
+        const std::string choices = boolean ? "true, false" : words_text(row.choices);
         search_.problem(key, quoted(key) + " holds " + shown(*item) + ", none of " + choices +
-                                 (item->kind == ConfigValue::Kind::text ? suggestion(item->text, row.words) : ""));
+                                 (item->kind == ConfigValue::Kind::text ? suggestion(item->text, row.choices) : ""));
         return {};
       }
-      numbers.push_back(found - row.words.begin());
+      numbers.push_back(found - row.choices.begin());
     }
     if (numbers.empty()) {
       search_.problem(key, quoted(key) + " is an empty list");
@@ -230,28 +210,28 @@ class AxesReader {
     return numbers;
   }
 
-  void read_values(std::string_view key, const ConfigValue& value, const StrategyAxisRow& row, AxisValues& axis) {
+  void read_values(std::string_view key, const ConfigValue& value, const Key& row, AxisValues& axis) {
     axis.free = true;
     axis.any = is_any(value);
     if (axis.any) {
       return;
     }
     const std::vector<std::int64_t> numbers =
-        row.boolean || !row.words.empty() ? read_words(key, value, row) : read_numbers(key, value, row.range);
+        row.type == KeyType::number_axis ? read_numbers(key, value, integers_of(row)) : read_words(key, value, row);
     axis.values.assign(numbers.begin(), numbers.end());
   }
 
-  void read_job(const JobAxisRow& row, const ConfigValue& value) {
-    JobAxis axis{row.name, row.knob, is_any(value), {}};
-    const std::string_view key = path_of(row.knob);
+  void read_job(const JobAxisKey& freed, const Key& row, const ConfigValue& value) {
+    JobAxis axis{freed.name, freed.knob, is_any(value), {}};
+    const std::string_view key = path_of(freed.knob);
     const std::size_t dot = key.find('.');
     const bool at_root = dot == std::string_view::npos;
-    refuse_stated(row.name, at_root ? "" : key.substr(0, dot), at_root ? key : key.substr(dot + 1));
+    refuse_stated(freed.name, at_root ? "" : key.substr(0, dot), at_root ? key : key.substr(dot + 1));
     if (axis.any && !row.any) {
-      search_.problem(row.name, quoted(row.name) + " needs a list: \"any\" is not known for it");
-    } else if (!axis.any && row.number) {
-      for (const std::int64_t number : read_numbers(row.name, value, {1, 1'000'000'000})) {
-        axis.values.emplace_back(row.knob, number);
+      search_.problem(freed.name, quoted(freed.name) + " needs a list: \"any\" is not known for it");
+    } else if (!axis.any && row.type == KeyType::number_axis) {
+      for (const std::int64_t number : read_numbers(freed.name, value, integers_of(row))) {
+        axis.values.emplace_back(freed.knob, number);
       }
     } else if (!axis.any) {
       read_job_words(row, value, axis);
@@ -259,7 +239,9 @@ class AxesReader {
     freed_.jobs.push_back(std::move(axis));
   }
 
-  void read_job_words(const JobAxisRow& row, const ConfigValue& value, JobAxis& axis) {
+  void read_job_words(const Key& row, const ConfigValue& value, JobAxis& axis) {
+    const std::string_view name = row.name();
+    const bool boolean = row.type == KeyType::boolean_axis;
     // The same job twice would be the same plan twice.
     const auto add = [&](Change change) {
       if (std::find(axis.values.begin(), axis.values.end(), change) == axis.values.end()) {
@@ -267,18 +249,19 @@ class AxesReader {
       }
     };
     for (const ConfigValue* item : items_of(value)) {
-      if (row.boolean && item->kind == ConfigValue::Kind::boolean) {
-        add({row.knob, item->boolean});
-      } else if (!row.boolean && item->kind == ConfigValue::Kind::text) {
-        add(row.knob == Knob::offload ? Change{row.knob, offload_list(item->text)} : change_to(row.knob, item->text));
+      if (boolean && item->kind == ConfigValue::Kind::boolean) {
+        add({axis.knob, item->boolean});
+      } else if (!boolean && item->kind == ConfigValue::Kind::text) {
+        add(axis.knob == Knob::offload ? Change{axis.knob, offload_list(item->text)}
+                                       : change_to(axis.knob, item->text));
       } else {
-        search_.problem(row.name, quoted(row.name) + " holds " + std::string{kind_name(item->kind)} + "; it takes " +
-                                      (row.boolean ? "true and false" : "names in quotes"));
+        search_.problem(name, quoted(name) + " holds " + std::string{kind_name(item->kind)} + "; it takes " +
+                                  (boolean ? "true and false" : "names in quotes"));
         return;
       }
     }
     if (axis.values.empty()) {
-      search_.problem(row.name, quoted(row.name) + " is an empty list");
+      search_.problem(name, quoted(name) + " is an empty list");
     }
   }
 

@@ -143,7 +143,7 @@ class NeighbourFinder {
     const CompiledTraining& c = job_.compiled;
     const Legality rule = check(c.architecture, job_.train().work.shape, s);
     if (rule.verdict != Verdict::feasible) {
-      n.verdict = problem_of(rule).text;
+      n.verdict = problem_of(rule, s.schedule).text;
       found_.push_back(std::move(n));
       return;
     }

@@ -129,7 +129,7 @@ std::vector<std::string> what_emptied(const SearchQuestion& q, const SearchResul
   add(Limit::deadline, c.too_slow, "miss the deadline");
   add(Limit::budget, c.too_dear, "are beyond the budget");
   if (r.broken.candidate && c.broken > 0) {
-    const Problem problem = problem_of(r.broken.rule);
+    const Problem problem = problem_of(r.broken.rule, r.broken.candidate->strategy.schedule);
     text.push_back(count_text(c.broken) + " of " + count_text(c.all()) + " strategies break a rule; the plainest: " +
                    problem.text + " (" + strategy_text(r.broken.candidate->strategy) + "); " + problem.way_out);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/scenarios/search/strategy_space.hpp>
 
 #include <algorithm>
@@ -173,7 +174,7 @@ std::vector<std::uint16_t> StrategySpace::micro_batches(std::int64_t dp) const {
   return narrowed<std::uint16_t>(all);
 }
 
-std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp) const {
+std::vector<LayerSettings> StrategySpace::forms(const LayerRanks& l, std::int64_t pp) const {
   const Strategy own_form = own(l.tp, l.cp, l.ep, pp);
   const AxisValues& sequence = axes_[StrategyAxis::sequence_parallel];
   const std::vector<std::int32_t> sequences =
@@ -211,7 +212,7 @@ std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp
   const std::vector<std::int32_t> graphs = values_or(axes_[StrategyAxis::cuda_graphs], base_.cuda_graphs ? 1 : 0, [] {
     return std::vector<std::int32_t>{0, 1};
   });
-  std::vector<LayerForm> all;
+  std::vector<LayerSettings> all;
   for (const std::int32_t s : sequences) {
     for (const std::int32_t mode : modes) {
       for (const std::int32_t context : contexts) {
@@ -252,7 +253,7 @@ std::vector<std::uint16_t> StrategySpace::shards(const LayerRanks& l, std::int64
 std::vector<ScheduleForm> StrategySpace::schedules(std::int64_t pp) const {
   const std::int64_t layers = train_->architecture.layers;
   if (pp == 1 && (!axes_[StrategyAxis::vpp].free || axes_[StrategyAxis::vpp].any)) {
-    return {{axes_[StrategyAxis::schedule].free ? Schedule::one_f_one_b : base_.schedule, base_.vpp}};
+    return {{axes_[StrategyAxis::schedule].free ? usual_schedule : base_.schedule, base_.vpp}};
   }
   const std::vector<std::int32_t> orders =
       values_or(axes_[StrategyAxis::schedule], static_cast<std::int32_t>(base_.schedule), [&] {
@@ -265,7 +266,7 @@ std::vector<ScheduleForm> StrategySpace::schedules(std::int64_t pp) const {
   std::vector<ScheduleForm> all;
   for (const std::int32_t order : orders) {
     const auto schedule = static_cast<Schedule>(order);
-    if (schedule != Schedule::one_f_one_b) {
+    if (!model_of(schedule).takes_chunks()) {
       all.push_back({schedule, axes_[StrategyAxis::vpp].free ? std::uint16_t{1} : base_.vpp});
       continue;
     }
@@ -353,7 +354,7 @@ std::uint64_t StrategySpace::strategies() const {
 Strategy StrategySpace::strategy(const LayerRanks& l,
                                  const Stages& stages,
                                  std::uint16_t micro_batch,
-                                 const LayerForm& form,
+                                 const LayerSettings& form,
                                  std::uint16_t shard_ranks,
                                  const ScheduleForm& schedule,
                                  std::uint8_t zero) const noexcept {

@@ -18,22 +18,17 @@ struct LayerRanks {
 };
 
 /// What a layer table depends on beside the layout and the micro-batch.
-struct LayerForm {
+struct LayerSettings {
   bool sequence_parallel = false;
   Recompute recompute = Recompute::none;
   std::uint8_t recompute_block = 1;  ///< of memory's stages alone: not of the table
   CpForm cp_form = CpForm::unstated;
   bool overlap_experts = false;
   bool cuda_graphs = false;
-  /// Forms next to each other that differ in `recompute_block` alone share a table.
-  [[nodiscard]] constexpr bool same_table(const LayerForm& o) const noexcept {
-    return sequence_parallel == o.sequence_parallel && recompute == o.recompute && cp_form == o.cp_form &&
-           overlap_experts == o.overlap_experts && cuda_graphs == o.cuda_graphs;
-  }
 };
 
 struct ScheduleForm {
-  Schedule schedule = Schedule::one_f_one_b;
+  Schedule schedule = usual_schedule;
   std::uint16_t vpp = 1;
 };
 
@@ -42,7 +37,7 @@ struct Stages {
   std::uint16_t pp = 1;
   std::uint32_t dp = 1;
   std::vector<std::uint16_t> micro_batches;
-  std::vector<LayerForm> forms;
+  std::vector<LayerSettings> forms;
   std::vector<std::uint16_t> shard_ranks;
   std::vector<ScheduleForm> schedules;
   std::vector<std::uint8_t> zeros;
@@ -67,7 +62,7 @@ class StrategySpace {
   [[nodiscard]] Strategy strategy(const LayerRanks& layout,
                                   const Stages& stages,
                                   std::uint16_t micro_batch,
-                                  const LayerForm& form,
+                                  const LayerSettings& form,
                                   std::uint16_t shard_ranks,
                                   const ScheduleForm& schedule,
                                   std::uint8_t zero) const noexcept;
@@ -85,7 +80,7 @@ class StrategySpace {
   [[nodiscard]] std::vector<std::int32_t> expert_tensor_ranks(std::int64_t tp, std::int64_t cp, std::int64_t ep) const;
   [[nodiscard]] std::vector<std::int32_t> pipeline_stages(std::int64_t ranks) const;
   [[nodiscard]] std::vector<std::uint16_t> micro_batches(std::int64_t dp) const;
-  [[nodiscard]] std::vector<LayerForm> forms(const LayerRanks& layout, std::int64_t pp) const;
+  [[nodiscard]] std::vector<LayerSettings> forms(const LayerRanks& layout, std::int64_t pp) const;
   [[nodiscard]] std::vector<std::uint16_t> shards(const LayerRanks& layout, std::int64_t dp) const;
   [[nodiscard]] std::vector<ScheduleForm> schedules(std::int64_t pp) const;
   [[nodiscard]] std::vector<std::uint8_t> zeros(std::int64_t pp) const;

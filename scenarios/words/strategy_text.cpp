@@ -22,8 +22,8 @@ std::string strategy_text(const Strategy& s) {
   if (s.recompute_block > 1) {
     text += " in blocks of " + std::to_string(s.recompute_block);
   }
-  if (s.schedule != Schedule::one_f_one_b) {
-    text += ", schedule " + std::string{schedule_names[static_cast<std::size_t>(s.schedule)]};
+  if (s.schedule != usual_schedule) {
+    text += ", schedule " + std::string{name_of(s.schedule)};
   }
   if (s.cp > 1 && s.cp_form != CpForm::unstated) {
     text += ", context by " + std::string{cp_form_names[static_cast<std::size_t>(s.cp_form)]};

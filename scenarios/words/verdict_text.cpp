@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verdict in words: the numbers that broke it, and the nearest values that would not.
+// Verdicts in words: the numbers that broke a rule, and the nearest values that obey it.
 #include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/scenarios/words/schedule_words.hpp>
 #include <headroom/scenarios/words/verdict_text.hpp>
 
 #include <algorithm>
@@ -33,8 +34,44 @@ std::string nearest_multiples(std::int64_t number, std::int64_t step) {
   return below == 0 ? above : format_count(static_cast<double>(below)) + " or " + above;
 }
 
+/// What a rule of a schedule's order asks, and who asks it.
+class ScheduleWords {
+ public:
+  explicit ScheduleWords(std::optional<Schedule> schedule) : model_{schedule ? &model_of(*schedule) : nullptr} {}
+
+  /// "DualPipe needs".
+  [[nodiscard]] std::string needs() const {
+    return (model_ != nullptr ? std::string{model_->title} : "the schedule") + " needs";
+  }
+
+  /// "the 2 x pp = 8".
+  [[nodiscard]] std::string least_micro_batches(double least) const {
+    const std::int64_t each = model_ != nullptr ? model_->rules.micro_batches_a_stage : 0;
+    const std::string times = each > 1 ? std::to_string(each) + " x " : "";
+    return each > 0 ? "the " + times + "pp = " + format_count(least) : "the " + format_count(least);
+  }
+
+  /// ", or schedule \"1f1b\" or \"zb-v\"".
+  [[nodiscard]] std::string others() const {
+    return model_ != nullptr && !model_->instead.empty() ? ", or schedule " + either_of(model_->instead) : "";
+  }
+
+  /// ", or pp 2": the most stages that as many micro-batches are enough for.
+  [[nodiscard]] std::string fewer_stages(std::int64_t micro_batches) const {
+    const std::int64_t each = model_ != nullptr ? model_->rules.micro_batches_a_stage : 0;
+    if (each == 0) {
+      return {};
+    }
+    const std::int64_t step = model_->rules.stages_multiple;
+    return ", or pp " + std::to_string(std::max(step, micro_batches / each / step * step));
+  }
+
+ private:
+  const ScheduleModel* model_;
+};
+
 /// The nearest values that obey a broken rule.
-std::string way_out(const Legality& rule) {
+std::string way_out(const Legality& rule, const ScheduleWords& schedule) {
   const auto number = static_cast<std::int64_t>(rule.broke);
   const auto limit = static_cast<std::int64_t>(rule.limit);
   switch (rule.verdict) {
@@ -63,14 +100,14 @@ std::string way_out(const Legality& rule) {
     case Verdict::stage_layers_misfit:
       return limit > 0 ? "state layers that leave " + nearest_multiples(std::max<std::int64_t>(number, 1), limit)
                        : "state layers that add up to the model's, or leave a stage unstated";
-    case Verdict::schedule_stages_odd:
-      return "use pp " + nearest_multiples(number, limit) + ", or schedule \"1f1b\" or \"zb-v\"";
+    case Verdict::schedule_stages_odd: return "use pp " + nearest_multiples(number, limit) + schedule.others();
     case Verdict::schedule_micro_batches_odd:
       return "use a global_batch of " + nearest_multiples(number, limit) + " micro-batches";
     case Verdict::schedule_micro_batches_too_few:
-      return "use a global_batch of at least " + std::to_string(limit) + " micro-batches, or pp " +
-             std::to_string(std::max<std::int64_t>(2, number / 4 * 2));
-    case Verdict::schedule_has_no_chunks: return "use vpp 1, or schedule \"1f1b\"";
+      return "use a global_batch of at least " + std::to_string(limit) + " micro-batches" +
+             schedule.fewer_stages(number);
+    case Verdict::schedule_has_no_chunks:
+      return "use vpp 1, or schedule " + either_where([](const ScheduleModel& m) { return m.takes_chunks(); });
     case Verdict::feasible:
     case Verdict::out_of_memory:
     case Verdict::may_not_fit:
@@ -85,8 +122,9 @@ std::string way_out(const Legality& rule) {
 
 }  // namespace
 
-std::string verdict_text(Verdict verdict, double broke, double limit) {
+std::string verdict_text(Verdict verdict, double broke, double limit, std::optional<Schedule> schedule) {
   const auto number = [](double value) { return format_count(value); };
+  const ScheduleWords words{schedule};
   switch (verdict) {
     case Verdict::feasible: return "fits";
     case Verdict::gpus_not_divisible:
@@ -123,11 +161,12 @@ std::string verdict_text(Verdict verdict, double broke, double limit) {
     case Verdict::stage_layers_misfit:
       return "the stated stages leave " + number(broke) + " layers for " + number(limit) + " stages";
     case Verdict::schedule_stages_odd:
-      return "pp " + number(broke) + " does not divide by " + number(limit) + ", which DualPipe needs";
+      return "pp " + number(broke) + " does not divide by " + number(limit) + ", which " + words.needs();
     case Verdict::schedule_micro_batches_odd:
-      return number(broke) + " micro-batches do not divide by " + number(limit) + ", which DualPipe needs";
+      return number(broke) + " micro-batches do not divide by " + number(limit) + ", which " + words.needs();
     case Verdict::schedule_micro_batches_too_few:
-      return number(broke) + " micro-batches are fewer than the 2 x pp = " + number(limit) + " that DualPipe needs";
+      return number(broke) + " micro-batches are fewer than " + words.least_micro_batches(limit) + " that " +
+             words.needs();
     case Verdict::schedule_has_no_chunks: return "vpp " + number(broke) + " on a schedule that chooses its own chunks";
     case Verdict::out_of_memory:
       return "does not fit: needs " + format(Bytes{broke}) + " of " + format(Bytes{limit}) + " per GPU";
@@ -153,7 +192,7 @@ std::string what_binds(const Breakdown& time) {
   std::array<std::pair<double, std::string_view>, term_count> shares{};
   for (std::size_t i = 0; i < term_count; ++i) {
     if (i == static_cast<std::size_t>(Term::measured_level)) {
-      continue;  // a correction of all of them is nothing to attack
+      continue;  // the measured level scales all terms alike, so nobody can act on it
     }
     shares[i] = {time.exposed[i] / step, term_names[i]};
   }
@@ -165,8 +204,9 @@ std::string what_binds(const Breakdown& time) {
   return joined(parts);
 }
 
-Problem problem_of(const Legality& rule) {
-  return {rule.verdict, verdict_text(rule.verdict, rule.broke, rule.limit), way_out(rule)};
+Problem problem_of(const Legality& rule, std::optional<Schedule> schedule) {
+  return {rule.verdict, verdict_text(rule.verdict, rule.broke, rule.limit, schedule),
+          way_out(rule, ScheduleWords{schedule})};
 }
 
 }  // namespace headroom

@@ -78,11 +78,11 @@ TEST_CASE("a search that is interrupted before its first plan says so, and blame
   options.stop = &at_once;
   const SearchPlan answer = explain_search(question, run_search(question, options));
   CHECK_FALSE(answer.plan);
-  const std::string text = cli::search_text(answer, "test");
+  const std::string text = search_text(answer, "test");
   CHECK(text.starts_with("PARTIAL: interrupted before the first strategy was priced"));
   CHECK_FALSE(says(text, "divide"));
   CHECK(answer.emptied.empty());
-  CHECK(says(cli::search_json(answer), "\"complete\": false"));
+  CHECK(says(search_json(answer), "\"complete\": false"));
 }
 
 TEST_CASE("an interrupted search ends with 128 and the signal, whatever it found") {

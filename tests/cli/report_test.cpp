@@ -242,7 +242,7 @@ TEST_CASE("an object that an answer gains is on its page without a word of code,
 }
 
 TEST_CASE("a promise has the same words on the page of a fleet and of a simulation, from the same members") {
-  namespace report = headroom::cli::report;
+  namespace report = headroom::report;
   struct Judged {
     std::string_view limit, kept, kept_at_slow_end, said;
   };

@@ -58,7 +58,7 @@ SearchQuestion no_plan() {
 
 std::string bytes_of(const SearchQuestion& question, SearchResult result) {
   const SearchPlan answer = explain_search(question, std::move(result));
-  return cli::search_json(answer) + cli::search_text(answer, "test");
+  return search_json(answer) + search_text(answer, "test");
 }
 
 std::string alone(const SearchQuestion& question) {

@@ -107,12 +107,12 @@ TEST_CASE("a search answers the same bytes with 1, 2, 3 and 8 threads") {
     const SearchQuestion question = asked(assignments);
     const SearchPlan alone = answer(question, 1);
     REQUIRE(alone.plan);
-    const std::string json = cli::search_json(alone);
-    const std::string text = cli::search_text(alone, "test");
+    const std::string json = search_json(alone);
+    const std::string text = search_text(alone, "test");
     for (const unsigned threads : {2U, 3U, 8U}) {
       const SearchPlan several = answer(question, threads);
-      CHECK(cli::search_json(several) == json);
-      CHECK(cli::search_text(several, "test") == text);
+      CHECK(search_json(several) == json);
+      CHECK(search_text(several, "test") == text);
     }
   }
 }

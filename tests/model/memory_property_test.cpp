@@ -2,6 +2,7 @@
 // What must hold of any strategy: memory is never below its states, and more work never takes less.
 #include <headroom/hardware/catalog/catalog.hpp>
 #include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/workload/model_library.hpp>
 
 #include <doctest/doctest.h>
@@ -36,7 +37,7 @@ Drawn draw() {
   s.zero = *rc::gen::inRange<std::uint8_t>(0, 4);
   s.micro_batch = *rc::gen::inRange<std::uint16_t>(1, 9);
   s.recompute = static_cast<Recompute>(*rc::gen::inRange(0, 3));
-  s.schedule = static_cast<Schedule>(*rc::gen::inRange(0, 6));
+  s.schedule = static_cast<Schedule>(*rc::gen::inRange(0, static_cast<int>(schedule_count)));
   s.sequence_parallel = s.tp > 1 && *rc::gen::arbitrary<bool>();
   d.seq_len = 128 * *rc::gen::inRange(1, 256);
   d.micro_batches = *rc::gen::inRange(1, 128);
@@ -95,8 +96,8 @@ TEST_CASE("a larger micro-batch, a longer sequence or more layers never take les
     sequence.seq_len += 128;
     RC_ASSERT(fullest(sequence).device() >= now);
     Drawn deeper = d;
-    // The same remainder: a layer more in every part, of which ZB-V has two a stage.
-    deeper.arch.layers += d.strategy.pp * (d.strategy.schedule == Schedule::zb_v ? 2 : 1);
+    // The same remainder: a layer more in every part, of which a folded network has several a stage.
+    deeper.arch.layers += d.strategy.pp * chunks_of(d.strategy.schedule, 1);
     RC_ASSERT(fullest(deeper).device() >= now);
   }));
 }

@@ -6,6 +6,7 @@
 
 #include <rapidcheck.h>
 
+#include "schedule_shapes.hpp"
 #include <algorithm>
 #include <vector>
 
@@ -20,24 +21,19 @@ inline double any_between(double low, double high) {
   return low + (high - low) * any_from(0, 10001) / 10000.0;
 }
 
-/// A shape that the schedule's order allows. Interleaved: whole groups of p micro-batches, as strategies must have
-/// them.
+/// A shape that the schedule's order allows. Chunks that the strategy chooses: whole groups of p micro-batches, as
+/// strategies must have them.
 inline PipelineShape any_shape(Schedule schedule) {
-  PipelineShape s{schedule, any_from(1, 17), 1, any_from(1, 97)};
-  if (schedule == Schedule::zb_v) {
-    s.chunks = 2;
-  } else if (schedule == Schedule::one_f_one_b) {
+  PipelineShape s = allowed({schedule, any_from(1, 17), 1, any_from(1, 97)});
+  if (model_of(schedule).takes_chunks()) {
     s.chunks = any_from(1, 7);
     s.micro_batches = s.chunks > 1 ? s.stages * any_from(1, 9) : s.micro_batches;
-  } else if (schedule == Schedule::dualpipe) {
-    s.stages = 2 * ((s.stages + 1) / 2);
-    s.micro_batches = 2 * std::max(s.stages, s.micro_batches / 2);
   }
   return s;
 }
 
 inline PipelineShape any_shape() {
-  return any_shape(static_cast<Schedule>(any_from(0, static_cast<int>(schedule_names.size()))));
+  return any_shape(static_cast<Schedule>(any_from(0, static_cast<int>(schedule_count))));
 }
 
 /// Passes in the ratios of transformer layers, recomputation included; sends up to a tenth of a forward pass.

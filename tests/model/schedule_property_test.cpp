@@ -34,7 +34,7 @@ TEST_CASE("Closed forms agree with the simulation within 1 % on 10,000 equal-sta
       const double exact = simulated(shape, {&stage, 1});
       const double closed = pipeline_time(shape, stage).raw();
       RC_ASSERT(std::abs(closed / exact - 1.0) <= tolerance(shape));
-      if (shape.schedule == Schedule::gpipe || (shape.schedule == Schedule::one_f_one_b && shape.chunks == 1)) {
+      if (model_of(shape.schedule).high != nullptr && shape.chunks == 1) {
         RC_ASSERT(std::abs(closed / exact - 1.0) <= 1e-9);
       }
       ++tried;
@@ -78,7 +78,7 @@ TEST_CASE("A step is no shorter than its busiest stage's work or a micro-batch's
     for (const StageCosts& c : costs) {
       way += c.forward + c.backward_input;
     }
-    if (shape.schedule != Schedule::dualpipe) {
+    if (!model_of(shape.schedule).overlaps_passes) {
       RC_ASSERT(step.total.raw() * rounding >= way.raw());
     }
     for (const SimulatedStage& stage : step.stages) {
@@ -99,7 +99,9 @@ TEST_CASE("No cost makes a step shorter, no micro-batch either") {
     cost *= 1.5;
     const double slow = simulated(shape, costs);
     RC_ASSERT(slow * rounding >= before);
-    shape.micro_batches += shape.schedule == Schedule::dualpipe ? 2 : shape.chunks > 1 ? shape.stages : 1;
+    const ScheduleModel& model = model_of(shape.schedule);
+    const bool groups = model.takes_chunks() && shape.chunks > 1;
+    shape.micro_batches += groups ? shape.stages : model.rules.micro_batches_multiple;
     RC_ASSERT(simulated(shape, costs) >= slow);
   }));
 }
@@ -159,8 +161,8 @@ TEST_CASE("Micro-batches in flight are those that the memory model counts") {
     Strategy strategy;
     strategy.schedule = shape.schedule;
     strategy.pp = static_cast<std::uint16_t>(shape.stages);
-    strategy.vpp = static_cast<std::uint16_t>(shape.schedule == Schedule::one_f_one_b ? shape.chunks : 1);
-    RC_ASSERT(chunks_of(strategy) == shape.chunks);
+    strategy.vpp = static_cast<std::uint16_t>(model_of(shape.schedule).takes_chunks() ? shape.chunks : 1);
+    RC_ASSERT(chunks_of(strategy.schedule, strategy.vpp) == shape.chunks);
     const SimulatedStep step = simulate_schedule(shape, {&stage, 1});
     double fullest = 0.0;
     double counted = 0.0;

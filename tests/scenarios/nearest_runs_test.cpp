@@ -96,11 +96,11 @@ TEST_CASE("of one configuration its time speaks, memory and doubt never do, and 
 
 TEST_CASE("the estimate is the same to the byte whatever runs are near") {
   Plan plan = make_plan(run_scenario(), true);
-  const std::string bare = cli::plan_json(plan);
+  const std::string bare = plan_json(plan);
   plan.nearest = nearest_runs(train(plan.scenario), {}, {}, run_sources());
-  const std::string empty = cli::plan_json(plan);
+  const std::string empty = plan_json(plan);
   plan.nearest = nearest_runs(train(plan.scenario), published_runs(), {}, run_sources());
-  const std::string full = cli::plan_json(plan);
+  const std::string full = plan_json(plan);
   const auto without_nearest = [](std::string text) {
     const std::size_t from = text.find("  \"nearest_runs\"");
     REQUIRE(from != std::string::npos);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a search leaves out by a bound could not have won: bounds never exceed what they bound.
 #include <headroom/model/train/memory/memory_bound.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
@@ -96,8 +97,8 @@ Strategy any_strategy(Draw& draw, const TrainScenario& t) {
   s.sequence_parallel = s.tp > 1 && draw.flip();
   s.recompute = static_cast<Recompute>(draw.below(3));
   s.recompute_block = s.recompute == Recompute::full ? draw.one<std::uint8_t>({1, 1, 2, 4, 8}) : std::uint8_t{1};
-  s.schedule = static_cast<Schedule>(draw.below(schedule_names.size()));
-  s.vpp = s.schedule == Schedule::one_f_one_b && s.pp > 1 ? draw.one<std::uint16_t>({1, 1, 2, 4, 5}) : std::uint16_t{1};
+  s.schedule = static_cast<Schedule>(draw.below(schedule_count));
+  s.vpp = model_of(s.schedule).takes_chunks() && s.pp > 1 ? draw.one<std::uint16_t>({1, 1, 2, 4, 5}) : std::uint16_t{1};
   s.zero = static_cast<std::uint8_t>(draw.below(4));
   s.shard_ranks = draw.one<std::uint16_t>({0, 0, 2, 4, 8, 16});
   s.cp_form = static_cast<CpForm>(draw.below(4));
@@ -134,14 +135,13 @@ TEST_CASE("no step is shorter and no device emptier than the bounds that leave s
     const Bytes leanest = least_device(c.memory, table.memory, s, m);
     const Estimate e = evaluate(c, table_for(c, s), s);
     if (least > e.step || leanest > e.device.high) {
-      FAIL_CHECK(job.name << ": least step " << least.raw() << " of " << e.step.raw() << ", least memory "
-                          << leanest.raw() << " of " << e.device.high.raw() << ", tp " << s.tp << " pp " << s.pp
-                          << " vpp " << s.vpp << " cp " << s.cp << " ep " << s.ep << " etp " << s.etp << " micro-batch "
-                          << s.micro_batch << " zero " << int{s.zero} << " shard_ranks " << s.shard_ranks << " "
-                          << schedule_names[static_cast<std::size_t>(s.schedule)] << " recompute "
-                          << recompute_names[static_cast<std::size_t>(s.recompute)] << " block "
-                          << int{s.recompute_block} << " overlap " << s.overlap_experts << " order "
-                          << name_of(s.order));
+      FAIL_CHECK(
+          job.name << ": least step " << least.raw() << " of " << e.step.raw() << ", least memory " << leanest.raw()
+                   << " of " << e.device.high.raw() << ", tp " << s.tp << " pp " << s.pp << " vpp " << s.vpp << " cp "
+                   << s.cp << " ep " << s.ep << " etp " << s.etp << " micro-batch " << s.micro_batch << " zero "
+                   << int{s.zero} << " shard_ranks " << s.shard_ranks << " " << name_of(s.schedule) << " recompute "
+                   << recompute_names[static_cast<std::size_t>(s.recompute)] << " block " << int{s.recompute_block}
+                   << " overlap " << s.overlap_experts << " order " << name_of(s.order));
       return;
     }
     // What a search does with a shared table is what a plan does with its own.

@@ -48,16 +48,17 @@ struct StateMemory {
 
 /// One layer and micro-batch on one rank. Widths are of the whole layer; `tp` divides what it splits.
 struct ActivationShape {
-  double micro_batch = 1, seq_len = 1, hidden = 1, query_width = 1, kv_width = 1, heads = 1, ffn = 1;
+  double micro_batch = 1, seq_len = 1, hidden = 1, heads = 1, ffn = 1;
+  double queries = 0, keys = 0, values = 0, output = 0;  ///< of all heads
   double head_dim = 0;  ///< with more tp ranks than KV heads a rank still holds one; 0: no such floor
+  double latent = 0;    ///< compressed queries, keys and values together; 0: none are compressed
+  double rope = 0;      ///< the rotary key that all heads share
   double tp = 1, cp = 1;
   double element_bytes = 2;  ///< of an activation: 4 in fp32 and tf32
   double input_bytes = 2;    ///< of a saved GEMM input: 1 where 8-bit recipes save the cast copy
   bool gated = false, sequence_parallel = false, flash_attention = true, dropout = false;
   bool two_outputs = false;  ///< a second copy of the attention output (all-to-all context parallelism)
   Recompute recompute = Recompute::none;
-  // Latent attention: widths of the query and KV latents, rotary width, query-key and value widths of all heads
-  double q_rank = 0, kv_rank = 0, rope = 0, latent_qk = 0, latent_value = 0;
   // Mixture of experts: `ffn` is unused, a token fills `routed` expert buffers on average
   double experts = 0, routed = 0, expert_ffn = 0, shared_ffn = 0;
   double etp = 1;  ///< ranks that share an expert's width; with sequence parallelism each sees the tokens of all
@@ -191,7 +192,7 @@ struct StageMemory {
   MemoryBreakdown bytes;
   PeakMoment moment = PeakMoment::layer_backward;
   StageParameters parameters;
-  double layers = 0.0;     ///< of this rank; DualPipe: of both directions
+  double layers = 0.0;     ///< of this rank; two ways: of both directions
   double in_flight = 1.0;  ///< micro-batches whose activations are kept, in full stages
   Bytes wanted_slack{};    ///< what the allocator would hold beyond live on a device without limit
   HostMemory host;
@@ -201,9 +202,9 @@ struct StageMemory {
   /// What the device would show if it had no limit.
   [[nodiscard]] constexpr Bytes wanted() const noexcept { return live() + wanted_slack + bytes[MemoryTerm::framework]; }
 };
-/// Memory of one pipeline stage; stage 0 holds the embedding, the last the head. ZB-V folds the model so that stage 0
-/// holds both (Qi et al. 2023, section 6); DualPipe runs it from both ends at once, so that every rank holds its stage
-/// and the mirrored one, the first and the last rank both ends (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1).
+/// Memory of one pipeline stage; stage 0 holds the embedding, the last the head. Of a folded model stage 0 holds both
+/// (Qi et al. 2023, section 6); where it runs from both ends at once every rank holds its stage and the mirrored one,
+/// the first and the last rank both ends (DeepSeek-AI 2024, DeepSeek-V3, section 3.2.1).
 [[nodiscard]] StageMemory stage_memory(const CompiledMemory& compiled,
                                        const MemoryTable& table,
                                        const Strategy& strategy,
@@ -226,10 +227,7 @@ struct FullestStage {
 /// 6.75 GiB outside the allocator). The upper end counts the slack that the allocator would hold without a limit.
 [[nodiscard]] Interval<Bytes> device_interval(const StageMemory& memory, const MemoryStack& software) noexcept;
 
-/// Micro-batches' worth of activations that stage i of p keeps, in full stages: 1F1B min(p - i, m); interleaved
-/// min((v-1) p + 2(p-i-1) + 1, m v)/v (Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, section 4.2.3);
-/// GPipe m (Huang et al. 2019, section 2.3); ZB-H1 and ZB-V at most p everywhere, ZB-H2 2p - 1 (Qi et al. 2023,
-/// sections 2.3 and 6); DualPipe p + 1 of both directions together (DeepSeek-AI 2024, DeepSeek-V3, table 2).
+/// Micro-batches' worth of activations that a stage keeps under the strategy's schedule, in full stages.
 [[nodiscard]] double micro_batches_in_flight(const Strategy& strategy, double stage, double micro_batches) noexcept;
 
 /// Adds the stage's memory line by line to `recorder`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of a stage, line by line, for `headroom explain`.
 #include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 
 #include <algorithm>
 
@@ -15,17 +16,8 @@ std::string ranks_of(const Strategy& s) {
 
 /// Who says how many micro-batches a schedule keeps.
 std::string_view schedule_source(const Strategy& s) noexcept {
-  switch (s.schedule) {
-    case Schedule::one_f_one_b:
-      return s.vpp > 1 ? "interleaved schedule, in full stages; Korthikanti et al. 2022, section 4.2.3"
-                       : "1F1B; Narayanan et al. 2021, section 2.2";
-    case Schedule::gpipe: return "GPipe; Huang et al. 2019, section 2.3";
-    case Schedule::zb_h1: return "ZB-H1; Qi et al. 2023, section 2.3";
-    case Schedule::zb_h2: return "ZB-H2; Qi et al. 2023, section 2.3";
-    case Schedule::zb_v: return "ZB-V, in full stages; Qi et al. 2023, section 6";
-    case Schedule::dualpipe: return "DualPipe, both directions; DeepSeek-AI 2024 (DeepSeek-V3), table 2";
-  }
-  return "";
+  const ScheduleModel& model = model_of(s.schedule);
+  return model.takes_chunks() && s.vpp > 1 ? model.in_flight_source_chunked : model.in_flight_source;
 }
 
 std::string_view gathers_formula(const CompiledMemory& c, const Strategy& s) noexcept {

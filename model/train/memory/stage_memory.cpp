@@ -3,6 +3,7 @@
 #include <headroom/core/diagnostic.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/memory/memory.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -46,10 +47,10 @@ void add_part(const CompiledMemory& c, std::int64_t parts, std::int64_t part, St
 }
 
 bool is_folded(const Strategy& s) noexcept {
-  return s.schedule == Schedule::zb_v && s.pp > 1;
+  return placement_of(s.schedule, s.pp) == StagePlacement::folded;
 }
 bool is_two_way(const Strategy& s) noexcept {
-  return s.schedule == Schedule::dualpipe && s.pp > 1;
+  return placement_of(s.schedule, s.pp) == StagePlacement::two_way;
 }
 
 /// One stage of a split that the strategy states: the others share what the stated ones leave.
@@ -67,9 +68,11 @@ void add_stated_stage(const CompiledMemory& c, const Strategy& s, std::int64_t s
 StageLayers layers_of_stage(const CompiledMemory& c, const Strategy& s, std::int64_t stage) noexcept {
   StageLayers result;
   const std::int64_t stages = s.pp;
-  if (is_folded(s)) {  // down the ranks and up again
-    add_part(c, 2 * stages, stage, result);
-    add_part(c, 2 * stages, 2 * stages - 1 - stage, result);
+  if (is_folded(s)) {
+    const std::int64_t chunks = chunks_of(s.schedule, s.vpp);
+    for (std::int64_t i = 0; i < chunks; ++i) {  // down the ranks and up again
+      add_part(c, chunks * stages, i % 2 == 0 ? i * stages + stage : (i + 1) * stages - 1 - stage, result);
+    }
   } else if (is_two_way(s)) {
     add_part(c, stages, stage, result);
     add_part(c, stages, stages - 1 - stage, result);
@@ -178,7 +181,7 @@ struct Blocks {
 };
 
 Blocks blocks_of_stage(const Strategy& s, double layers) noexcept {
-  const double chunks = is_folded(s) ? 2.0 : s.vpp;
+  const double chunks = is_folded(s) ? chunks_of(s.schedule, s.vpp) : s.vpp;
   const double in_a_row = std::max(1.0, std::ceil(layers / chunks));
   const double length = std::min(static_cast<double>(s.recompute_block), in_a_row);
   return {length, std::min(layers, chunks * std::ceil(in_a_row / length))};
@@ -191,7 +194,7 @@ void fill_activations(const CompiledMemory& c,
                       bool last,
                       StageMemory& m) noexcept {
   const bool full = s.recompute == Recompute::full;
-  // A micro-batch of DualPipe crosses one of the two stages that a rank holds.
+  // Of two ways a micro-batch crosses one of the two stages that a rank holds.
   const double share = is_two_way(s) ? 0.5 : 1.0;
   double units = share * own.layers;  // what is kept piece by piece: layers or inputs of blocks
   double pass = last ? share * c.mtp * t.mtp_saved : 0.0;
@@ -393,10 +396,9 @@ FullestStage fullest_stage(const CompiledMemory& c,
     }
   };
   look(0);
-  // Alike layers and a number in flight that never rises along the pipeline, or is the same all along it (GPipe): the
-  // ends and the first stage of layers alone hold the largest.
-  const bool never_rises = s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::gpipe;
-  if (c.kinds.size() == 1 && s.pp > 3 && never_rises) {
+  // Alike layers, one stage after another, and a number in flight that never rises along the pipeline: the ends and the
+  // first stage of layers alone hold the largest.
+  if (c.kinds.size() == 1 && s.pp > 3 && placement_of(s.schedule, s.pp) == StagePlacement::looped) {
     look(1);
     look(s.pp - 1);
     return best;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time of one step's passes through a pipeline: what a stage costs, which questions are legal, closed forms for the
-// search. schedule_simulation.hpp has the exact event simulation that they are tested against.
+// search. schedule_simulation.hpp has the exact event simulation that they are tested against, schedule_model.hpp what
+// a schedule is.
 #pragma once
 
 #include <headroom/core/quantity.hpp>
-#include <headroom/model/train/strategy/strategy.hpp>
+#include <headroom/model/train/schedules/schedule_list.hpp>
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -19,19 +21,19 @@ struct StageCosts {
   Seconds backward_weight{};  ///< gradient of its weights, "W" of Qi et al. 2023
   Seconds send_forward{};     ///< output to the next virtual stage, when that is on another GPU
   Seconds send_backward{};    ///< gradient to the previous one
-  /// DualPipe: this stage's forward and a whole backward of the GPU's other stage, overlapped (DeepSeek-AI 2024,
-  /// DeepSeek-V3, figure 4). Unused by the others.
+  /// This virtual stage's forward and a whole backward of the one mirrored on the same GPU, overlapped (DeepSeek-AI
+  /// 2024, DeepSeek-V3, figure 4). Unused by schedules that overlap no passes.
   Seconds forward_with_backward{};
 
   [[nodiscard]] constexpr Seconds backward() const noexcept { return backward_input + backward_weight; }
   [[nodiscard]] constexpr Seconds compute() const noexcept { return forward + backward(); }
 };
 
-/// Stages, chunks and micro-batches of one pipeline. `chunks` counts virtual stages a GPU holds of one model replica:
-/// vpp of the interleaved schedule, 2 for ZB-V (virtual stages i and 2p - 1 - i), else 1. DualPipe counts 1: its second
-/// copy serves the other direction, and micro-batches are those of both directions together.
+/// Stages, chunks and micro-batches of one pipeline. `chunks` counts virtual stages a GPU holds of one model replica,
+/// as chunks_of has them. A schedule that runs from both ends counts one copy: its second serves the other direction,
+/// and micro-batches are those of both directions together.
 struct PipelineShape {
-  Schedule schedule = Schedule::one_f_one_b;
+  Schedule schedule = usual_schedule;
   std::int32_t stages = 1;
   std::int32_t chunks = 1;
   std::int32_t micro_batches = 1;
@@ -39,26 +41,35 @@ struct PipelineShape {
 
   /// Virtual stages that a micro-batch passes.
   [[nodiscard]] constexpr std::int32_t positions() const noexcept { return stages * chunks; }
+  /// The virtual stage as far from the last as this one is from the first.
+  [[nodiscard]] constexpr std::int32_t mirrored(std::int32_t position) const noexcept {
+    return positions() - 1 - position;
+  }
 };
 
-/// A schedule's chunks for this strategy.
-[[nodiscard]] constexpr std::int32_t chunks_of(const Strategy& s) noexcept {
-  if (s.schedule == Schedule::zb_v) {
-    return 2;
-  }
-  return s.schedule == Schedule::one_f_one_b ? s.vpp : 1;
-}
-
-/// What a published order asks of its shape, the first rule broken.
+/// What a published order asks of its shape.
 enum class ScheduleRule : std::uint8_t {
   none,
-  counts_positive,            ///< stages, chunks, micro-batches are at least 1
-  chunks_fixed,               ///< only the interleaved schedule chooses its chunks
-  stages_even,                ///< DualPipe
-  micro_batches_even,         ///< DualPipe: the same number each way
-  micro_batches_twice_stages  ///< DualPipe: at least 2p
+  counts_positive,         ///< stages, chunks, micro-batches are at least 1
+  chunks_fixed,            ///< the strategy chooses them for some schedules only
+  stages_multiple,         ///< of the schedule's number
+  micro_batches_multiple,  ///< of the schedule's number
+  micro_batches_a_stage    ///< at least the schedule's number
 };
+/// The first rule broken.
 [[nodiscard]] ScheduleRule broken_rule(const PipelineShape& shape) noexcept;
+
+/// A rule of the order with the number that is asked for it and what that must divide by, or at least be.
+struct BrokenRule {
+  ScheduleRule rule = ScheduleRule::none;
+  std::int64_t number = 0;
+  std::int64_t limit = 0;
+};
+/// What the order asks of stages and micro-batches, rule by rule; `none` where it is kept. No micro-batches, for a
+/// batch that is not whole: their rules are not asked.
+[[nodiscard]] std::array<BrokenRule, 3> order_rules(Schedule schedule,
+                                                    std::int64_t stages,
+                                                    std::int64_t micro_batches) noexcept;
 
 /// The time of one step's passes when all virtual stages cost the same. Precondition: no broken rule. Within 1 % of the
 /// simulation for sends up to a tenth of a forward pass that run beside compute; docs/train-model.md has the equations,
@@ -72,10 +83,5 @@ struct TimeBounds {
   Seconds high{};
 };
 [[nodiscard]] TimeBounds pipeline_bounds(const PipelineShape& shape, std::span<const StageCosts> costs) noexcept;
-
-/// Share of the step in which a stage waits: 1 - work / total.
-[[nodiscard]] constexpr double bubble_share(Seconds total, Seconds work) noexcept {
-  return total > Seconds{} ? 1.0 - work / total : 0.0;
-}
 
 }  // namespace headroom

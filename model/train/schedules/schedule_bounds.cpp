@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bounds of uneven stages. Orders are fixed, so that a step's time is the longest of fixed chains and grows with every
 // cost: the closed form at the largest of each cost is an upper bound, as far as that form is exact.
-#include <headroom/core/real.hpp>
-#include <headroom/model/train/schedules/schedule.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/schedules/schedule_simulation.hpp>
 
 #include <algorithm>
@@ -26,10 +25,6 @@ struct Sum {
   double forward = 0.0, backward = 0.0, weight = 0.0;
   [[nodiscard]] double all() const noexcept { return forward + backward + weight; }
 };
-
-bool splits_backward(Schedule schedule) noexcept {
-  return schedule != Schedule::one_f_one_b && schedule != Schedule::gpipe;
-}
 
 StageCosts largest_of(std::span<const StageCosts> costs) noexcept {
   StageCosts most;
@@ -64,12 +59,14 @@ double least_of_stage(bool split, double m, const Way& way, const Sum& work) noe
   return way.there + std::max(m * work.all(), until_last_backward);
 }
 
-/// Each forward pass with the backward of the GPU's other stage, in turn or overlapped, whichever is shorter.
-Sum two_way_work(const StageCosts& here, const StageCosts& mirrored) noexcept {
+/// Each forward pass with the backward of the GPU's mirrored virtual stage, in turn or, where passes overlap, as one,
+/// whichever is shorter. `met`: share of the micro-batches that meet each of the two.
+Sum mirrored_work(const StageCosts& here, const StageCosts& mirrored, double met, bool overlaps) noexcept {
   const Seconds in_turn = here.compute() + mirrored.compute();
-  const Seconds shorter = std::min(here.forward + mirrored.backward(), here.forward_with_backward) +
-                          std::min(mirrored.forward + here.backward(), mirrored.forward_with_backward);
-  const double share = in_turn > Seconds{} ? 0.5 * (shorter / in_turn) : 0.0;  // half of the micro-batches each way
+  const Seconds shorter = overlaps ? std::min(here.forward + mirrored.backward(), here.forward_with_backward) +
+                                         std::min(mirrored.forward + here.backward(), mirrored.forward_with_backward)
+                                   : in_turn;
+  const double share = in_turn > Seconds{} ? met * (shorter / in_turn) : 0.0;
   return {share * (here.forward + mirrored.forward).raw(),
           share * (here.backward_input + mirrored.backward_input).raw(),
           share * (here.backward_weight + mirrored.backward_weight).raw()};
@@ -78,13 +75,16 @@ Sum two_way_work(const StageCosts& here, const StageCosts& mirrored) noexcept {
 /// Work of all chunks of the stage that holds `position`, its nearest, for one micro-batch.
 Sum work_of_stage(const PipelineShape& s, std::span<const StageCosts> costs, std::int32_t position) noexcept {
   const auto at = [&](std::int32_t i) -> const StageCosts& { return costs[static_cast<std::size_t>(i)]; };
-  if (s.schedule == Schedule::dualpipe) {
-    return two_way_work(at(position), at(s.stages - 1 - position));
+  const ScheduleModel& model = model_of(s.schedule);
+  const bool two_way = model.placement == StagePlacement::two_way;
+  if (two_way || model.overlaps_passes) {
+    const double met = two_way ? 0.5 : 1.0;  // half of the micro-batches each way
+    return mirrored_work(at(position), at(s.mirrored(position)), met, model.overlaps_passes);
   }
   Sum work;
   for (std::int32_t chunk = 0; chunk < s.chunks; ++chunk) {
-    const bool folded = s.schedule == Schedule::zb_v && chunk == 1;
-    const StageCosts& c = at(folded ? 2 * s.stages - 1 - position : chunk * s.stages + position);
+    const bool upward = model.placement == StagePlacement::folded && chunk % 2 == 1;
+    const StageCosts& c = at(upward ? (chunk + 1) * s.stages - 1 - position : chunk * s.stages + position);
     work.forward += c.forward.raw();
     work.backward += c.backward_input.raw();
     work.weight += c.backward_weight.raw();
@@ -93,15 +93,16 @@ Sum work_of_stage(const PipelineShape& s, std::span<const StageCosts> costs, std
 }
 
 double low(const PipelineShape& s, std::span<const StageCosts> costs) noexcept {
-  const bool split = splits_backward(s.schedule);
+  const ScheduleModel& model = model_of(s.schedule);
+  const bool split = model.splits_backward;
   Way way;
   double least = 0.0;
   // A stage's first virtual stage is its nearest: its work waits for the way there.
   for (std::int32_t i = 0; i < s.positions(); ++i) {
     const StageCosts& c = costs[static_cast<std::size_t>(i)];
     if (i < s.stages) {
-      // DualPipe reaches a stage from its nearer end.
-      const bool nearest = s.schedule != Schedule::dualpipe || 2 * i < s.stages;
+      // Two ways reach a stage from its nearer end.
+      const bool nearest = model.placement != StagePlacement::two_way || 2 * i < s.stages;
       least =
           std::max(least, least_of_stage(split, s.micro_batches, nearest ? way : Way{}, work_of_stage(s, costs, i)));
     }
@@ -111,31 +112,13 @@ double low(const PipelineShape& s, std::span<const StageCosts> costs) noexcept {
     way.back += crosses ? costs[static_cast<std::size_t>(i) + 1].send_backward.raw() : 0.0;
   }
   // One micro-batch's way through, unless a pair shortens it.
-  return s.schedule == Schedule::dualpipe ? least : std::max(least, way.there + way.back);
-}
-
-/// 1F1B and GPipe: the way through of one micro-batch, then the busiest stage's rate and, for 1F1B, its round trips. In
-/// the ramps forward and backward passes may wait for different stages.
-double high_of_plain(const PipelineShape& s, std::span<const StageCosts> costs, const StageCosts& most) noexcept {
-  double way = 0.0;
-  double busiest = 0.0;
-  for (const StageCosts& c : costs) {
-    way += (c.compute() + c.send_forward + c.send_backward).raw();
-    busiest = std::max(busiest, c.compute().raw());
-  }
-  const double apart = most.compute().raw();
-  const double steps = s.micro_batches - 1;
-  if (s.schedule == Schedule::gpipe) {
-    return way +
-           steps * (std::max(most.forward, most.send_forward) + std::max(most.backward(), most.send_backward)).raw();
-  }
-  const double ramps = std::min(steps, real(s.stages - 1));
-  return way + steps * (busiest + (most.send_forward + most.send_backward).raw()) + ramps * (apart - busiest);
+  return model.overlaps_passes ? least : std::max(least, way.there + way.back);
 }
 
 double high(const PipelineShape& s, std::span<const StageCosts> costs) noexcept {
+  const ScheduleModel& model = model_of(s.schedule);
   const StageCosts most = largest_of(costs);
-  const bool exact = s.chunks == 1 && !splits_backward(s.schedule);
+  const bool exact = s.chunks == 1 && model.high != nullptr;
   const Seconds longest_send = std::max(most.send_forward, most.send_backward);
   const bool short_sends = 10.0 * longest_send <= std::min(most.forward, most.backward_input) && !s.blocking_sends;
   const StageCosts even = short_sends ? most : with_sends_inside(most);
@@ -145,7 +128,7 @@ double high(const PipelineShape& s, std::span<const StageCosts> costs) noexcept 
     return (1.0 + closed_form_slack) * pipeline_time(beside, within_tested_ratios(even)).raw();
   }
   const double bound = pipeline_time(beside, even).raw();
-  return s.blocking_sends ? bound : std::min(bound, high_of_plain(s, costs, most));
+  return s.blocking_sends ? bound : std::min(bound, model.high(costs, s, most));
 }
 
 }  // namespace

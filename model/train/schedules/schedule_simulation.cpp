@@ -57,9 +57,9 @@ class Simulation {
   [[nodiscard]] const StageCosts& cost(std::int32_t position) const {
     return costs_[costs_.size() == 1 ? 0 : static_cast<std::size_t>(position)];
   }
-  /// A pair runs the backward of the GPU's other stage.
+  /// A pair runs the backward of the GPU's mirrored virtual stage.
   [[nodiscard]] std::int32_t backward_position(const Pass& pass) const {
-    return pass.kind == PassKind::pair ? shape_.stages - 1 - pass.position : pass.position;
+    return pass.kind == PassKind::pair ? shape_.mirrored(pass.position) : pass.position;
   }
 
   [[nodiscard]] double length(const Pass& pass) const {

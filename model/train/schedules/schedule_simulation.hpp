@@ -8,8 +8,8 @@
 
 namespace headroom {
 
-/// What a stage does at a time. `pair` is a forward and a whole backward of the GPU's two stages, overlapped
-/// (DualPipe).
+/// What a stage does at a time. `pair` is a forward and a whole backward of the GPU's mirrored virtual stages,
+/// overlapped.
 enum class PassKind : std::uint8_t { forward, backward, backward_input, backward_weight, pair };
 
 /// One pass of one micro-batch through one virtual stage; `position` counts the virtual stages that a micro-batch
@@ -18,25 +18,19 @@ struct Pass {
   PassKind kind = PassKind::forward;
   std::int32_t position = 0;
   std::int32_t micro_batch = 0;
-  std::int32_t backward_micro_batch = 0;  ///< of a pair; its position is that of the other direction
+  std::int32_t backward_micro_batch = 0;  ///< of a pair; its position is the mirrored one
 };
 
-/// The passes of each stage, in the order in which it runs them. Precondition: no broken rule.
-///  GPipe: Huang et al. 2019, figure 2c.
-///  1F1B: Narayanan et al. 2021, section 2.2.1, figure 4. Interleaved: section 2.2.2, with the warm-up and the groups
-///  of p micro-batches of Megatron-Core (schedules.py, get_pp_rank_microbatches and get_schedule_table). ZB-H1, ZB-H2:
-///  Qi et al. 2023, section 2.3, figure 3: stage i delays weight gradients by i, by 2i micro-batches. ZB-V: Qi et al.
-///  2023, section 6, the order for equal passes, as PyTorch's ScheduleZBVZeroBubble writes it out. DualPipe:
-///  DeepSeek-AI 2024 (DeepSeek-V3), section 3.2.1, in the eight phases of its published code.
-/// All are fixed orders: costs shift the passes and never reorder them, where Qi et al. search for an order by costs.
+/// The passes of each stage, in the order in which it runs them. Precondition: no broken rule. All are fixed orders:
+/// costs shift the passes and never reorder them, where Qi et al. 2023 search for an order by costs.
 [[nodiscard]] std::vector<std::vector<Pass>> pass_order(const PipelineShape& shape);
 
-/// The stage that runs a pass. Micro-batches of DualPipe's second half enter at the last stage.
+/// The stage that runs a pass. Two ways: micro-batches of the second half enter at the last stage.
 [[nodiscard]] std::int32_t stage_of(const PipelineShape& shape,
                                     std::int32_t position,
                                     std::int32_t micro_batch) noexcept;
 
-/// Which of the stage's chunks it is; for DualPipe the direction.
+/// Which of the stage's chunks it is; two ways: the direction.
 [[nodiscard]] std::int32_t chunk_of(const PipelineShape& shape,
                                     std::int32_t position,
                                     std::int32_t micro_batch) noexcept;

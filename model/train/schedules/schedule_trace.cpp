@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/json_writer.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/schedules/schedule_trace.hpp>
 
 #include <array>
@@ -82,7 +83,8 @@ void write_pass(JsonWriter& json, const PipelineShape& shape, std::int32_t stage
   if (pass.kind == PassKind::pair) {
     json.member("backward_micro_batch", pass.backward_micro_batch);
   }
-  json.member(shape.schedule == Schedule::dualpipe ? "direction" : "chunk", chunk);
+  const bool two_way = model_of(shape.schedule).placement == StagePlacement::two_way;
+  json.member(two_way ? "direction" : "chunk", chunk);
   end_event(json);
 }
 
@@ -117,9 +119,7 @@ std::string schedule_trace(const PipelineShape& shape, const SimulatedStep& step
       write_send(json, shape, stage, send);
     }
   }
-  json.end_array();
-  json.end_object();
-  return json.take();
+  return json.finish();
 }
 
 }  // namespace headroom

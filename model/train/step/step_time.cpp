@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/real.hpp>
-#include <headroom/model/layers/layer_ops.hpp>
-#include <headroom/model/train/schedules/schedule.hpp>
+#include <headroom/model/layers/layer_kernels.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_parts.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 
@@ -50,11 +50,7 @@ StepModel::StepModel(StepRecipe recipe, std::shared_ptr<const JobGroups> groups,
   const StepRecipe& r = pricer_.recipe();
   const Architecture& arch = r.architecture;
   for (const CountedBlock& counted : distinct_blocks(arch)) {
-    if (counted.block.mixer == Mixer::mamba || counted.block.mixer == Mixer::mamba2 ||
-        counted.block.mixer == Mixer::delta_net) {
-      throw ConfigError{arch.id + " has " + std::string{mixer_names[static_cast<std::size_t>(counted.block.mixer)]} +
-                        " layers, whose kernels no curve describes yet"};
-    }
+    require_curves(arch, counted.block);
     Kind kind{counted.block, real(counted.layers), block_parameters(arch, counted.block), {}};
     if (r.options.method != Method::full) {
       kind.adapters = lora_parameters(arch, counted.block, real(lora_rank));
@@ -181,10 +177,10 @@ void StepModel::shard_layers(const StepTable& table, const Strategy& s, StepTime
               reached(table.experts, Collective::reduce_scatter, gradient * p.trained_experts, r);
 }
 
-/// Micro-batches whose exchanges hide beside another's compute: in DualPipe all but the ramps, which its form holds;
-/// else all but one.
+/// Micro-batches whose exchanges hide beside another's compute: where the schedule overlaps passes all but the ramps,
+/// which its form holds; else all but one.
 double StepModel::paired(const Strategy& s, double micro_batches) noexcept {
-  return s.schedule == Schedule::dualpipe ? micro_batches : std::max(0.0, micro_batches - 1.0);
+  return model_of(s.schedule).overlaps_passes ? micro_batches : std::max(0.0, micro_batches - 1.0);
 }
 
 /// Fills the terms of the slowest stage, of the pipeline around it, and of what ZeRO 2 and 3 add to each layer.
@@ -203,7 +199,7 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   StageLayers split = stages(s);
   const Seconds whole_head = table.head.product + table.head.loss;
   Seconds head = whole_head;
-  if (s.schedule == Schedule::dualpipe && s.pp > 1) {
+  if (placement_of(s.schedule, s.pp) == StagePlacement::two_way) {
     // Half of the micro-batches come from either end, and so does the head.
     split.first = split.last = 0.5 * (split.first + split.last);
     head = 0.5 * whole_head;
@@ -246,17 +242,19 @@ void StepModel::add_pipeline(const StepTable& table, const Strategy& s, StepTime
   }
 }
 
-/// 1F1B, interleaving and GPipe wait for the stages as they are, head and uneven splits included. Schedules that split
-/// the backward pass, or run both ways, are those of equal stages as slow as the slowest; sends are priced apart.
+/// A schedule waits for the stages as they are, head and uneven splits included, or is that of equal stages as slow as
+/// the slowest; sends are priced apart.
 Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepTime& t) noexcept {
   const Seconds in_order = (t.stages - t.slowest) / s.vpp;
   if (table.passes.raw() > 0.0) {
     return std::max(Seconds{}, table.passes - t.micro_batches * t.slowest);
   }
-  if (s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::gpipe) {
+  const ScheduleModel& model = model_of(s.schedule);
+  if (model.waits_for_stages) {
     return in_order;
   }
-  const PipelineShape shape{s.schedule, s.pp, chunks_of(s), static_cast<std::int32_t>(t.micro_batches), false};
+  const PipelineShape shape{s.schedule, s.pp, chunks_of(s.schedule, s.vpp), static_cast<std::int32_t>(t.micro_batches),
+                            false};
   if (broken_rule(shape) != ScheduleRule::none) {
     return in_order;
   }
@@ -266,8 +264,8 @@ Seconds StepModel::bubble(const StepTable& table, const Strategy& s, const StepT
   stage.forward = share * t.layers * (l.forward.total() + l.host_forward);
   stage.backward_weight = share * t.layers * l.weight_gradients;
   stage.backward_input = std::max(Seconds{}, share * t.slowest - stage.forward - stage.backward_weight);
-  const Seconds pair = s.schedule == Schedule::dualpipe ? t.slowest - t.hidden_exchanges : t.slowest;
-  stage.forward_with_backward = pair;
+  const Seconds pair = model.overlaps_passes ? t.slowest - t.hidden_exchanges : t.slowest;
+  stage.forward_with_backward = share * pair;
   return std::max(Seconds{}, pipeline_time(shape, stage) - t.micro_batches * pair);
 }
 

@@ -58,7 +58,7 @@ class StepModel {
   [[nodiscard]] StepTable tabulate(const LayerKey& key) const;
 
   /// core      = m max(stage) + (sum of stages - max) / v + 2 send ((p - 1) + m v exposed)
-  ///             (Narayanan et al. 2021, section 2.2); zero-bubble schedules and DualPipe by schedule.hpp
+  ///             (Narayanan et al. 2021, section 2.2); schedules that wait for equal stages by schedule.hpp
   /// ZeRO 3    f = ov(f, G), b = ov(b, G + S), ov(c, x) = max(c + sig o min(c, x), x) + (1 - o) min(c, x)
   /// exposed   = R - hid + sig hid, hid = min(o R, 0.8 of the last micro-batch)
   /// optimizer = 40 bytes a local parameter over B, and a fixed part

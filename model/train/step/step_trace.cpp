@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/diagnostic.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/schedules/schedule_trace.hpp>
 #include <headroom/model/train/step/step_trace.hpp>
-
-#include <array>
 
 namespace headroom {
 namespace {
 
-constexpr std::array<std::string_view, 5> rule_words{"", "a pipeline needs at least one stage, chunk and micro-batch",
-                                                     "only the interleaved schedule chooses its chunks",
-                                                     "DualPipe needs an even number of stages",
-                                                     "DualPipe needs an even number of micro-batches"};
+/// "an even number of stages", "a number of stages that divides by 3".
+std::string multiple_of(std::int32_t number, const std::string& of_what) {
+  return number == 2 ? "an even number of " + of_what
+                     : "a number of " + of_what + " that divides by " + std::to_string(number);
+}
 
 std::string why_broken(ScheduleRule rule, const PipelineShape& shape) {
-  const auto index = static_cast<std::size_t>(rule);
-  return index < rule_words.size()
-             ? std::string{rule_words[index]}
-             : "DualPipe needs at least " + std::to_string(2 * shape.stages) + " micro-batches for " +
-                   std::to_string(shape.stages) + " stages; it has " + std::to_string(shape.micro_batches);
+  const ScheduleModel& model = model_of(shape.schedule);
+  const std::string needs = std::string{model.title} + " needs ";
+  switch (rule) {
+    case ScheduleRule::counts_positive: return "a pipeline needs at least one stage, chunk and micro-batch";
+    case ScheduleRule::chunks_fixed: return std::string{model.title} + " chooses its own chunks";
+    case ScheduleRule::stages_multiple: return needs + multiple_of(model.rules.stages_multiple, "stages");
+    case ScheduleRule::micro_batches_multiple:
+      return needs + multiple_of(model.rules.micro_batches_multiple, "micro-batches");
+    case ScheduleRule::micro_batches_a_stage:
+      return needs + "at least " + std::to_string(model.rules.micro_batches_a_stage * shape.stages) +
+             " micro-batches for " + std::to_string(shape.stages) + " stages; it has " +
+             std::to_string(shape.micro_batches);
+    case ScheduleRule::none: break;
+  }
+  return {};
 }
 
 /// Layers of each stage; the sum is the network's.
@@ -48,7 +58,7 @@ std::vector<double> layers_of_stages(const StepModel& model, const Strategy& s) 
 
 PipelineShape pipeline_shape(const Strategy& s, double global_batch) noexcept {
   const double micro_batches = global_batch / (static_cast<double>(s.dp) * s.micro_batch);
-  return {s.schedule, s.pp, chunks_of(s), static_cast<std::int32_t>(micro_batches), false};
+  return {s.schedule, s.pp, chunks_of(s.schedule, s.vpp), static_cast<std::int32_t>(micro_batches), false};
 }
 
 std::vector<StageCosts> stage_costs(const StepModel& model,

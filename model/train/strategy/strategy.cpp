@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/strategy/strategy.hpp>
 
 namespace headroom {
@@ -12,8 +13,8 @@ Legality broken(Verdict verdict, std::int64_t number, std::int64_t limit) noexce
   return {verdict, static_cast<double>(number), static_cast<double>(limit)};
 }
 
-/// Experts: whole ones on every expert rank, their width split evenly over the tensor ranks of an expert, which are
-/// some of the tp ranks. False: `report` wants no more.
+/// Rules of experts: ep divides their number, and their width splits evenly over etp ranks, which divide tp. Returns
+/// false if `report` wants no more.
 template <class Report>
 bool walk_expert_rules(const Architecture& arch, const Strategy& s, Report& report) {
   const std::int64_t experts = arch.moe ? arch.moe->experts : 1;
@@ -28,33 +29,40 @@ bool walk_expert_rules(const Architecture& arch, const Strategy& s, Report& repo
   return width == 0 || divides(s.etp, s.tp) || report(broken(Verdict::tensor_ranks_not_divisible, s.tp, s.etp));
 }
 
-/// What the order of the schedule asks of its stages and micro-batches (schedule.hpp, ScheduleRule). A whole batch
-/// alone has a number of micro-batches.
-template <class Report>
-bool walk_schedule_rules(const Strategy& s, std::int64_t micro_batches, Report& report) {
-  if (s.schedule != Schedule::one_f_one_b && s.vpp > 1 && !report(broken(Verdict::schedule_has_no_chunks, s.vpp, 1))) {
-    return false;
+Verdict verdict_of(ScheduleRule rule) noexcept {
+  switch (rule) {
+    case ScheduleRule::stages_multiple: return Verdict::schedule_stages_odd;
+    case ScheduleRule::micro_batches_multiple: return Verdict::schedule_micro_batches_odd;
+    case ScheduleRule::micro_batches_a_stage: return Verdict::schedule_micro_batches_too_few;
+    case ScheduleRule::chunks_fixed: return Verdict::schedule_has_no_chunks;
+    case ScheduleRule::counts_positive:
+    case ScheduleRule::none: break;
   }
-  if (s.schedule != Schedule::dualpipe) {
-    return true;
-  }
-  if (!divides(2, s.pp) && !report(broken(Verdict::schedule_stages_odd, s.pp, 2))) {
-    return false;
-  }
-  if (!divides(2, micro_batches) && !report(broken(Verdict::schedule_micro_batches_odd, micro_batches, 2))) {
-    return false;
-  }
-  const std::int64_t least = 2 * std::int64_t{s.pp};
-  return micro_batches == 0 || micro_batches >= least ||
-         report(broken(Verdict::schedule_micro_batches_too_few, micro_batches, least));
+  return Verdict::feasible;
 }
 
-/// Stages whose layers are stated leave whole layers, as many each, to the others.
+/// What the schedule asks of its chunks, stages and micro-batches. A whole batch alone has a number of micro-batches.
+template <class Report>
+bool walk_schedule_rules(const Strategy& s, std::int64_t micro_batches, Report& report) {
+  if (s.vpp > 1 && !model_of(s.schedule).takes_chunks() &&
+      !report(broken(verdict_of(ScheduleRule::chunks_fixed), s.vpp, 1))) {
+    return false;
+  }
+  for (const BrokenRule& rule : order_rules(s.schedule, s.pp, micro_batches)) {
+    if (rule.rule != ScheduleRule::none && !report(broken(verdict_of(rule.rule), rule.number, rule.limit))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Rules of stages with stated layers: they must leave the same whole number of layers to each other stage.
 template <class Report>
 bool walk_stage_rules(const Architecture& arch, const Strategy& s, Report& report) {
-  // Embedding and loss may stand for a layer each on the end stages, as in Megatron's uneven splits; ZB-V runs two
-  // parts of the network on a stage.
-  const std::int64_t stages = std::int64_t{s.pp} * (s.schedule == Schedule::zb_v && s.pp > 1 ? 2 : s.vpp);
+  // Embedding and loss may stand for a layer each on the end stages, as in Megatron's uneven splits; a folded network
+  // runs as several parts on a stage.
+  const bool folded = placement_of(s.schedule, s.pp) == StagePlacement::folded;
+  const std::int64_t stages = std::int64_t{s.pp} * (folded ? chunks_of(s.schedule, s.vpp) : s.vpp);
   if (stages > arch.layers + 2 && !report(broken(Verdict::layers_too_few, arch.layers, stages))) {
     return false;
   }
@@ -67,8 +75,8 @@ bool walk_stage_rules(const Architecture& arch, const Strategy& s, Report& repor
   return whole || report(broken(Verdict::stage_layers_misfit, left, others));
 }
 
-/// What an order other than the usual asks: shares of the data ranks made of whole runs or parts of one, and stages
-/// that the experts' grid does not cut through. False: `report` wants no more.
+/// Rules of unusual orders: shares of the data ranks consist of whole runs or parts of one, and the experts' grid does
+/// not cut through stages. Returns false if `report` wants no more.
 template <class Report>
 bool walk_order_rules(const Architecture& arch, const Strategy& s, Report& report) {
   if (s.order == RankOrder::tp_cp_dp_pp) {
@@ -86,7 +94,7 @@ bool walk_order_rules(const Architecture& arch, const Strategy& s, Report& repor
          report(broken(Verdict::experts_straddle_stages, inside.experts, inside.dense));
 }
 
-/// Hands every broken rule to `report` until it answers false. A rule that needs a sound tp or dp waits for one.
+/// Reports every broken rule until `report` returns false. Rules that need a valid tp or dp are skipped without one.
 template <class Report>
 void walk_rules(const Architecture& arch, const TrainingShape& shape, const Strategy& s, Report report) {
   const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
@@ -98,7 +106,7 @@ void walk_rules(const Architecture& arch, const TrainingShape& shape, const Stra
   if (!sound_tp && !report(broken(Verdict::heads_not_divisible, arch.heads, s.tp))) {
     return;
   }
-  // Fewer key-value heads than tp ranks are replicated, which needs whole copies.
+  // With fewer KV heads than tp ranks, heads are replicated in whole copies.
   if (sound_tp && !divides(s.tp, arch.kv_heads) && !divides(arch.kv_heads, s.tp) &&
       !report(broken(Verdict::kv_heads_not_divisible, arch.kv_heads, s.tp))) {
     return;
