@@ -9,6 +9,7 @@
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>

@@ -7,6 +7,8 @@
 #include <headroom/core/json_writer.hpp>
 #include <headroom/core/version.hpp>
 
+#include <algorithm>
+
 namespace headroom {
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory bandwidth by size: the driver's copy, a copy kernel, STREAM's triad (McCalpin 1995).
+// Bandwidth of device memory by size: the driver's copy, a copy kernel, STREAM's triad (McCalpin 1995).
 #include <headroom/calibrate/probes/kernels.hpp>
 #include <headroom/calibrate/probes/session.hpp>
 #include <headroom/calibrate/probes/timing.hpp>
@@ -9,11 +9,11 @@ namespace {
 
 enum class Op : std::int32_t { memcpy, copy, triad };  // NOLINT(performance-enum-size): Request::variant
 
-/// Sets of arrays, one behind the other, used in turn.
+/// Contiguous sets of arrays, used in turn.
 struct Arrays {
   DeviceMemory memory;
   std::int64_t bytes;     ///< of one array
-  std::int64_t of_a_set;  ///< arrays
+  std::int64_t of_a_set;  ///< arrays per set
   std::int64_t copies;
 
   [[nodiscard]] void* at(std::int64_t turn, std::int64_t array) const {

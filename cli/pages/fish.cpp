@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion for fish: a line for each option.
+// Completion for fish, one line per option.
 #include <headroom/cli/pages/pages.hpp>
 
 namespace headroom::cli::pages {
@@ -30,7 +30,7 @@ complete -c headroom -n 'test (count (commandline -opc)) -eq 1' -l help -d 'the 
 complete -c headroom -n 'test (count (commandline -opc)) -eq 1' -l version -d 'the version'
 )";
 
-/// In single quotes, in which a backslash and a quote take a backslash.
+/// Single-quoted for fish, where backslash and quote are escaped by a backslash.
 std::string quote(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
@@ -39,7 +39,7 @@ std::string quote(std::string_view text) {
   return result + "'";
 }
 
-/// "-r -F -a '...'": what follows an option, or what a positional may be.
+/// Arguments of `complete` for a value or positional: "-r -F -a '...'".
 std::string offered(const Completion& completion) {
   std::string list;
   const auto add = [&](const std::string& text) { list += (list.empty() ? "" : " ") + text; };
@@ -81,7 +81,7 @@ std::string positional_lines(const Verb& verb) {
   std::string text;
   const std::string name{verb.name};
   if (const Completion first = first_positional(verb); !first.empty()) {
-    // Words come first; files may follow one another.
+    // Words come first; files may repeat.
     const std::string when = verb.words == nullptr
                                  ? "__headroom_verb " + name
                                  : "__headroom_verb " + name + "; and test (count (commandline -opc)) -eq 2";

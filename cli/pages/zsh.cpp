@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Completion for zsh: one call of _arguments a verb.
+// Completion for zsh, one call of _arguments per verb.
 #include <headroom/cli/pages/pages.hpp>
 
 namespace headroom::cli::pages {
@@ -20,7 +20,7 @@ _headroom_ids() {  # KIND...: the first column of what the catalog lists, withou
 
 )zsh";
 
-/// In single quotes.
+/// Single-quoted for zsh.
 std::string quote(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
@@ -29,7 +29,7 @@ std::string quote(std::string_view text) {
   return result + "'";
 }
 
-/// With a backslash before each of `special`.
+/// A backslash before each character in `special`.
 std::string escape(std::string_view text, std::string_view special) {
   std::string result;
   for (const char c : text) {
@@ -38,7 +38,7 @@ std::string escape(std::string_view text, std::string_view special) {
   return result;
 }
 
-/// The action of a specification of _arguments; " " for a value that nothing is known of.
+/// Action in a specification of _arguments; " " for values without completion.
 std::string action(const Completion& completion) {
   if (completion.empty()) {
     return " ";

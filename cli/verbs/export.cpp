@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom export`: a plan as the launch file of another program, training or serving.
+// `headroom export`: writes a training or serving plan as the launch file of another program.
 #include <headroom/answers/views/render.hpp>
 #include <headroom/answers/views/render_fleet.hpp>
 #include <headroom/cli/frame/command.hpp>
@@ -34,7 +34,7 @@ LaunchForm form_named(const std::string& name) {
   return static_cast<LaunchForm>(found - launch_form_names.begin());
 }
 
-/// Why a plan cannot be launched, and what would change that.
+/// Why a plan cannot be launched, and the remedies.
 std::string refusal(const TrainPlan& plan) {
   std::string text = "not written: " + (plan.problems.empty() ? plan.verdict : "rules are broken") + "\n";
   for (const Problem& problem : plan.problems) {
@@ -63,8 +63,8 @@ ConfigValue tree_of(const std::string& file, const Arguments& arguments) {
   return root;
 }
 
-/// The launch file, to stdout or where --output says. What it does not say of the network stands on stderr as well: a
-/// file that is started unread trains or serves another one.
+/// Writes the launch file to stdout or to --output. Notes on the network also go to stderr, because a file that is
+/// started unread would train or serve another network.
 Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std::string remarks) {
   for (const std::string& note : launch.notes) {
     if (!launch.has_comments || note.starts_with("model")) {
@@ -78,7 +78,7 @@ Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std:
   return {launch.text, remarks, 0};
 }
 
-/// What would let a replica hold what it is asked to.
+/// Changes that would let a replica hold its load.
 std::string memory_ways_out(const ServePlan& answer) {
   std::string text;
   for (const std::string& change : answer.changes.empty() ? answer.changes_of_weights : answer.changes) {
@@ -87,9 +87,8 @@ std::string memory_ways_out(const ServePlan& answer) {
   return text.empty() ? text : text + "\n";
 }
 
-/// Of a serving question without traffic its memory alone decides, so that a SKU without a rate can be launched on too.
-/// The longest request that is let in must fit, for an engine refuses to start that cannot hold it. `said` stands on
-/// stderr before what is said of a file that is written.
+/// For a serving question without traffic only memory decides, so a SKU without a measured rate can be launched too.
+/// The longest admitted request must fit, or the engine would refuse to start. `said` is printed to stderr first.
 Outcome write_serving(const Scenario& scenario, const Arguments& arguments, std::string said) {
   const auto& serve = std::get<ServeScenario>(scenario.question);
   const ExportedLaunch launch = export_launch(scenario, serve, form_named(arguments.one("--to")));
@@ -113,7 +112,7 @@ Outcome write_serving(const Scenario& scenario, const Arguments& arguments, std:
   return delivered(launch, arguments, said);
 }
 
-/// A fleet's replicas and layout are its plan's, and so is the verdict, also where both are stated.
+/// Writes a fleet's launch. The plan determines replicas, layout and verdict, even when replicas and layout are stated.
 Outcome write_fleet(const ConfigValue& root,
                     const std::string& file,
                     const Sources& sources,
@@ -136,7 +135,7 @@ Outcome write_fleet(const ConfigValue& root,
   return write_serving(scenario, arguments, taken);
 }
 
-/// A feasible plan as the launch file, or why it is none. `said` stands on stderr first.
+/// Writes a feasible plan as a launch file, or says why it is not feasible. `said` is printed to stderr first.
 Outcome write(const Plan& plan, const std::string& file, const Arguments& arguments, const std::string& said) {
   const auto& answer = std::get<TrainPlan>(plan.answer);
   const LaunchForm form = form_named(arguments.one("--to"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom import`: a launch file of another program as a scenario, results of another benchmark as samples.
+// `headroom import`: turns a launch file of another program into a scenario, or benchmark results into samples.
 #include <headroom/calibrate/import/import_samples.hpp>
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/scenario_options.hpp>
@@ -83,7 +83,7 @@ Outcome delivered(const Arguments& arguments, const std::string& text, const std
   return {text, lines_of(remarks), 0};
 }
 
-/// Results of a benchmark as samples; nullopt for a launch file.
+/// Samples from a benchmark's results; nullopt for a launch file.
 std::optional<ImportedSamples> samples_of(const Arguments& arguments, const std::string& file) {
   const auto found = std::find(sample_form_names.begin(), sample_form_names.end(), arguments.one("--from"));
   if (found == sample_form_names.end()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `headroom op attention-prefill`, `attention-decode` and `attention-training`.
 #include <headroom/cli/render/op_answer.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ std::vector<OpField> fields_of(const AttentionShape& s) {
           {"kv_heads", s.kv_heads}, {"head_dim", s.head_dim}, {"window", s.window},   {"causal", s.causal}};
 }
 
-/// Sizes that all three kinds have.
+/// Reads the sizes that all three kinds share.
 AttentionShape read_heads(OpReader& in) {
   AttentionShape s;
   s.batch = in.size_or("--batch", 1.0);
@@ -55,7 +56,7 @@ const AttentionFormat& read_format(OpReader& in) {
   return found == nullptr ? attention_formats().front() : *found;
 }
 
-/// What all three kinds say: shape, work and traffic.
+/// Common part of the answers: shape, work and traffic.
 OpAnswer begin(const AttentionShape& s, std::string_view dtype, const KernelDevice& limits) {
   OpAnswer a;
   a.limits = limits;
@@ -180,10 +181,10 @@ OpQuestion read_decode(OpReader& in) {
 struct TrainingQuestion {
   AttentionShape shape;
   AttentionPass pass = AttentionPass::forward;
-  std::optional<AttentionImplementation> implementation;  ///< none: the newest that was measured
+  std::optional<AttentionImplementation> implementation;  ///< absent: the newest measured one
 };
 
-/// Queries, keys, values and output once, and in backward once more with their gradients.
+/// Bytes of queries, keys, values and output; backward moves them twice, with their gradients.
 Bytes training_bytes(const AttentionShape& s, AttentionPass pass) {
   const double times = pass == AttentionPass::forward ? 1.0 : pass == AttentionPass::backward ? 2.0 : 3.0;
   return times * attention_bytes(s, *find_attention_format("bf16/bf16"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom plan` and `headroom explain`: a scenario file or the quick form, priced.
+// `headroom plan` and `headroom explain`, for a scenario file or the quick form.
 #include <headroom/answers/door/format.hpp>
 #include <headroom/answers/page/page.hpp>
 #include <headroom/cli/frame/command.hpp>
@@ -103,7 +103,7 @@ std::span<const Option> options() {
   return all;
 }
 
-/// The assignments that the options stand for, `--set` last so that it wins.
+/// Assignments from the options, with `--set` last because it wins.
 std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   std::vector<std::string> overrides;
   const std::vector<std::string> set = arguments.many("--set");
@@ -137,7 +137,7 @@ std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   return overrides;
 }
 
-/// Problems of the quick form speak of its options: "--gpus many" instead of "--set hardware.gpus=many".
+/// Problems of the quick form in terms of its options: "--gpus many" instead of "--set hardware.gpus=many".
 std::vector<Diagnostic> in_option_words(const ConfigError& error, const Arguments& arguments) {
   std::vector<Diagnostic> diagnostics{error.diagnostics().begin(), error.diagnostics().end()};
   for (Diagnostic& diagnostic : diagnostics) {
@@ -171,7 +171,7 @@ PlanPart part_of(const Arguments& arguments) {
   return part.empty() ? PlanPart::all : PlanPart::memory;
 }
 
-/// The files of --runs. Their own problems are told with what is wrong of them as runs of this plan.
+/// Reads the files of --runs. Problems in them are reported together with rows that are not runs of this plan.
 std::vector<RunFile> read_given_runs(const Arguments& arguments, const Scenario& scenario, TermSet without) {
   if (!arguments.has("--runs")) {
     return {};
@@ -186,7 +186,7 @@ std::vector<RunFile> read_given_runs(const Arguments& arguments, const Scenario&
   return files;
 }
 
-/// An engine's own log wins over what is predicted of its memory.
+/// Replaces predicted memory by the values of an engine's log.
 void take_engine_log(const Arguments& arguments, Scenario& scenario) {
   if (!arguments.has("--engine-log")) {
     return;
@@ -198,8 +198,7 @@ void take_engine_log(const Arguments& arguments, Scenario& scenario) {
   }
 }
 
-/// The verb's form of a document, for options that have no part in it; nullopt where its kind is none, which its
-/// reading tells.
+/// The verb's form for a document, to check options; nullopt for an unknown kind, which the reader reports.
 std::optional<Asks> asks_of(const ConfigValue& document, DocumentKind kind, PlanPart part) {
   const bool memory = part == PlanPart::memory;
   switch (kind) {
@@ -246,7 +245,7 @@ Outcome answer(const Arguments& arguments, bool explained) {
     ConfigValue root = files.empty() ? scenario_tree(overrides) : scenario_tree(files.front(), overrides);
     refuse_overwrite_of(plan_verb, arguments, root);
     if (part == PlanPart::memory) {
-      // Memory needs no price: a list without an offer for the SKU must not stand in its way.
+      // Memory needs no price, so a price list without an offer for the SKU must not fail.
       root.entries.erase_if([](const ConfigEntry& entry) { return entry.key == "money"; });
     }
     if (arguments.one("--format") == "html") {

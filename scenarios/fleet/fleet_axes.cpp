@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/estimate/precision.hpp>
 #include <headroom/model/serve/engine/serving_stack.hpp>
@@ -57,14 +58,6 @@ std::vector<std::string> words_of(std::string_view text) {
     text.remove_prefix(std::min(text.size(), end + 1));
   }
   return words;
-}
-
-std::string listed(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    text += (text.empty() ? "" : ", ") + std::string{word};
-  }
-  return text;
 }
 
 class AxesReader {

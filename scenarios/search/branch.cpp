@@ -17,7 +17,8 @@ namespace {
 /// Whether the tensor and context ranks of a layer lie inside the data ranks and those inside the stages: where they
 /// stand then hangs on neither.
 bool ranks_within_data(RankOrder order) noexcept {
-  return name_of(order).ends_with("dp-pp");
+  const auto& axes = axes_of(order).axes;
+  return axes[axes.size() - 2] == Axis::dp && pipeline_outermost(order);
 }
 
 /// What no strategy of a table, stages and micro-batches takes less of.

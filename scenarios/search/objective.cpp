@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/date.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/keys/search_keys.hpp>
 #include <headroom/scenarios/search/objective.hpp>
 
 #include <algorithm>
-#include <charconv>
 
 namespace headroom {
 namespace {
@@ -31,9 +31,8 @@ double percent_of(ConfigTable& table, const Key& row) {
     while (!rest.empty() && rest.back() == ' ') {
       rest.remove_suffix(1);
     }
-    double value = -1.0;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-    if (error == std::errc{} && end == rest.data() + rest.size() && value >= row.low && value <= row.high) {
+    const double value = whole_real(rest).value_or(-1.0);
+    if (value >= row.low && value <= row.high) {
       return value / 100.0;
     }
   }

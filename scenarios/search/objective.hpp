@@ -22,8 +22,6 @@ inline constexpr std::size_t goal_count = goal_names.size();
 /// Limits of a plan, in the order in which they are judged.
 enum class Limit : std::uint8_t { gpus_on_hand, memory, host_memory, deadline, budget, count };
 inline constexpr std::size_t limit_count = static_cast<std::size_t>(Limit::count);
-inline constexpr std::array<std::string_view, limit_count> limit_names{"gpus_on_hand", "memory", "host_memory",
-                                                                       "deadline", "budget"};
 
 struct Objective {
   Goal minimize = Goal::step_time;

@@ -304,15 +304,16 @@ std::vector<std::uint8_t> StrategySpace::zeros(std::int64_t pp) const {
 
 /// Whether an order listed before puts the same ranks side by side: axes of one rank have no place.
 bool StrategySpace::order_repeats(const LayerRanks& l, std::int64_t pp, std::int64_t dp) const {
+  const auto several = [&](Axis axis) {
+    return (axis == Axis::tp && l.tp > 1) || (axis == Axis::cp && l.cp > 1) || (axis == Axis::dp && dp > 1) ||
+           (axis == Axis::pp && pp > 1);
+  };
   const auto places = [&](RankOrder order) {
-    std::string kept;
-    std::string_view name = name_of(order);
-    for (std::size_t at = 0; at < name.size(); at += 3) {
-      const std::string_view axis = name.substr(at, 2);
-      const std::int64_t ranks = axis == "tp" ? l.tp : axis == "cp" ? l.cp : axis == "dp" ? dp : pp;
-      kept += ranks > 1 ? std::string{axis} : std::string{};
-    }
-    return kept;
+    AxisOrder kept;
+    kept.axes.fill(Axis::count);
+    const auto& axes = axes_of(order).axes;
+    std::copy_if(axes.begin(), axes.end(), kept.axes.begin(), several);
+    return kept.axes;
   };
   for (const RankOrder before : orders()) {
     if (before == l.order) {

@@ -25,11 +25,6 @@ struct LayerForm {
   CpForm cp_form = CpForm::unstated;
   bool overlap_experts = false;
   bool cuda_graphs = false;
-  /// Forms next to each other that differ in `recompute_block` alone share a table.
-  [[nodiscard]] constexpr bool same_table(const LayerForm& o) const noexcept {
-    return sequence_parallel == o.sequence_parallel && recompute == o.recompute && cp_form == o.cp_form &&
-           overlap_experts == o.overlap_experts && cuda_graphs == o.cuda_graphs;
-  }
 };
 
 struct ScheduleForm {

@@ -23,7 +23,7 @@ std::array<OffloadTier, PrefixHits::most_tiers> offload_tiers(const KvOffload& o
   constexpr double most_blocks = 0x1p40;
   std::array<OffloadTier, PrefixHits::most_tiers> tiers;
   for (std::size_t i = 0; i < tiers.size(); ++i) {
-    // A cache that takes no bytes has no tokens to keep (recurrent layers alone).
+    // A model with recurrent layers only has no cache per token to keep.
     if (!offload.tiers[i] || !(block > Bytes{})) {
       continue;
     }

@@ -62,7 +62,7 @@ std::vector<LayoutScore> rank_layouts(std::span<const ScoredRow> rows) {
 LayoutBook::LayoutBook() : questions_{least_layouts} {}
 
 void LayoutBook::add(const ScoredRow& row) {
-  // What a pool holds grows with the GPUs alone: no choice of layouts hangs on its order.
+  // Capacity depends on the GPUs alone, so its order does not help to choose a layout.
   if (!row.serving || row.prediction.status != RowStatus::ok || row.metric == "max_concurrent_sequences") {
     return;
   }

@@ -173,7 +173,7 @@ TEST_CASE("a collective faster than the links allow is no timing") {
   CHECK_FALSE(too_fast(sample, h200()));
 }
 
-TEST_CASE("B9: the constants of collectives come back within 2 % under 3 % of noise and 5 % of outliers") {
+TEST_CASE("the constants of collectives come back within 2 % under 3 % of noise and 5 % of outliers") {
   const auto m = measured(node_of(4) + "[noise]\nspread = 0.03\noutliers = 0.05\noutlier_factor = 3.0\n");
   const Overlay overlay = overlay_of(*m);
   REQUIRE(overlay.curves.size() == 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows N7 and P16 of the planners' questions.
+// What shows of a bucketed reduction beside the backward pass, and how late the slowest of many ranks is.
 #include <headroom/model/train/step/step_effects.hpp>
 
 #include <doctest/doctest.h>
@@ -13,7 +13,7 @@ double exposed_ms(double reduction_ms, const std::vector<double>& shares) {
   return exposed_reduction(Seconds{0.1}, Seconds{1e-3 * reduction_ms}, shares).raw() * 1e3;
 }
 
-TEST_CASE("N7: of 80 ms reduced beside 100 ms of backward, the last bucket's 5 % is what shows: 4 ms against 80") {
+TEST_CASE("of 80 ms reduced beside 100 ms of backward, the last bucket's 5 % is what shows: 4 ms against 80") {
   CHECK(exposed_ms(80.0, std::vector<double>(20, 0.05)) == doctest::Approx(4.0));
   // Large buckets come late and queue: 28 ms from 35, 28 from 70, 20 from 98, 4 from 118.
   CHECK(exposed_ms(80.0, {0.35, 0.35, 0.25, 0.05}) == doctest::Approx(22.0));
@@ -22,7 +22,7 @@ TEST_CASE("N7: of 80 ms reduced beside 100 ms of backward, the last bucket's 5 %
   CHECK(exposed_ms(200.0, {0.25, 0.25, 0.25, 0.25}) == doctest::Approx(200.0 - 75.0));
 }
 
-TEST_CASE("P16: the slowest of 8, 64 and 512 ranks of 100 ms and sigma 3 is 4.3, 7.0 and 9.1 ms late") {
+TEST_CASE("the slowest of 8, 64 and 512 ranks of 100 ms and sigma 3 is 4.3, 7.0 and 9.1 ms late") {
   const auto late = [](std::int64_t ranks) {
     return (slowest_of(ranks, Seconds{0.1}, Seconds{3e-3}).raw() - 0.1) * 1e3;
   };

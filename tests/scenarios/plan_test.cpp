@@ -50,7 +50,7 @@ TEST_CASE("days, GPU-hours and dollars follow from the step") {
   CHECK(t.step.mid < t.step.high);
 }
 
-TEST_CASE("M8: out of memory at batch 32 on 40 GB, the first remedy is batch 16 with two steps of accumulation") {
+TEST_CASE("out of memory at batch 32 on 40 GB, the first remedy is batch 16 with two steps of accumulation") {
   const auto at = [](int micro_batch) {
     return make_plan(
         scenario_from_overrides(

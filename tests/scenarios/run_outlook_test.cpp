@@ -96,7 +96,7 @@ double sum(const RunOutlook& o) {
 
 }  // namespace
 
-TEST_CASE("R1 as a scenario: 1,024 GPUs of 50,000 h and 60 s to save are 48.8 h, 4,593 s and 2.6 %") {
+TEST_CASE("in a scenario 1,024 GPUs of 50,000 h and 60 s to save are 48.8 h, 4,593 s and 2.6 %") {
   const Plan p =
       plan(with(minute_to_save, {"goodput.mtbf_per_gpu=50000 h", "goodput.detection=0 s", "goodput.restart=0 s"}));
   const RunOutlook& o = outlook(p);
@@ -109,7 +109,7 @@ TEST_CASE("R1 as a scenario: 1,024 GPUs of 50,000 h and 60 s to save are 48.8 h,
   CHECK(o.ratio.low == o.ratio.high);  // a stated rate has no spread of its own
 }
 
-TEST_CASE("R2 as a scenario: 28 GB through one writer of 2 GB/s take 14 s, through 64 0.22 s of 0.44 GB each") {
+TEST_CASE("in a scenario 28 GB through one writer of 2 GB/s take 14 s, through 64 0.22 s of 0.44 GB each") {
   const Texts base{"goodput.mtbf_per_gpu=50000 h", "goodput.detection=0 s", "goodput.restart=10 min",
                    "goodput.checkpoint_writer=2 GB/s", "goodput.checkpoint=28 GB"};
   CHECK(outlook(plan(with(base, {"goodput.writers=1"}))).run.save.write.raw() == near(14.0));
@@ -130,7 +130,7 @@ TEST_CASE("a checkpoint that is not stated: weights and optimizer states, of ada
   CHECK(outlook(adapters).run.save.total.raw() == near(41.94e6 * 14.0, 0.001));
 }
 
-TEST_CASE("R3 as a scenario: 148.8 s of waiting become the 6.3 s of the copy") {
+TEST_CASE("in a scenario 148.8 s of waiting become the 6.3 s of the copy") {
   const Texts base{"goodput.mtbf_per_gpu=50000 h",
                    "goodput.detection=0 s",
                    "goodput.restart=10 min",
@@ -149,8 +149,7 @@ TEST_CASE("R3 as a scenario: 148.8 s of waiting become the 6.3 s of the copy") {
   CHECK(outlook(linked).run.save.copy.raw() == near(98e9 / 8.0 / 64e9, 0.05));
 }
 
-TEST_CASE(
-    "R4 as a scenario: spot at 0.3, preempted every 6 h, saved in 1 min each 30, back in 10: 0.331 of on-demand") {
+TEST_CASE("in a scenario spot at 0.3, preempted every 6 h, saved in 1 min each 30, back in 10: 0.331 of on-demand") {
   const Texts spot = with(minute_to_save, {"goodput.preemptions_every=6 h", "goodput.interval=30 min",
                                            "goodput.detection=0 s", "goodput.restart=10 min", "money.price=0.3 $/h"});
   const Plan p = plan(spot);
@@ -196,7 +195,7 @@ TEST_CASE("scale: what a dollar buys at each count is of the calendar, efficienc
   CHECK(counted.points[2].train().outlook->ratio.mid < counted.points[0].train().outlook->ratio.mid);
 }
 
-TEST_CASE("R7 as a scenario: 48.8 h, 15 min to detect and restart, 76 min between saves: 1.8 % on top of saving") {
+TEST_CASE("in a scenario 48.8 h, 15 min to detect and restart, 76 min between saves: 1.8 % on top of saving") {
   const Plan p = plan(with(minute_to_save, {"goodput.mtbf_job=48.8 h", "goodput.interval=76 min",
                                             "goodput.detection=5 min", "goodput.restart=10 min"}));
   const RunOutlook& o = outlook(p);

@@ -54,7 +54,7 @@ bool assumes(const Scenario& scenario, std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("S1 as a scenario: a million requests a day are 11.574 a second, and bursts of ten times the rest 115.7") {
+TEST_CASE("in a scenario a million requests a day are 11.574 a second, and bursts of ten times the rest 115.7") {
   const Scenario scenario =
       question({"traffic.rate=1e6 req/d", "serving.isl=1000", "serving.osl=100", "traffic.over_time.shape=bursts",
                 "traffic.over_time.factor=10", "traffic.over_time.period=1 h", "traffic.over_time.length=36 s"});
@@ -64,7 +64,7 @@ TEST_CASE("S1 as a scenario: a million requests a day are 11.574 a second, and b
   CHECK(traffic.classes[0].traffic.arrivals.curve.peak() == doctest::Approx(10.0 / 1.09).epsilon(1e-9));
 }
 
-TEST_CASE("S16: what is not asked is told: arrivals, lengths, promises' spare replicas, the day's shape") {
+TEST_CASE("what is not asked is told: arrivals, lengths, promises' spare replicas, the day's shape") {
   const Scenario scenario = question({"traffic.rate=5 req/s", "serving.isl=1000", "serving.osl=100"});
   CHECK(assumes(scenario, "traffic.arrivals = poisson (not stated)"));
   CHECK(assumes(scenario, "traffic.prompt: every request 1000 tokens (serving.isl)"));

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <headroom/core/embedded.hpp>
 #include <headroom/model/estimate/number_format.hpp>
 #include <headroom/model/serve/engine/serving_confidence.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <optional>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr std::string_view any_stack = "any";
@@ -34,10 +30,10 @@ std::string percent(double factor) {
   return (factor < 1.0 ? "-" : "+") + format_number(100.0 * (factor < 1.0 ? 1.0 - factor : factor - 1.0), 2);
 }
 
-/// A file of the parameters of the step, user folders first.
+/// Reads a file of step parameters, embedded or the user's.
 template <typename Read>
 auto step_file(std::string_view id, Read read_file) {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const DataStore store = model_files();
   const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
   if (!entry) {
     throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};

@@ -95,7 +95,6 @@ class NetworkStep {
   [[nodiscard]] const JobGroups& groups() const noexcept { return *groups_; }
   [[nodiscard]] BytesPerSecond bandwidth() const noexcept { return bandwidth_; }
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
-  [[nodiscard]] const std::string& convolution_why() const noexcept { return convolution_why_; }
   [[nodiscard]] const std::string& attention_why() const noexcept { return attention_why_; }
 
  private:

@@ -2,16 +2,13 @@
 #include <headroom/core/embedded.hpp>
 #include <headroom/model/kernels/attention_training.hpp>
 #include <headroom/model/train/software/step_stack.hpp>
+#include <headroom/model/workload/model_files.hpp>
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 
 namespace headroom {
-namespace embedded {
-EmbeddedIndex embedded_models() noexcept;  // NOLINT(misc-use-internal-linkage)
-}
-
 namespace {
 
 constexpr Range<double> factor{0.0, 100.0};
@@ -47,7 +44,7 @@ struct StackTime {
 };
 constexpr std::array stack_times{StackTime{"host", &StepStack::host}, StackTime{"stage", &StepStack::stage}};
 
-/// The keys a fit may move, each one of `known`.
+/// Reads the keys that a fit may change; each must be in `known`.
 std::vector<std::string> read_fitted(ConfigTable& table, const std::vector<std::string_view>& known) {
   std::vector<std::string> keys = table.texts("fitted");
   for (const std::string& key : keys) {
@@ -58,7 +55,7 @@ std::vector<std::string> read_fitted(ConfigTable& table, const std::vector<std::
   return keys;
 }
 
-/// What the table states replaces what `stack` holds.
+/// Replaces the values in `stack` that the table states.
 void read_fields(ConfigTable& table, StepStack& stack) {
   for (const StackField& field : stack_fields) {
     stack.*field.member = table.maybe_number(field.key, field.range).value_or(stack.*field.member);
@@ -151,7 +148,7 @@ auto read_embedded(std::string_view id, Read read) {
 }  // namespace
 
 StepDocument step_document(std::string_view id) {
-  const DataStore store{embedded::embedded_models(), DataStore::user_folders()};
+  const DataStore store = model_files();
   const std::optional<DataStore::Entry> entry = store.find("stacks/step", id);
   if (!entry) {
     throw ConfigError{"there is no " + std::string{id} + ".toml among the parameters of the step"};

@@ -14,6 +14,7 @@
 #include <headroom/model/train/step/input_pipeline.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
 #include <headroom/model/train/step/step_table.hpp>
+#include <headroom/model/workload/layer_ops.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -70,16 +71,16 @@ class LayerPricer {
  private:
   struct Sizes;
   void add_product(LayerTimes& t, double m, double n, double k, double share = 1.0) const noexcept;
-  void add_attention(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
-  void add_mixer(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
-  void add_mlp(LayerTimes& t, double ffn, const Sizes& z) const noexcept;
-  void add_experts(LayerTimes& t, const Sizes& z, const JobGroups& groups) const;
-  void add_passes(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
-  void add_collectives(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const;
-  void add_context(LayerTimes& t, const Block& block, const Sizes& z, const JobGroups& groups) const;
+  void add_attention(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;
+  void add_experts(LayerTimes& t, const LayerOp& op, const Sizes& z) const noexcept;
+  /// Rows that reach the experts of a rank, which sees the tokens of all that share an expert with it.
+  [[nodiscard]] static double expert_rows(const LayerOp& op, const Sizes& z) noexcept;
+  void add_passes(LayerTimes& t, const LayerOps& ops, const Sizes& z) const noexcept;
+  void add_reduction(LayerTimes& t, double reductions, const Sizes& z, const JobGroups& groups) const;
+  void add_context(LayerTimes& t, const LayerOp& op, const Sizes& z, const JobGroups& groups) const;
   void hide_exchanges(LayerTimes& t, const LayerKey& key) const noexcept;
   void add_recompute(LayerTimes& t, const Sizes& z) const noexcept;
-  void add_host(LayerTimes& t, const Block& block, const Sizes& z) const noexcept;
+  void add_host(LayerTimes& t, const Sizes& z) const noexcept;
   [[nodiscard]] Seconds exchange(const Sizes& z, const JobGroups& groups) const;
   [[nodiscard]] bool on(Term term) const noexcept { return !recipe_.without.has(term); }
 
