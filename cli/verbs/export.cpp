@@ -5,11 +5,13 @@
 #include <headroom/cli/frame/command.hpp>
 #include <headroom/cli/frame/verb.hpp>
 #include <headroom/cli/verbs/search.hpp>
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/whole_file.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/fleet/fleet_plan.hpp>
 #include <headroom/scenarios/launch/launch.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/traffic/admission.hpp>
@@ -41,11 +43,7 @@ std::string refusal(const TrainPlan& plan) {
     text += "  " + problem.text + (problem.way_out.empty() ? "" : "; " + problem.way_out) + "\n";
   }
   for (const Remedy& remedy : plan.remedies) {
-    std::string changes;
-    for (const std::string& change : remedy.changes) {
-      changes += (changes.empty() ? "  it fits with " : ", ") + change;
-    }
-    text += changes + "\n";
+    text += "  it fits with " + joined(texts_of(remedy.changes)) + "\n";
   }
   return text + (plan.way_out.empty() ? "" : "  " + plan.way_out + "\n");
 }
@@ -80,11 +78,8 @@ Outcome delivered(const ExportedLaunch& launch, const Arguments& arguments, std:
 
 /// Changes that would let a replica hold its load.
 std::string memory_ways_out(const ServePlan& answer) {
-  std::string text;
-  for (const std::string& change : answer.changes.empty() ? answer.changes_of_weights : answer.changes) {
-    text += (text.empty() ? "  it fits with " : ", ") + change;
-  }
-  return text.empty() ? text : text + "\n";
+  const Changes& changes = answer.changes.empty() ? answer.changes_of_weights : answer.changes;
+  return changes.empty() ? "" : "  it fits with " + joined(texts_of(changes)) + "\n";
 }
 
 /// For a serving question without traffic only memory decides, so a SKU without a measured rate can be launched too.
@@ -129,8 +124,8 @@ Outcome write_fleet(const ConfigValue& root,
   Scenario scenario = *best.scenario;
   scenario.question = as_sized(best);
   std::string taken = fleet_verdict(plan) + "\n";
-  for (const std::string& change : best.changes) {
-    taken += "  " + change + "\n";
+  for (const Change& change : best.changes) {
+    taken += "  " + override_of(change) + "\n";
   }
   return write_serving(scenario, arguments, taken);
 }

@@ -93,7 +93,7 @@ void set_training(const TrainScenario& t, LaunchPlan& plan) {
     plan.set("training.gradients", word_value(t.work.states.gradients >= 4.0 ? "fp32" : "bf16"));
   }
   plan.set("training.optimizer",
-           word_value(optimizer_names[static_cast<std::size_t>(t.optimizer.value_or(Optimizer::adamw))]));
+           word_value(optimizer_names[static_cast<std::size_t>(t.stated.optimizer.value_or(Optimizer::adamw))]));
   plan.set("training.method", word_value(method_names[static_cast<std::size_t>(options.method)]));
   if (options.method != Method::full) {
     plan.set("training.lora_rank", count_value(options.lora_rank));

@@ -3,6 +3,7 @@
 #include <headroom/model/workload/hf_config.hpp>
 #include <headroom/scenarios/keys/root_keys.hpp>
 #include <headroom/scenarios/read/beside_reader.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/hardware_reader.hpp>
 #include <headroom/scenarios/read/look_up.hpp>
 #include <headroom/scenarios/read/money_reader.hpp>
@@ -213,13 +214,11 @@ Scenario read_scenario(const ConfigValue& root, const std::string& file, const S
   return scenario;
 }
 
-Scenario changed(const Scenario& scenario, std::span<const std::string> assignments) {
+Scenario changed(const Scenario& scenario, std::span<const Change> changes) {
   ConfigValue root = *scenario.document;
-  Diagnostics diagnostics;
-  for (const std::string& assignment : assignments) {
-    apply_override(root, assignment, diagnostics);
+  for (const Change& change : changes) {
+    put(change, text_of(change), root);
   }
-  diagnostics.throw_if_any();
   return read_scenario(root, scenario.file, *scenario.sources);
 }
 

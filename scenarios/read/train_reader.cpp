@@ -26,9 +26,9 @@ class TrainingReader {
 
   void run() {
     read_training_table(train_);
-    read_strategy(train_);
+    read_strategy(train_, train_.stated.strategy);
     train_.work.feed = read_data_feed(root_);
-    read_software(train_);
+    resolve(train_);
     read_long_run(train_);
     settle_sequence(train_);  // padding depends on sequence parallelism, which the software may settle
   }
@@ -40,15 +40,18 @@ class TrainingReader {
     TrainingKeys table = TrainingKeys::of(root_);
     train.work.shape.seq_len =
         train.architecture.patches ? table.stated<"seq_len">().value_or(0) : table.needed<"seq_len">();
+    train.stated.seq_len = train.work.shape.seq_len;
     train.work.shape.global_batch = table.get<"global_batch">();
     train.work.precision = table.get<"precision", Precision>();
-    gradients_ = table.stated<"gradients">();
-    train.optimizer = table.stated<"optimizer", Optimizer>();
-    software_ = table.stated<"software">();
+    if (const auto format = table.stated<"gradients">()) {
+      train.stated.gradients = *format == 0 ? 4.0 : 2.0;
+    }
+    table.take<"optimizer">(train.stated.optimizer);
+    train.stated.software = table.stated<"software">();
     if (const ConfigValue* written = table.value("software")) {
       software_place_ = {written->file ? *written->file : table.file(), written->at};
     }
-    read_memory_options(table, train.work.options);
+    read_memory_options(table, train.stated, train.work.options);
     read_offload_target(table, train);
     // Token counts are written as 15e12 or as an integer.
     train.tokens = table.stated<"tokens">().value_or(0.0);
@@ -93,20 +96,20 @@ class TrainingReader {
     }
   }
 
-  void read_memory_options(TrainingKeys& table, MemoryOptions& options) {
+  static void read_memory_options(TrainingKeys& table, StatedTraining& stated, MemoryOptions& options) {
     options.method = table.get<"method", Method>();
     options.lora_rank = table.get<"lora_rank">();
     if (table.has("lora_rank") && options.method == Method::full) {
       table.problem("lora_rank", "'lora_rank' means something with method \"lora\" or \"qlora\" only");
     }
-    flash_attention_ = table.stated<"flash_attention">();
+    stated.flash_attention = table.stated<"flash_attention">();
     options.dropout = table.stated<"dropout">();
     options.fused_loss = table.stated<"fused_loss">();
     options.compiled = table.get<"compile">();
     options.overlapped = table.get<"overlap">();
     options.async_tp = table.get<"async_tp">();
     options.vocab_multiple = table.get<"vocab_multiple">();
-    offload_stated_ = table.has("offload");
+    stated.offload = table.has("offload");
     for (const std::string& what : table.texts("offload")) {
       if (what == "optimizer") {
         options.offload_optimizer = true;
@@ -118,34 +121,20 @@ class TrainingReader {
     }
   }
 
-  /// The software that keeps the states, and what it keeps with this recipe and optimizer.
-  void read_software(TrainScenario& train) {
-    const MemoryStacks stacks = MemoryStacks::standard();
-    const std::string id = software_.value_or(std::string{default_software(zero_.value_or(0))});
+  /// The software that keeps the states, and what follows from it and from what is stated.
+  void resolve(TrainScenario& train) {
     try {
-      train.software = stacks.find(id);
+      resolve_training(train);
     } catch (const ConfigError& error) {
       diagnostics_.add(software_place_.first, software_place_.second, error.diagnostics().front().message);
       return;
     }
-    if (!software_) {
-      assume("training.software = " + id + " (" + train.software.name + ": its bytes per parameter, loss and buffers)");
+    tell_ranks(train);
+    if (!train.stated.software) {
+      assume("training.software = " + train.software.id + " (" + train.software.name +
+             ": its bytes per parameter, loss and buffers)");
     }
-    read_defaults(train);
-    StateBytes states = adam_states(train.work.precision);
-    if (states.weights < 4.0) {
-      states = train.software.states_of(train.work.precision, train.device.generation);
-    }
-    if (gradients_) {
-      states.gradients = *gradients_ == 0 ? 4.0 : 2.0;
-    }
-    if (train.optimizer) {
-      const double adam = moment_bytes(Optimizer::adamw);
-      const double master = std::max(0.0, states.optimizer - adam);
-      states.optimizer = moment_bytes(*train.optimizer) + master;
-      states.apart = moments_apart(*train.optimizer);
-    }
-    train.work.states = states;
+    tell_defaults(train);
     if (train.work.options.method == Method::full) {
       tell_states(train);
     }
@@ -170,41 +159,58 @@ class TrainingReader {
     }
   }
 
+  /// Blank ranks, and what hangs on no software.
+  void tell_ranks(const TrainScenario& train) {
+    const StatedStrategy& stated = train.stated.strategy;
+    const Strategy& s = train.strategy;
+    if (!stated.tp) {
+      assume("strategy.tp = 1 (not stated)");
+    }
+    if (!stated.pp) {
+      assume("strategy.pp = 1 (not stated)");
+    }
+    if (!stated.dp) {
+      assume("strategy.dp = " + std::to_string(s.dp) + " (gpus / (tp pp cp))");
+    }
+    if (s.cuda_graphs) {
+      assume(
+          "strategy.cuda_graphs: every layer counts as captured; the static buffers of the graphs are not known and "
+          "not in the memory");
+    }
+    if (!stated.overlap_experts && s.overlap_experts) {
+      assume("strategy.overlap_experts = true (what " + std::string{name_of(s.schedule)} + " is for)");
+    }
+  }
+
   /// Blank keys mean what the software does; where that is no more than usual no line says so.
-  void read_defaults(TrainScenario& train) {
+  void tell_defaults(const TrainScenario& train) {
+    const StatedStrategy& stated = train.stated.strategy;
     const StackDefaults& defaults = train.software.defaults;
     const std::string by = " (default of " + train.software.id + ")";
-    Strategy& s = train.strategy;
-    s.zero = static_cast<std::uint8_t>(zero_.value_or(defaults.zero));
-    if (!zero_) {
+    const Strategy& s = train.strategy;
+    if (!stated.zero) {
       constexpr std::array<std::string_view, 4> meaning{"nothing sharded", "optimizer states sharded",
                                                         "gradients and optimizer states sharded",
                                                         "weights, gradients and optimizer states sharded"};
       assume("strategy.zero = " + std::to_string(s.zero) + " (" + std::string{meaning[s.zero]} +
-             (software_ ? ", default of " + train.software.id : std::string{}) + ")");
+             (train.stated.software ? ", default of " + train.software.id : std::string{}) + ")");
     }
-    s.sequence_parallel = s.tp > 1 && sequence_parallel_.value_or(defaults.sequence_parallel);
-    if (!sequence_parallel_ && s.tp > 1) {
+    if (!stated.sequence_parallel && s.tp > 1) {
       assume(s.sequence_parallel ? "strategy.sequence_parallel = true (on whenever tp > 1)"
                                  : "strategy.sequence_parallel = false" + by);
     }
-    s.cp_form = cp_form_.value_or(defaults.cp_form);
-    if (!cp_form_ && s.cp > 1) {
+    if (!stated.cp_form && s.cp > 1) {
       assume(s.cp_form == CpForm::unstated
                  ? "strategy.cp_form: not stated; the bytes of a gather with the published share hidden"
                  : "strategy.cp_form = " + std::string{cp_form_names[static_cast<std::size_t>(s.cp_form)]} + by);
     }
-    s.etp_open = !etp_;
-    const std::uint16_t etp = train.architecture.moe ? defaults.expert_tensor_ranks(s.tp, s.ep) : std::uint16_t{1};
-    s.etp = static_cast<std::uint16_t>(etp_.value_or(etp));
-    if (!etp_ && train.architecture.moe && s.tp > 1) {
+    if (!stated.etp && train.architecture.moe && s.tp > 1) {
       assume("strategy.etp = " + std::to_string(s.etp) + " (" +
              (s.etp > 1 ? "experts are split as tp is" : "experts are not split") + ", default of " +
              train.software.id + ")");
     }
-    MemoryOptions& options = train.work.options;
-    options.flash_attention = flash_attention_.value_or(defaults.flash_attention);
-    if (!options.flash_attention && !flash_attention_) {
+    const MemoryOptions& options = train.work.options;
+    if (!options.flash_attention && !train.stated.flash_attention) {
       assume("training.flash_attention = false" + by);
     }
     if (!options.dropout && dropout_by_habit(train.software, train.architecture)) {
@@ -213,39 +219,16 @@ class TrainingReader {
     if (!options.fused_loss && defaults.fused_loss) {
       assume("training.fused_loss = true" + by);
     }
-    options.offload_checkpoints = !offload_stated_ && defaults.offload_checkpoints;
     if (options.offload_checkpoints) {
       assume("training.offload: what full recomputation keeps" + by);
     }
   }
 
-  void read_ranks(StrategyKeys& table, std::int64_t gpus, Strategy& s) {
-    s.tp = static_cast<std::uint16_t>(table.get<"tp">());
-    s.pp = static_cast<std::uint16_t>(table.get<"pp">());
-    s.vpp = static_cast<std::uint16_t>(table.get<"vpp">());
-    s.cp = static_cast<std::uint16_t>(table.get<"cp">());
-    s.ep = static_cast<std::uint16_t>(table.get<"ep">());
-    etp_ = table.stated<"etp">();
-    for (const std::string_view axis : {"tp", "pp"}) {
-      if (!table.has(axis)) {
-        assume("strategy." + std::string{axis} + " = 1 (not stated)");
-      }
-    }
-    const std::int64_t model_ranks = std::int64_t{s.tp} * s.pp * s.cp;
-    if (const auto dp = table.stated<"dp">()) {
-      s.dp = static_cast<std::uint32_t>(*dp);
-    } else {
-      s.dp = static_cast<std::uint32_t>(std::max<std::int64_t>(1, gpus / model_ranks));
-      assume("strategy.dp = " + std::to_string(s.dp) + " (gpus / (tp pp cp))");
-    }
-  }
-
   /// The order in which ranks fill hosts, with or without ep's place in it.
-  static void read_order(StrategyKeys& table, Strategy& s) {
+  static void read_order(StrategyKeys& table, StatedStrategy& s) {
     const std::optional<std::string> text = table.stated<"order">();
-    const std::optional<RankOrder> order = text ? find_rank_order(*text) : s.order;
-    if (order) {
-      s.order = *order;
+    s.order = text ? find_rank_order(*text) : std::nullopt;
+    if (!text || s.order) {
       return;
     }
     std::string known;
@@ -256,71 +239,54 @@ class TrainingReader {
                   "'order' is " + quoted(*text) + "; it must be one of " + known + suggestion(*text, rank_order_names));
   }
 
-  static void read_schedule(StrategyKeys& table, Strategy& s) {
-    s.schedule = table.get<"schedule", Schedule>();
-    if (s.vpp > 1 && !model_of(s.schedule).takes_chunks()) {
-      table.problem("schedule", "schedule " + quoted(name_of(s.schedule)) +
-                                    " has no vpp; drop vpp = " + std::to_string(s.vpp) + " or use " +
+  static void read_schedule(StrategyKeys& table, StatedStrategy& s) {
+    table.take<"schedule">(s.schedule);
+    if (s.schedule && s.vpp > 1 && !model_of(*s.schedule).takes_chunks()) {
+      table.problem("schedule", "schedule " + quoted(name_of(*s.schedule)) +
+                                    " has no vpp; drop vpp = " + std::to_string(*s.vpp) + " or use " +
                                     either_where([](const ScheduleModel& m) { return m.takes_chunks(); }));
     }
   }
 
   /// Layers of the end stages (Megatron-LM, --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers).
-  static void read_stage_layers(StrategyKeys& table, Strategy& s) {
-    s.first_stage_layers = static_cast<std::uint8_t>(table.stated<"first_stage_layers">().value_or(0));
-    s.last_stage_layers = static_cast<std::uint8_t>(table.stated<"last_stage_layers">().value_or(0));
+  static void read_stage_layers(StrategyKeys& table, StatedStrategy& s) {
+    table.take<"first_stage_layers">(s.first_stage_layers);
+    table.take<"last_stage_layers">(s.last_stage_layers);
     for (const std::string_view key : {"first_stage_layers", "last_stage_layers"}) {
-      if (table.has(key) && !model_of(s.schedule).waits_for_stages) {
+      if (table.has(key) && !model_of(s.schedule.value_or(usual_schedule)).waits_for_stages) {
         table.problem(key, quoted(key) + " means something with schedule " +
                                either_where([](const ScheduleModel& m) { return m.waits_for_stages; }) + " only");
       }
     }
   }
 
-  /// What runs beside what: the form of context parallelism, graphs, exchanges of experts.
-  void read_forms(StrategyKeys& table, TrainScenario& train) {
-    Strategy& s = train.strategy;
-    cp_form_ = table.stated<"cp_form", CpForm>();
-    s.cuda_graphs = table.get<"cuda_graphs">();
-    if (s.cuda_graphs) {
-      assume(
-          "strategy.cuda_graphs: every layer counts as captured; the static buffers of the graphs are not known and "
-          "not in the memory");
-    }
-    const std::optional<bool> overlap = table.stated<"overlap_experts">();
-    s.overlap_experts = overlap.value_or(model_of(s.schedule).overlaps_passes && s.ep > 1);
-    if (overlap && *overlap && !train.architecture.moe) {
-      table.problem("overlap_experts", "'overlap_experts' means something with a model of experts only");
-    } else if (!overlap && s.overlap_experts) {
-      assume("strategy.overlap_experts = true (what " + std::string{name_of(s.schedule)} + " is for)");
-    }
-  }
-
-  void read_strategy(TrainScenario& train) {
+  void read_strategy(const TrainScenario& train, StatedStrategy& s) {
     StrategyKeys table = StrategyKeys::or_blank(root_);
-    Strategy& s = train.strategy;
-    read_ranks(table, train.work.shape.gpus, s);
-    if (const auto micro_batch = table.stated<"micro_batch">()) {
-      s.micro_batch = static_cast<std::uint16_t>(*micro_batch);
-    } else {
-      train.micro_batch_open = !table.has("micro_batch");
-    }
-    if (const auto recompute = table.stated<"recompute", Recompute>()) {
-      s.recompute = *recompute;
-    } else {
-      train.recompute_open = !table.has("recompute");
-    }
-    zero_ = table.stated<"zero">();
-    sequence_parallel_ = table.stated<"sequence_parallel">();
-    s.recompute_block = static_cast<std::uint8_t>(table.get<"recompute_block">());
+    table.take<"tp">(s.tp);
+    table.take<"pp">(s.pp);
+    table.take<"vpp">(s.vpp);
+    table.take<"cp">(s.cp);
+    table.take<"ep">(s.ep);
+    table.take<"etp">(s.etp);
+    table.take<"dp">(s.dp);
+    table.take<"micro_batch">(s.micro_batch);
+    table.take<"recompute">(s.recompute);
+    table.take<"zero">(s.zero);
+    table.take<"sequence_parallel">(s.sequence_parallel);
+    table.take<"recompute_block">(s.recompute_block);
     if (s.recompute_block > 1 && s.recompute != Recompute::full) {
       table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
     }
     read_order(table, s);
     read_schedule(table, s);
     read_stage_layers(table, s);
-    read_forms(table, train);
-    s.shard_ranks = static_cast<std::uint16_t>(table.stated<"shard_ranks">().value_or(0));
+    table.take<"cp_form">(s.cp_form);
+    table.take<"cuda_graphs">(s.cuda_graphs);
+    table.take<"overlap_experts">(s.overlap_experts);
+    if (s.overlap_experts == true && !train.architecture.moe) {
+      table.problem("overlap_experts", "'overlap_experts' means something with a model of experts only");
+    }
+    table.take<"shard_ranks">(s.shard_ranks);
     table.finish();
   }
 
@@ -341,21 +307,10 @@ class TrainingReader {
   TrainScenario& train_;
   Diagnostics& diagnostics_;
   std::vector<std::string>& assumptions_;
-  // As stated: the software fills blanks.
-  std::optional<std::size_t> gradients_;
-  std::optional<CpForm> cp_form_;
-  std::optional<std::int64_t> zero_, etp_;
-  std::optional<bool> sequence_parallel_, flash_attention_;
-  bool offload_stated_ = false;
-  std::optional<std::string> software_;
   std::pair<std::string, Position> software_place_;
 };
 
 }  // namespace
-
-std::string_view default_software(std::int64_t zero) noexcept {
-  return zero >= 3 ? "torchtitan" : "megatron-core-te";
-}
 
 void read_training(ConfigTable& root, TrainScenario& train, std::vector<std::string>& assumptions) {
   TrainingReader{root, train, assumptions}.run();

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/model/train/strategy/strategy.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/search/axes.hpp>
 
 #include <algorithm>
@@ -33,29 +35,11 @@ constexpr bool freed_with_all(StrategyAxis axis) noexcept {
   return axis != StrategyAxis::cuda_graphs;
 }
 
-struct JobAxisKey {
-  std::string_view name;
-  std::string_view key;
-};
 /// In the order in which jobs are made, the first outermost.
 constexpr std::array job_axes{
-    JobAxisKey{"model", "model"},
-    JobAxisKey{"gpu", "hardware.gpu"},
-    JobAxisKey{"node", "hardware.node"},
-    JobAxisKey{"cluster", "hardware.cluster"},
-    JobAxisKey{"gpus", "hardware.gpus"},
-    JobAxisKey{"prices", "money.prices"},
-    JobAxisKey{"market", "money.market"},
-    JobAxisKey{"region", "money.region"},
-    JobAxisKey{"power_cap", "hardware.power_cap"},
-    JobAxisKey{"software", "training.software"},
-    JobAxisKey{"precision", "training.precision"},
-    JobAxisKey{"global_batch", "training.global_batch"},
-    JobAxisKey{"optimizer", "training.optimizer"},
-    JobAxisKey{"offload", "training.offload"},
-    JobAxisKey{"overlap", "training.overlap"},
-    JobAxisKey{"async_tp", "training.async_tp"},
-    JobAxisKey{"compile", "training.compile"},
+    Knob::model,     Knob::gpu,     Knob::node,      Knob::cluster,  Knob::gpus,      Knob::prices,
+    Knob::market,    Knob::region,  Knob::power_cap, Knob::software, Knob::precision, Knob::global_batch,
+    Knob::optimizer, Knob::offload, Knob::overlap,   Knob::async_tp, Knob::compile,
 };
 
 bool is_any(const ConfigValue& value) {
@@ -110,9 +94,10 @@ class AxesReader {
         axis.free = axis.any = true;
       }
     }
-    for (const JobAxisKey& axis : job_axes) {
-      if (const ConfigValue* value = search_.value(axis.name)) {
-        read_job(axis, row_of_axis(axis.name), *value);
+    for (const Knob knob : job_axes) {
+      const Key& row = row_of_axis(name_of(knob));
+      if (const ConfigValue* value = search_.value(row.name())) {
+        read_job(knob, row, *value);
       }
     }
     search_.finish();
@@ -220,19 +205,17 @@ class AxesReader {
     axis.values.assign(numbers.begin(), numbers.end());
   }
 
-  void read_job(const JobAxisKey& freed, const Key& row, const ConfigValue& value) {
-    JobAxis axis;
-    axis.name = freed.name;
-    axis.key = freed.key;
-    axis.any = is_any(value);
-    const std::size_t dot = freed.key.find('.');
+  void read_job(Knob knob, const Key& row, const ConfigValue& value) {
+    JobAxis axis{row.name(), knob, is_any(value), {}};
+    const std::string_view key = path_of(knob);
+    const std::size_t dot = key.find('.');
     const bool at_root = dot == std::string_view::npos;
-    refuse_stated(freed.name, at_root ? "" : freed.key.substr(0, dot), at_root ? freed.key : freed.key.substr(dot + 1));
+    refuse_stated(row.name(), at_root ? "" : key.substr(0, dot), at_root ? key : key.substr(dot + 1));
     if (axis.any && !row.any) {
-      search_.problem(freed.name, quoted(freed.name) + " needs a list: \"any\" is not known for it");
+      search_.problem(row.name(), quoted(row.name()) + " needs a list: \"any\" is not known for it");
     } else if (!axis.any && row.type == KeyType::number_axis) {
-      for (const std::int64_t number : read_numbers(freed.name, value, integers_of(row))) {
-        axis.values.push_back(std::to_string(number));
+      for (const std::int64_t number : read_numbers(row.name(), value, integers_of(row))) {
+        axis.values.emplace_back(knob, number);
       }
     } else if (!axis.any) {
       read_job_words(row, value, axis);
@@ -244,16 +227,17 @@ class AxesReader {
     const std::string_view name = row.name();
     const bool boolean = row.type == KeyType::boolean_axis;
     // The same job twice would be the same plan twice.
-    const auto add = [&](std::string text) {
-      if (std::find(axis.values.begin(), axis.values.end(), text) == axis.values.end()) {
-        axis.values.push_back(std::move(text));
+    const auto add = [&](Change change) {
+      if (std::find(axis.values.begin(), axis.values.end(), change) == axis.values.end()) {
+        axis.values.push_back(std::move(change));
       }
     };
     for (const ConfigValue* item : items_of(value)) {
       if (boolean && item->kind == ConfigValue::Kind::boolean) {
-        add(item->boolean ? "true" : "false");
+        add({axis.knob, item->boolean});
       } else if (!boolean && item->kind == ConfigValue::Kind::text) {
-        add(name == "offload" ? offload_list(item->text) : "\"" + item->text + "\"");
+        add(axis.knob == Knob::offload ? Change{axis.knob, offload_list(item->text)}
+                                       : change_to(axis.knob, item->text));
       } else {
         search_.problem(name, quoted(name) + " holds " + std::string{kind_name(item->kind)} + "; it takes " +
                                   (boolean ? "true and false" : "names in quotes"));
@@ -265,20 +249,22 @@ class AxesReader {
     }
   }
 
-  /// "none", "optimizer", "activations" or both with a plus between: the array that [training] takes.
-  std::string offload_list(const std::string& text) {
-    if (text == "none") {
-      return "[]";
+  /// "none", "optimizer", "activations" or both with a plus between.
+  std::vector<Offload> offload_list(const std::string& text) {
+    if (text == "optimizer") {
+      return {Offload::optimizer};
     }
-    if (text == "optimizer" || text == "activations") {
-      return "[\"" + text + "\"]";
+    if (text == "activations") {
+      return {Offload::activations};
     }
     if (text == "optimizer+activations") {
-      return "[\"optimizer\", \"activations\"]";
+      return {Offload::optimizer, Offload::activations};
     }
-    search_.problem(
-        "offload", "'offload' holds " + quoted(text) + ", none of none, optimizer, activations, optimizer+activations");
-    return "[]";
+    if (text != "none") {
+      search_.problem("offload", "'offload' holds " + quoted(text) +
+                                     ", none of none, optimizer, activations, optimizer+activations");
+    }
+    return {};
   }
 
   ConfigTable& search_;

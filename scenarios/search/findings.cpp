@@ -246,7 +246,7 @@ void complete(Findings& findings, const SearchQuestion& question) {
     findings.broken.candidate->rental = rental_of(question, findings.broken.candidate->job);
   }
   for (DroppedJob& dropped : findings.dropped) {
-    dropped.assignments = assignments_of(question, dropped.job);
+    dropped.changes = changes_of(question, dropped.job);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <headroom/model/serve/replica/replica_formats.hpp>
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/plan/serve_remedy.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/serve_rules.hpp>
 #include <headroom/scenarios/serving/served_replica.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
@@ -36,8 +37,8 @@ struct Priced {
 /// Why a replica cannot hold a request; with `alone` (no other model on its GPUs) also what would help.
 std::string refusal(const ServeScenario& s, const ServingWorkload& w, const ServingMemory& memory, bool alone) {
   std::string ways;
-  for (const std::string& way : alone ? ways_out(s, w) : std::vector<std::string>{}) {
-    ways += (ways.empty() ? "; it would with " : ", or ") + way;
+  for (const Change& way : alone ? ways_out(s, w) : Changes{}) {
+    ways += (ways.empty() ? "; it would with " : ", or ") + text_of(way);
   }
   return memory_refusal(s, memory) + ways;
 }

@@ -315,6 +315,11 @@ class Simulator {
     }
   }
 
+  void add_finding(const std::string& text) {
+    out_.notes.push_back(text);
+    out_.findings.push_back(text);
+  }
+
   /// Notes when fewer requests than asked for were simulated, or a class has hardly any.
   void add_counts() {
     const double factor = out_.offered / s_.traffic->rate();
@@ -324,10 +329,9 @@ class Simulator {
     for (std::size_t i = 0; i < out_.classes.size() && out_.classes.size() > 1; ++i) {
       const std::int64_t counted = out_.metrics.classes.at(i).requests;
       if (counted < ServingTraffic::least_requests) {
-        out_.notes.push_back("traffic.class " + quoted(out_.classes[i]) + ": " + std::to_string(counted) +
-                             " of its requests are counted, fewer than the " +
-                             std::to_string(ServingTraffic::least_requests) +
-                             " that it takes to speak of tails; raise traffic.requests");
+        add_finding("traffic.class " + quoted(out_.classes[i]) + ": " + std::to_string(counted) +
+                    " of its requests are counted, fewer than the " + std::to_string(ServingTraffic::least_requests) +
+                    " that it takes to speak of tails; raise traffic.requests");
       }
     }
   }
@@ -354,8 +358,8 @@ class Simulator {
              format_number(alone >= with ? alone / with : with / alone) +
              (alone >= with ? " times as fast; " : " times as slow; ");
     }
-    out_.notes.push_back("serving.speculative: " + text + "the fleet saturates at " + format_number(most.raw()) +
-                         " req/s without the draft, " + format_number(out_.saturation.mid.raw()) + " with it");
+    add_finding("serving.speculative: " + text + "the fleet saturates at " + format_number(most.raw()) +
+                " req/s without the draft, " + format_number(out_.saturation.mid.raw()) + " with it");
   }
 
   const ServeScenario& s_;

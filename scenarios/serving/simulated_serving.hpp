@@ -65,7 +65,8 @@ struct ServingSimulation {
   std::optional<RetryLoad> retries;       ///< set when clients retry, computed against the saturation rate
   std::optional<ServedCosts> costs;       ///< set when there is a price
   std::optional<FoundPrefixes> prefixes;  ///< set when requests have shared prefixes
-  std::vector<std::string> notes;         ///< assumptions of the simulation, besides the scenario's own
+  std::vector<std::string> notes;         ///< assumptions and findings of the simulation, besides the scenario's own
+  std::vector<std::string> findings;      ///< the notes that hold for a plan of these replicas too
   std::string times_source;               ///< source of the width of the intervals
   /// Whether the fleet cannot keep up: it falls behind in the simulation and its saturation is at most the offered load
   /// (in a short run answers always lag), or a request is not answered within simulated time.

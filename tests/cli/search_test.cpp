@@ -2,6 +2,7 @@
 // Searches as a user runs them: the same bytes whatever the threads, killed and resumed, interrupted, and plans that
 // are what `headroom plan` says of them.
 #include <headroom/answers/views/render.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
@@ -130,11 +131,11 @@ TEST_CASE("every plan that a search lists is what a plan of its assignments says
     all.push_back(found.recommended);
     for (const ListedPlan& listed : all) {
       std::string what;
-      for (const std::string& assignment : listed.assignments) {
-        what += assignment + ", ";
+      for (const Change& change : listed.changes) {
+        what += text_of(change) + ", ";
       }
       CAPTURE(what);
-      const Plan plan = make_plan(changed(base, listed.assignments), false);
+      const Plan plan = make_plan(changed(base, listed.changes), false);
       const auto& train = std::get<TrainPlan>(plan.answer);
       CHECK(plan.feasible());
       CHECK(train.estimate.step == listed.candidate.step);

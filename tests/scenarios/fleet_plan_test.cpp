@@ -393,7 +393,7 @@ TEST_CASE("what cannot be is left out with its reason, and the rest is planned")
   const FleetPlan answer = plan({"traffic.requests=500", R"(search.tp=[1, 3])"});
   CHECK(answer.options.size() == 1);
   REQUIRE(answer.dropped.size() == 1);
-  CHECK(answer.dropped.front().changes == std::vector<std::string>{"strategy.tp=3"});
+  CHECK(answer.dropped.front().changes == Changes{{Knob::tp, 3}});
   CHECK_FALSE(answer.dropped.front().why.empty());
   CHECK_FALSE(answer.dropped.front().misses);
 }

@@ -353,16 +353,16 @@ TEST_CASE(
     const SearchQuestion q = read_search(scenario_tree(question), "test", sources());
     return explain_search(q, run_search(q, {}));
   };
-  const auto takes = [](const SearchPlan& p, const std::string& assignment) {
-    const auto& all = p.recommended.assignments;
-    return std::find(all.begin(), all.end(), assignment) != all.end();
+  const auto takes = [](const SearchPlan& p, const Change& change) {
+    const auto& all = p.recommended.changes;
+    return std::find(all.begin(), all.end(), change) != all.end();
   };
   const SearchPlan energy = searched("energy");
   REQUIRE(energy.plan.has_value());
-  CHECK(takes(energy, "hardware.power_cap = \"450 W\""));
+  CHECK(takes(energy, {Knob::power_cap, "450 W"}));
   // Of a million tokens, without the building: what the plan itself says.
   const auto& plan = std::get<TrainPlan>(energy.plan->answer);
   CHECK(energy.recommended.goals[static_cast<std::size_t>(Goal::energy)] ==
         doctest::Approx(plan.energy->per_million.mid.raw()).epsilon(1e-9));
-  CHECK(takes(searched("step-time"), "hardware.power_cap = \"700 W\""));
+  CHECK(takes(searched("step-time"), {Knob::power_cap, "700 W"}));
 }

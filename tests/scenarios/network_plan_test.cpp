@@ -2,6 +2,7 @@
 // The plan of a network of ops: the preset, its parts, its times, and what opens when keys are blank.
 #include <headroom/scenarios/plan/network_plan.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/network_reader.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
@@ -234,9 +235,8 @@ TEST_CASE("memory has the rough training form's interval, and a remedy's memory 
   REQUIRE_FALSE(refused.remedies.empty());
   for (const NetworkRemedy& remedy : refused.remedies) {
     std::vector<std::string> changed = tight;
-    for (std::string change : remedy.changes) {
-      change.erase(std::remove(change.begin(), change.end(), ' '), change.end());
-      changed.push_back(change);
+    for (const Change& change : remedy.changes) {
+      changed.push_back(override_of(change));
     }
     CHECK(blank_plan(changed).total().raw() == doctest::Approx(remedy.memory.raw()));
   }
@@ -277,7 +277,7 @@ TEST_CASE("blank micro-batch and recompute become the largest that fits, without
   const NetworkPlan tight = plan_of({"strategy.micro_batch=1", "strategy.recompute=none"});
   CHECK_FALSE(tight.fits());
   REQUIRE_FALSE(tight.remedies.empty());
-  CHECK(tight.remedies.front().changes == std::vector<std::string>{"strategy.recompute = \"full\""});
+  CHECK(tight.remedies.front().changes == Changes{{Knob::recompute, Recompute::full}});
   CHECK(tight.remedies.front().memory <= tight.capacity);
   const NetworkPlan open = blank_plan({"training.precision=bf16"});
   CHECK(open.feasible());

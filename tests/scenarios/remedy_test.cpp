@@ -2,6 +2,7 @@
 // A remedy is a promise: made in the scenario, it gives the very memory and step that were printed, and surely fits.
 #include <headroom/scenarios/plan/plan.hpp>
 #include <headroom/scenarios/plan/remedy.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
 
 #include <doctest/doctest.h>
@@ -88,7 +89,7 @@ TEST_CASE("each remedy, made in the scenario, gives the memory and the step that
       }
       CHECK(train(p).remedies.size() <= 3);
       for (const Remedy& remedy : train(p).remedies) {
-        CAPTURE(joined(remedy.changes));
+        CAPTURE(joined(texts_of(remedy.changes)));
         const Plan made = make_plan(changed(scenario, remedy.changes), false, part);
         CHECK(train(made).estimate.verdict == Verdict::feasible);
         CHECK(train(made).memory.high <=
@@ -133,7 +134,7 @@ TEST_CASE("remedies come with the fewest changes, the cheapest step first, one f
     for (std::size_t i = 1; i < remedies.size(); ++i) {
       const auto numeric = [](const Remedy& r) {
         return std::any_of(r.changes.begin(), r.changes.end(),
-                           [](const std::string& c) { return c.starts_with("training.optimizer"); });
+                           [](const Change& c) { return c.knob == Knob::optimizer; });
       };
       CHECK((numeric(remedies[i]) || remedies[i - 1].step <= remedies[i].step));
       CHECK((!numeric(remedies[i - 1]) || numeric(remedies[i])));
@@ -149,7 +150,7 @@ TEST_CASE("a software is offered what it can do: no ZeRO 2 or 3 on Megatron-Core
         false);
     std::string all;
     for (const Remedy& remedy : train(p).remedies) {
-      all += joined(remedy.changes);
+      all += joined(texts_of(remedy.changes));
     }
     return all;
   };
@@ -170,8 +171,9 @@ TEST_CASE("ZeRO 3 offered where the software was not stated is read as the softw
   const Scenario scenario = scenario_from_overrides(
       question("llama3-8b", "h100-sxm-80gb", 8, 4096, 64, {"training.precision=fp32"}), sources());
   const Plan p = make_plan(scenario, false, PlanPart::memory);
-  const auto sharded = std::find_if(train(p).remedies.begin(), train(p).remedies.end(),
-                                    [](const Remedy& r) { return r.changes == Overrides{"strategy.zero = 3"}; });
+  const auto sharded = std::find_if(train(p).remedies.begin(), train(p).remedies.end(), [](const Remedy& r) {
+    return r.changes == Changes{{Knob::zero, 3}};
+  });
   REQUIRE(sharded != train(p).remedies.end());
   const Scenario made = changed(scenario, sharded->changes);
   CHECK(std::get<TrainScenario>(made.question).software.id == "torchtitan");
@@ -183,5 +185,5 @@ TEST_CASE("a remedy that needs another dp says so where dp was stated") {
                                                    sources()),
                            false, PlanPart::memory);
   REQUIRE_FALSE(train(p).remedies.empty());
-  CHECK(train(p).remedies.front().changes == Overrides{"strategy.cp = 2", "strategy.dp = 4"});
+  CHECK(train(p).remedies.front().changes == Changes{{Knob::cp, 2}, {Knob::dp, 4}});
 }

@@ -405,7 +405,7 @@ TEST_CASE("a target loss states the tokens; a batch beyond the critical one is n
   CHECK(t.target->way.least_tokens == near(goodput::tokens_to_loss(law, parameters, 2.1), 1e-3));
   // 1,024 sequences of 8,192 are 8.39 M tokens, as many as the critical batch and 5 % more.
   CHECK(t.tokens == near(t.target->way.least_tokens * (1.0 + 8'388'608.0 / 8e6)));
-  const Scenario large = changed(small, Texts{"training.global_batch=4096"});
+  const Scenario large = changed(small, Changes{{Knob::global_batch, 4096}});
   CHECK(std::get<TrainScenario>(large.question).tokens ==
         near(t.target->way.least_tokens * (1.0 + 4.0 * 8'388'608.0 / 8e6)));
   CHECK(has(small.assumptions, "target.law = besiroglu-2024"));

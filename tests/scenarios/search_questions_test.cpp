@@ -359,9 +359,9 @@ TEST_CASE("any software is every software that the catalog has") {
       scenario_tree(whole("llama3-8b", "h100-sxm-80gb", 8, 4096, 64, {"search.software=any"})), "test", sources());
   const MemoryStacks stacks = MemoryStacks::standard();
   REQUIRE(question.axes.jobs.size() == 1);
-  Texts expected;
+  Changes expected;
   for (const MemoryStack& stack : stacks.all()) {
-    expected.push_back("\"" + stack.id + "\"");
+    expected.emplace_back(Knob::software, stack.id);
   }
   CHECK(question.axes.jobs.front().values == expected);
 }

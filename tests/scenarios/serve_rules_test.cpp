@@ -80,9 +80,9 @@ TEST_CASE("no change is proposed that the engine would refuse") {
   const auto changes = [](std::vector<std::string> start) {
     return std::get<ServePlan>(make_plan(question(start), false, PlanPart::memory).answer).changes;
   };
-  const auto steps = [](const std::vector<std::string>& all) {
+  const auto steps = [](const Changes& all) {
     return std::any_of(all.begin(), all.end(),
-                       [](const std::string& change) { return change.find("max_num_tokens") != std::string::npos; });
+                       [](const Change& change) { return change.knob == Knob::max_num_tokens; });
   };
   CHECK_FALSE(changes(whole).empty());
   CHECK_FALSE(steps(changes(whole)));

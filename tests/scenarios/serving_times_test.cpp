@@ -26,7 +26,7 @@ const Sources& sources() {
 
 Plan plan_of(std::vector<std::string> changes) {
   const std::string path = std::string{HEADROOM_SOURCE_DIR} + "/scenarios/serve/llama3-70b.toml";
-  return make_plan(changed(read_scenario(parse_toml(read_file(path).text, path), path, sources()), changes), false);
+  return make_plan(load_scenario(path, changes, sources()), false);
 }
 
 const ServePlan& answer_of(const Plan& plan) {
