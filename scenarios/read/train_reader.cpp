@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
 #include <headroom/scenarios/keys/strategy_keys.hpp>
@@ -231,12 +232,8 @@ class TrainingReader {
     if (!text || s.order) {
       return;
     }
-    std::string known;
-    for (const std::string_view name : rank_order_names) {
-      known += (known.empty() ? "" : ", ") + std::string{name};
-    }
-    table.problem("order",
-                  "'order' is " + quoted(*text) + "; it must be one of " + known + suggestion(*text, rank_order_names));
+    table.problem("order", "'order' is " + quoted(*text) + "; it must be one of " + listed(rank_order_names) +
+                               suggestion(*text, rank_order_names));
   }
 
   static void read_schedule(StrategyKeys& table, StatedStrategy& s) {

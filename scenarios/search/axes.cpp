@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
 #include <headroom/model/train/strategy/strategy.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
@@ -67,14 +68,6 @@ std::string shown(const ConfigValue& item) {
     case ConfigValue::Kind::boolean: return item.boolean ? "true" : "false";
     default: return std::string{kind_name(item.kind)};
   }
-}
-
-std::string words_text(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    text += (text.empty() ? "" : ", ") + std::string{word};
-  }
-  return text;
 }
 
 class AxesReader {
@@ -179,7 +172,7 @@ class AxesReader {
                              ? std::find(row.choices.begin(), row.choices.end(), item->text)
                              : row.choices.end();
       if (found == row.choices.end()) {
-        const std::string choices = boolean ? "true, false" : words_text(row.choices);
+        const std::string choices = boolean ? "true, false" : listed(row.choices);
         search_.problem(key, quoted(key) + " holds " + shown(*item) + ", none of " + choices +
                                  (item->kind == ConfigValue::Kind::text ? suggestion(item->text, row.choices) : ""));
         return {};
