@@ -174,7 +174,7 @@ std::vector<std::uint16_t> StrategySpace::micro_batches(std::int64_t dp) const {
   return narrowed<std::uint16_t>(all);
 }
 
-std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp) const {
+std::vector<LayerSettings> StrategySpace::forms(const LayerRanks& l, std::int64_t pp) const {
   const Strategy own_form = own(l.tp, l.cp, l.ep, pp);
   const AxisValues& sequence = axes_[StrategyAxis::sequence_parallel];
   const std::vector<std::int32_t> sequences =
@@ -212,7 +212,7 @@ std::vector<LayerForm> StrategySpace::forms(const LayerRanks& l, std::int64_t pp
   const std::vector<std::int32_t> graphs = values_or(axes_[StrategyAxis::cuda_graphs], base_.cuda_graphs ? 1 : 0, [] {
     return std::vector<std::int32_t>{0, 1};
   });
-  std::vector<LayerForm> all;
+  std::vector<LayerSettings> all;
   for (const std::int32_t s : sequences) {
     for (const std::int32_t mode : modes) {
       for (const std::int32_t context : contexts) {
@@ -354,7 +354,7 @@ std::uint64_t StrategySpace::strategies() const {
 Strategy StrategySpace::strategy(const LayerRanks& l,
                                  const Stages& stages,
                                  std::uint16_t micro_batch,
-                                 const LayerForm& form,
+                                 const LayerSettings& form,
                                  std::uint16_t shard_ranks,
                                  const ScheduleForm& schedule,
                                  std::uint8_t zero) const noexcept {

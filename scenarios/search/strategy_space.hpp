@@ -18,7 +18,7 @@ struct LayerRanks {
 };
 
 /// What a layer table depends on beside the layout and the micro-batch.
-struct LayerForm {
+struct LayerSettings {
   bool sequence_parallel = false;
   Recompute recompute = Recompute::none;
   std::uint8_t recompute_block = 1;  ///< of memory's stages alone: not of the table
@@ -37,7 +37,7 @@ struct Stages {
   std::uint16_t pp = 1;
   std::uint32_t dp = 1;
   std::vector<std::uint16_t> micro_batches;
-  std::vector<LayerForm> forms;
+  std::vector<LayerSettings> forms;
   std::vector<std::uint16_t> shard_ranks;
   std::vector<ScheduleForm> schedules;
   std::vector<std::uint8_t> zeros;
@@ -62,7 +62,7 @@ class StrategySpace {
   [[nodiscard]] Strategy strategy(const LayerRanks& layout,
                                   const Stages& stages,
                                   std::uint16_t micro_batch,
-                                  const LayerForm& form,
+                                  const LayerSettings& form,
                                   std::uint16_t shard_ranks,
                                   const ScheduleForm& schedule,
                                   std::uint8_t zero) const noexcept;
@@ -80,7 +80,7 @@ class StrategySpace {
   [[nodiscard]] std::vector<std::int32_t> expert_tensor_ranks(std::int64_t tp, std::int64_t cp, std::int64_t ep) const;
   [[nodiscard]] std::vector<std::int32_t> pipeline_stages(std::int64_t ranks) const;
   [[nodiscard]] std::vector<std::uint16_t> micro_batches(std::int64_t dp) const;
-  [[nodiscard]] std::vector<LayerForm> forms(const LayerRanks& layout, std::int64_t pp) const;
+  [[nodiscard]] std::vector<LayerSettings> forms(const LayerRanks& layout, std::int64_t pp) const;
   [[nodiscard]] std::vector<std::uint16_t> shards(const LayerRanks& layout, std::int64_t dp) const;
   [[nodiscard]] std::vector<ScheduleForm> schedules(std::int64_t pp) const;
   [[nodiscard]] std::vector<std::uint8_t> zeros(std::int64_t pp) const;
