@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What verbs on scenario files share: options that are another spelling of a key, reading the file with its overrides,
-// and options that are numbers or quantities.
+// Shared by verbs that read scenario files: options that spell a key, the file with its overrides, and options with
+// numbers or quantities.
 #pragma once
 
 #include <headroom/answers/door/question.hpp>
@@ -25,8 +25,8 @@ namespace headroom::cli {
 /// "strategy.tp=8" for each of these options that is one of a key and was given.
 [[nodiscard]] std::vector<std::string> key_assignments(std::span<const Option> options, const Arguments& arguments);
 
-/// The document of a file with assignments on top, for a command of this verb. ConfigError for a network of ops, whose
-/// time is not priced, and where the command would write over a file that the document names.
+/// Document of a file with assignments applied. Throws ConfigError for a network of ops, whose time is not priced, and
+/// when the command would overwrite a file that the document names.
 [[nodiscard]] ConfigValue priced_tree(const Verb& verb,
                                       const Arguments& arguments,
                                       const std::string& file,

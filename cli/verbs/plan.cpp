@@ -107,7 +107,7 @@ std::span<const Option> options() {
   return all;
 }
 
-/// The assignments that the options stand for, `--set` last so that it wins.
+/// Assignments from the options, with `--set` last because it wins.
 std::vector<std::string> overrides_of(const Arguments& arguments, bool quick) {
   std::vector<std::string> overrides;
   const std::vector<std::string> set = arguments.many("--set");

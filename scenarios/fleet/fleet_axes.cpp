@@ -56,14 +56,6 @@ const ConfigValue* at_path(const ConfigValue& root, std::string_view key) {
   return table == nullptr ? nullptr : table->find(key.substr(dot + 1));
 }
 
-std::string listed(Words words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    text += (text.empty() ? "" : ", ") + std::string{word};
-  }
-  return text;
-}
-
 class AxesReader {
  public:
   AxesReader(const ConfigValue& root, const Catalog& catalog, Diagnostics& diagnostics)

@@ -54,16 +54,8 @@ enum class KeyType : std::uint8_t {
 
 inline constexpr double unbounded = std::numeric_limits<double>::infinity();
 
-/// Where the value of a key comes from.
-enum class KeySource : std::uint8_t {
-  stated,       ///< the question states it
-  checkpoint,   ///< the model's own file says it
-  publication,  ///< a published measurement, law or price list that the question names or takes
-  standard,     ///< a default: of the program, of a software, of the catalog
-  unknown       ///< nothing stands for it: what it would add is not counted, or a search is to find it
-};
-inline constexpr std::array<std::string_view, 5> key_source_names{"stated", "checkpoint", "publication", "default",
-                                                                  "unknown"};
+/// Where the value of a key comes from: KeyOrigin of the library's public face, which tells what each means.
+enum class KeySource : std::uint8_t { stated, checkpoint, publication, standard, unknown };
 
 /// Rows are written with the functions of rows.hpp.
 struct Key {

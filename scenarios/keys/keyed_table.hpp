@@ -91,6 +91,13 @@ class KeyedTable : public ConfigTable {
     }
   }
 
+  /// The same, as a field of what is asked holds it.
+  template <Literal name, class T>
+  void take(std::optional<T>& field) {
+    const auto value = stated<name>();
+    field = value ? std::optional{static_cast<T>(*value)} : std::nullopt;
+  }
+
   /// A key that is required, or one with a default that is always the same.
   template <Literal name, class Choice = std::size_t>
   auto get() {

@@ -8,11 +8,12 @@
 
 namespace headroom::keys {
 
-[[nodiscard]] constexpr Key rank_row(std::string_view path) {
-  return integer(path, 1, 4096).usually(1);
+[[nodiscard]] constexpr Key rank_row(std::string_view path, std::uint16_t usual) {
+  return integer(path, 1, 4096).usually(usual);
 }
-inline constexpr Key experts_row =
-    rank_row("ep").says("It is the number of expert-parallel ranks.").typed_as("--ep", "N", "expert parallel ranks");
+inline constexpr Key experts_row = rank_row("ep", Strategy{}.ep)
+                                       .says("It is the number of expert-parallel ranks.")
+                                       .typed_as("--ep", "N", "expert parallel ranks");
 inline constexpr Key end_stage_row =
     integer("", 1, 255)
         .blank_is("as the software splits")
@@ -24,21 +25,21 @@ inline constexpr Key end_stage_row =
 }
 
 inline constexpr std::array strategy_rows{
-    rank_row("tp")
+    rank_row("tp", Strategy{}.tp)
         .of(Kinds::train | Kinds::serve)
         .says("It is the number of tensor-parallel ranks.")
         .typed_as("--tp", "N", "tensor parallel ranks"),
-    rank_row("pp")
+    rank_row("pp", Strategy{}.pp)
         .of(Kinds::train | Kinds::serve)
         .says("It is the number of pipeline stages.")
         .typed_as("--pp", "N", "pipeline stages"),
     integer("vpp", 1, 1024)
         .of(Kinds::train)
-        .usually(1)
+        .usually(Strategy{}.vpp)
         .says("It is the number of model chunks of a stage: above 1 the schedule is interleaved.")
         .but("Above 1 it goes with schedule 1f1b only.")
         .typed_as("--vpp", "N", "model chunks per pipeline stage"),
-    rank_row("cp")
+    rank_row("cp", Strategy{}.cp)
         .of(Kinds::train)
         .says("It is the number of context-parallel ranks.")
         .typed_as("--cp", "N", "context parallel ranks"),
@@ -102,7 +103,7 @@ inline constexpr std::array strategy_rows{
         .says("It lists the parts whose blocks alone are recomputed."),
     integer("recompute_block", 1, 255)
         .of(Kinds::train)
-        .usually(1)
+        .usually(Strategy{}.recompute_block)
         .says("It is the number of layers between two kept inputs, at most those that run in a row.")
         .but("Above 1 it goes with recompute full only."),
     boolean("sequence_parallel")
@@ -111,7 +112,7 @@ inline constexpr std::array strategy_rows{
         .says("It says that tensor ranks share the sequence outside of attention and MLP."),
     choice("schedule", schedule_names)
         .of(Kinds::train)
-        .usually(0)
+        .usually(static_cast<double>(Strategy{}.schedule))
         .says("It is the order of the passes: it decides micro-batches in flight and the bubble."),
     end_stage("first_stage_layers")
         .of(Kinds::train)
@@ -127,14 +128,14 @@ inline constexpr std::array strategy_rows{
     text("order")
         .of(Kinds::train)
         .or_one_of(rank_order_names)
-        .usually(0)
+        .usually(static_cast<double>(Strategy{}.order))
         .says(
             "It says which axis neighbouring GPUs belong to, from the inside outward: the first is Megatron-LM's, the "
             "second its `--use-tp-pp-dp-mapping`.")
         .but("It may also be spelled as `fabric show --strategy` does, with the place of ep (`docs/train-model.md`)."),
     boolean("cuda_graphs")
         .of(Kinds::train)
-        .usually(false)
+        .usually(Strategy{}.cuda_graphs)
         .says("It says that layers are launched as graphs: the host's time nearly vanishes.")
         .but("The graphs' static buffers are not known and not in the memory."),
     boolean("overlap_experts")

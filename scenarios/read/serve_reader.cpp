@@ -191,7 +191,7 @@ class ServingReader {
                                      quoted(arch.weights->method) +
                                      ", which is none of the formats known here; state "
                                      "the nearest of " +
-                                     listed_weights());
+                                     listed(served_weight_names));
       } else if (own) {
         const std::string& source = arch.weights->source;
         assume("serving.weights = " + std::string{name_of(w.weights)} + " (the checkpoint's own format" +
@@ -200,14 +200,6 @@ class ServingReader {
         assume("serving.weights = bf16 (not stated; the checkpoint is not quantised)");
       }
     }
-  }
-
-  static std::string listed_weights() {
-    std::string text;
-    for (const std::string_view name : served_weight_names) {
-      text += (text.empty() ? "" : ", ") + std::string{name};
-    }
-    return text;
   }
 
   void read_formats(ServingKeys& table) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/real.hpp>
 #include <headroom/model/train/step/job_groups.hpp>
 #include <headroom/scenarios/keys/strategy_keys.hpp>
@@ -43,10 +44,10 @@ class TrainingReader {
     train.stated.seq_len = train.work.shape.seq_len;
     train.work.shape.global_batch = table.get<"global_batch">();
     train.work.precision = table.get<"precision", Precision>();
-    if (const auto bytes = table.stated<"gradients">()) {
-      train.stated.gradients = *bytes == 0 ? 4.0 : 2.0;
+    if (const auto format = table.stated<"gradients">()) {
+      train.stated.gradients = *format == 0 ? 4.0 : 2.0;
     }
-    train.stated.optimizer = table.stated<"optimizer", Optimizer>();
+    table.take<"optimizer">(train.stated.optimizer);
     train.stated.software = table.stated<"software">();
     if (const ConfigValue* written = table.value("software")) {
       software_place_ = {written->file ? *written->file : table.file(), written->at};
@@ -224,12 +225,6 @@ class TrainingReader {
     }
   }
 
-  /// A whole number within the bounds of its row, as the narrow type that a strategy keeps it in.
-  template <class Integer>
-  static std::optional<Integer> narrowed(std::optional<std::int64_t> value) {
-    return value ? std::optional{static_cast<Integer>(*value)} : std::nullopt;
-  }
-
   /// The order in which ranks fill hosts, with or without ep's place in it.
   static void read_order(StrategyKeys& table, StatedStrategy& s) {
     const std::optional<std::string> text = table.stated<"order">();
@@ -237,16 +232,12 @@ class TrainingReader {
     if (!text || s.order) {
       return;
     }
-    std::string known;
-    for (const std::string_view name : rank_order_names) {
-      known += (known.empty() ? "" : ", ") + std::string{name};
-    }
-    table.problem("order",
-                  "'order' is " + quoted(*text) + "; it must be one of " + known + suggestion(*text, rank_order_names));
+    table.problem("order", "'order' is " + quoted(*text) + "; it must be one of " + listed(rank_order_names) +
+                               suggestion(*text, rank_order_names));
   }
 
   static void read_schedule(StrategyKeys& table, StatedStrategy& s) {
-    s.schedule = table.stated<"schedule", Schedule>();
+    table.take<"schedule">(s.schedule);
     if (s.schedule && s.vpp > 1 && !model_of(*s.schedule).takes_chunks()) {
       table.problem("schedule", "schedule " + quoted(name_of(*s.schedule)) +
                                     " has no vpp; drop vpp = " + std::to_string(*s.vpp) + " or use " +
@@ -256,8 +247,8 @@ class TrainingReader {
 
   /// Layers of the end stages (Megatron-LM, --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers).
   static void read_stage_layers(StrategyKeys& table, StatedStrategy& s) {
-    s.first_stage_layers = narrowed<std::uint8_t>(table.stated<"first_stage_layers">());
-    s.last_stage_layers = narrowed<std::uint8_t>(table.stated<"last_stage_layers">());
+    table.take<"first_stage_layers">(s.first_stage_layers);
+    table.take<"last_stage_layers">(s.last_stage_layers);
     for (const std::string_view key : {"first_stage_layers", "last_stage_layers"}) {
       if (table.has(key) && !model_of(s.schedule.value_or(usual_schedule)).waits_for_stages) {
         table.problem(key, quoted(key) + " means something with schedule " +
@@ -268,31 +259,31 @@ class TrainingReader {
 
   void read_strategy(const TrainScenario& train, StatedStrategy& s) {
     StrategyKeys table = StrategyKeys::or_blank(root_);
-    s.tp = narrowed<std::uint16_t>(table.stated<"tp">());
-    s.pp = narrowed<std::uint16_t>(table.stated<"pp">());
-    s.vpp = narrowed<std::uint16_t>(table.stated<"vpp">());
-    s.cp = narrowed<std::uint16_t>(table.stated<"cp">());
-    s.ep = narrowed<std::uint16_t>(table.stated<"ep">());
-    s.etp = narrowed<std::uint16_t>(table.stated<"etp">());
-    s.dp = narrowed<std::uint32_t>(table.stated<"dp">());
-    s.micro_batch = narrowed<std::uint16_t>(table.stated<"micro_batch">());
-    s.recompute = table.stated<"recompute", Recompute>();
-    s.zero = narrowed<std::uint8_t>(table.stated<"zero">());
-    s.sequence_parallel = table.stated<"sequence_parallel">();
-    s.recompute_block = narrowed<std::uint8_t>(table.stated<"recompute_block">());
+    table.take<"tp">(s.tp);
+    table.take<"pp">(s.pp);
+    table.take<"vpp">(s.vpp);
+    table.take<"cp">(s.cp);
+    table.take<"ep">(s.ep);
+    table.take<"etp">(s.etp);
+    table.take<"dp">(s.dp);
+    table.take<"micro_batch">(s.micro_batch);
+    table.take<"recompute">(s.recompute);
+    table.take<"zero">(s.zero);
+    table.take<"sequence_parallel">(s.sequence_parallel);
+    table.take<"recompute_block">(s.recompute_block);
     if (s.recompute_block > 1 && s.recompute != Recompute::full) {
       table.problem("recompute_block", "'recompute_block' means something with recompute = \"full\" only");
     }
     read_order(table, s);
     read_schedule(table, s);
     read_stage_layers(table, s);
-    s.cp_form = table.stated<"cp_form", CpForm>();
-    s.cuda_graphs = table.stated<"cuda_graphs">();
-    s.overlap_experts = table.stated<"overlap_experts">();
+    table.take<"cp_form">(s.cp_form);
+    table.take<"cuda_graphs">(s.cuda_graphs);
+    table.take<"overlap_experts">(s.overlap_experts);
     if (s.overlap_experts == true && !train.architecture.moe) {
       table.problem("overlap_experts", "'overlap_experts' means something with a model of experts only");
     }
-    s.shard_ranks = narrowed<std::uint16_t>(table.stated<"shard_ranks">());
+    table.take<"shard_ranks">(s.shard_ranks);
     table.finish();
   }
 

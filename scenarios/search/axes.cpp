@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <headroom/core/number_words.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/model/train/strategy/strategy.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 #include <headroom/scenarios/keys/keyed_table.hpp>
 #include <headroom/scenarios/read/change_text.hpp>
@@ -34,29 +36,11 @@ constexpr bool freed_with_all(StrategyAxis axis) noexcept {
   return axis != StrategyAxis::cuda_graphs;
 }
 
-struct JobAxisKey {
-  std::string_view name;
-  Knob knob;
-};
 /// In the order in which jobs are made, the first outermost.
 constexpr std::array job_axes{
-    JobAxisKey{"model", Knob::model},
-    JobAxisKey{"gpu", Knob::gpu},
-    JobAxisKey{"node", Knob::node},
-    JobAxisKey{"cluster", Knob::cluster},
-    JobAxisKey{"gpus", Knob::gpus},
-    JobAxisKey{"prices", Knob::prices},
-    JobAxisKey{"market", Knob::market},
-    JobAxisKey{"region", Knob::region},
-    JobAxisKey{"power_cap", Knob::power_cap},
-    JobAxisKey{"software", Knob::software},
-    JobAxisKey{"precision", Knob::precision},
-    JobAxisKey{"global_batch", Knob::global_batch},
-    JobAxisKey{"optimizer", Knob::optimizer},
-    JobAxisKey{"offload", Knob::offload},
-    JobAxisKey{"overlap", Knob::overlap},
-    JobAxisKey{"async_tp", Knob::async_tp},
-    JobAxisKey{"compile", Knob::compile},
+    Knob::model,     Knob::gpu,     Knob::node,      Knob::cluster,  Knob::gpus,      Knob::prices,
+    Knob::market,    Knob::region,  Knob::power_cap, Knob::software, Knob::precision, Knob::global_batch,
+    Knob::optimizer, Knob::offload, Knob::overlap,   Knob::async_tp, Knob::compile,
 };
 
 bool is_any(const ConfigValue& value) {
@@ -86,14 +70,6 @@ std::string shown(const ConfigValue& item) {
   }
 }
 
-std::string words_text(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words) {
-    text += (text.empty() ? "" : ", ") + std::string{word};
-  }
-  return text;
-}
-
 class AxesReader {
  public:
   AxesReader(ConfigTable& search, const ConfigValue& root) : search_{search}, root_{root} {}
@@ -111,9 +87,10 @@ class AxesReader {
         axis.free = axis.any = true;
       }
     }
-    for (const JobAxisKey& axis : job_axes) {
-      if (const ConfigValue* value = search_.value(axis.name)) {
-        read_job(axis, row_of_axis(axis.name), *value);
+    for (const Knob knob : job_axes) {
+      const Key& row = row_of_axis(name_of(knob));
+      if (const ConfigValue* value = search_.value(row.name())) {
+        read_job(knob, row, *value);
       }
     }
     search_.finish();
@@ -195,7 +172,7 @@ class AxesReader {
                              ? std::find(row.choices.begin(), row.choices.end(), item->text)
                              : row.choices.end();
       if (found == row.choices.end()) {
-        const std::string choices = boolean ? "true, false" : words_text(row.choices);
+        const std::string choices = boolean ? "true, false" : listed(row.choices);
         search_.problem(key, quoted(key) + " holds " + shown(*item) + ", none of " + choices +
                                  (item->kind == ConfigValue::Kind::text ? suggestion(item->text, row.choices) : ""));
         return {};
@@ -221,17 +198,17 @@ class AxesReader {
     axis.values.assign(numbers.begin(), numbers.end());
   }
 
-  void read_job(const JobAxisKey& freed, const Key& row, const ConfigValue& value) {
-    JobAxis axis{freed.name, freed.knob, is_any(value), {}};
-    const std::string_view key = path_of(freed.knob);
+  void read_job(Knob knob, const Key& row, const ConfigValue& value) {
+    JobAxis axis{row.name(), knob, is_any(value), {}};
+    const std::string_view key = path_of(knob);
     const std::size_t dot = key.find('.');
     const bool at_root = dot == std::string_view::npos;
-    refuse_stated(freed.name, at_root ? "" : key.substr(0, dot), at_root ? key : key.substr(dot + 1));
+    refuse_stated(row.name(), at_root ? "" : key.substr(0, dot), at_root ? key : key.substr(dot + 1));
     if (axis.any && !row.any) {
-      search_.problem(freed.name, quoted(freed.name) + " needs a list: \"any\" is not known for it");
+      search_.problem(row.name(), quoted(row.name()) + " needs a list: \"any\" is not known for it");
     } else if (!axis.any && row.type == KeyType::number_axis) {
-      for (const std::int64_t number : read_numbers(freed.name, value, integers_of(row))) {
-        axis.values.emplace_back(freed.knob, number);
+      for (const std::int64_t number : read_numbers(row.name(), value, integers_of(row))) {
+        axis.values.emplace_back(knob, number);
       }
     } else if (!axis.any) {
       read_job_words(row, value, axis);

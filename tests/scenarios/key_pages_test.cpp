@@ -4,13 +4,13 @@
 // After a change of a key: HEADROOM_UPDATE_GOLDEN=1 test_scenarios -tc='keys: the manual*', then read the difference.
 #include <headroom/core/config_reader.hpp>
 #include <headroom/core/quantity_text.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -43,8 +43,7 @@ std::string page() {
 
 /// "4,096", "1e9", "0.9999999".
 std::string number_text(double value) {
-  std::array<char, 40> buffer{};
-  std::string text{buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+  std::string text = shortest_text(value);
   if (std::abs(value) < 1e4 || value != std::floor(value) || text.find('e') != std::string::npos) {
     return text;
   }

@@ -2,6 +2,7 @@
 // The table of keys against the readers: each key is planted into documents that read it, with values that its row
 // allows and with values that it does not; and each key that a reader asks for stands in the table.
 #include <headroom/core/config_reader.hpp>
+#include <headroom/core/real_text.hpp>
 #include <headroom/model/workload/network_library.hpp>
 #include <headroom/scenarios/fleet/fleet_axes.hpp>
 #include <headroom/scenarios/keys/all_keys.hpp>
@@ -15,7 +16,6 @@
 #include "key_hosts.hpp"
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -181,11 +181,6 @@ std::string_view unit_of(Dimension dimension) {
   throw std::logic_error{"no unit"};
 }
 
-std::string shortest(double value) {
-  std::array<char, 40> buffer{};
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
-}
-
 bool is_whole(const Key& key) {
   return key.type == KeyType::integer || key.type == KeyType::integers || key.type == KeyType::number_axis;
 }
@@ -198,8 +193,8 @@ bool is_bounded(const Key& key) {
 ConfigValue value_of(const Key& key, double number) {
   switch (key.type) {
     case KeyType::number: return number_value(number);
-    case KeyType::quantity: return word_value(shortest(number) + " " + std::string{unit_of(key.dimension)});
-    case KeyType::percentage: return word_value(shortest(number) + " %");
+    case KeyType::quantity: return word_value(shortest_text(number) + " " + std::string{unit_of(key.dimension)});
+    case KeyType::percentage: return word_value(shortest_text(number) + " %");
     case KeyType::integers: return array_of({count_value(static_cast<std::int64_t>(number))});
     default: return count_value(static_cast<std::int64_t>(number));
   }

@@ -223,15 +223,7 @@ ServingStack read_serving_stack(const ConfigValue& root, const std::string& file
 
 ServingStack find_serving_stack(Engine engine) {
   const std::string id{engine_names[static_cast<std::size_t>(engine)]};
-  const DataStore store = model_files();
-  const std::optional<DataStore::Entry> entry = store.find("stacks/serve", id);
-  if (!entry) {
-    throw ConfigError{"unknown stack " + quoted(id)};
-  }
-  Diagnostics diagnostics;
-  ServingStack stack = read_serving_stack(store.tree("stacks/serve", *entry), entry->file, diagnostics);
-  diagnostics.throw_if_any();
-  return stack;
+  return read_document(stack_document("stacks/serve", id), read_serving_stack);
 }
 
 ServingStack find_serving_stack(Engine engine, std::string_view version) {
