@@ -4,6 +4,7 @@
 #include <headroom/answers/views/render_money.hpp>
 #include <headroom/answers/views/render_simulation.hpp>
 #include <headroom/core/json_writer.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/traffic/beside.hpp>
 
 #include <algorithm>
@@ -73,8 +74,8 @@ void option_object(JsonWriter& json, const FleetOption& o, bool front) {
   json.key("changes");
   json.compact_next();
   json.begin_array();
-  for (const std::string& change : o.changes) {
-    json.text(change);
+  for (const Change& change : o.changes) {
+    json.text(override_of(change));
   }
   json.end_array();
   json.member("gpus", o.gpus);
@@ -261,8 +262,8 @@ std::string fleet_json(const FleetPlan& plan) {
     json.begin_object();
     json.key("changes");
     json.begin_array();
-    for (const std::string& change : dropped.changes) {
-      json.text(change);
+    for (const Change& change : dropped.changes) {
+      json.text(override_of(change));
     }
     json.end_array();
     json.member("why", dropped.why);

@@ -7,6 +7,7 @@
 #include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>
 #include <headroom/scenarios/plan/network_plan.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 
 #include <algorithm>
 
@@ -81,9 +82,7 @@ std::string remedies_text(const NetworkPlan& p) {
   std::string text;
   for (const NetworkRemedy& remedy : p.remedies) {
     text += &remedy == &p.remedies.front() ? "smallest change that fits:  " : "                       or:  ";
-    for (const std::string& change : remedy.changes) {
-      text += (&change == &remedy.changes.front() ? "" : ", ") + change;
-    }
+    text += joined(texts_of(remedy.changes));
     text += "  (" + format(remedy.memory) + ")\n";
   }
   return text.empty() ? "no change of micro-batch, recompute or ZeRO fits: a GPU with more memory\n" : text;
@@ -155,8 +154,8 @@ void question_json(JsonWriter& json, const NetworkPlan& p) {
     json.begin_object();
     json.key("changes");
     json.begin_array();
-    for (const std::string& change : remedy.changes) {
-      json.text(change);
+    for (const Change& change : remedy.changes) {
+      json.text(text_of(change));
     }
     json.end_array();
     json.member("memory_bytes", remedy.memory.raw());

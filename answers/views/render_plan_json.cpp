@@ -6,6 +6,9 @@
 #include <headroom/answers/views/render_outlook.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/core/version.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
+
+#include <algorithm>
 
 namespace headroom {
 namespace {
@@ -103,8 +106,8 @@ void recipe_members(JsonWriter& json, const TrainScenario& t) {
   if (o.method != Method::full) {
     json.member("lora_rank", o.lora_rank);
   }
-  if (t.optimizer) {
-    json.member("optimizer", optimizer_names[static_cast<std::size_t>(*t.optimizer)]);
+  if (t.stated.optimizer) {
+    json.member("optimizer", optimizer_names[static_cast<std::size_t>(*t.stated.optimizer)]);
   }
   if (o.offload_optimizer || o.offload_activations) {
     json.key("offload");
@@ -169,7 +172,7 @@ void remedy_members(JsonWriter& json, const std::vector<Remedy>& remedies, PlanP
   for (const Remedy& remedy : remedies) {
     json.compact_next();
     json.begin_object();
-    texts(json, "changes", remedy.changes);
+    texts(json, "changes", texts_of(remedy.changes));
     json.member("memory_bytes", remedy.memory.raw());
     if (part == PlanPart::all) {
       json.member("step_time_s", remedy.step.raw());
@@ -372,9 +375,9 @@ void serve(JsonWriter& json, const Plan& plan, const ServeScenario& s, const Ser
   json.member("memory_fraction", s.work.memory_fraction);
   verdict(json, p.estimate.verdict, p.estimate.broke, p.estimate.limit, p.verdict);
   problem_members(json, p.problems);
-  texts(json, "changes", p.changes);
-  texts(json, "changes_of_weights", p.changes_of_weights);
-  texts(json, "changes_for_all", p.changes_for_all);
+  texts(json, "changes", texts_of(p.changes));
+  texts(json, "changes_of_weights", texts_of(p.changes_of_weights));
+  texts(json, "changes_for_all", texts_of(p.changes_for_all));
   pool_members(json, s, p.estimate);
   json.member("memory_basis", memory_basis_names[static_cast<std::size_t>(s.engine.basis)]);
   json.member("asked_sequences", s.work.concurrency);

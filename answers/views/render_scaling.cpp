@@ -8,6 +8,7 @@
 #include <headroom/core/csv.hpp>
 #include <headroom/core/json_writer.hpp>
 #include <headroom/core/number_words.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 
 #include <cmath>
 
@@ -246,14 +247,6 @@ std::string prediction_text(const SpeedupAnswer& a) {
   return text;
 }
 
-std::string changes_text(const Cure& cure) {
-  std::string text;
-  for (const std::string& change : cure.changes) {
-    text += (text.empty() ? "" : ", ") + change;
-  }
-  return text;
-}
-
 std::string cures_table(const SpeedupAnswer& a) {
   Table table{{"cures, each priced anew", "gain", "step", "exposed comm.", "speed-up then", "set", ""}};
   table.left(5);
@@ -262,7 +255,7 @@ std::string cures_table(const SpeedupAnswer& a) {
     const bool priced = cure.step > Seconds{};
     table.row({cure.what, priced ? percent(cure.gain) : "", priced ? format(cure.step) : "",
                priced ? percent(cure.communication) : "", cure.speedup ? format_number(*cure.speedup) + "x" : "",
-               changes_text(cure), cure.verdict == "fits" ? "" : cure.verdict});
+               joined(texts_of(cure.changes)), cure.verdict == "fits" ? "" : cure.verdict});
   }
   return table.text();
 }
@@ -394,8 +387,8 @@ std::string speedup_json(const Scenario& scenario, const SpeedupAnswer& a) {
     json.key("changes");
     json.compact_next();
     json.begin_array();
-    for (const std::string& change : cure.changes) {
-      json.text(change);
+    for (const Change& change : cure.changes) {
+      json.text(text_of(change));
     }
     json.end_array();
     json.member("answered", cure.answered);

@@ -3,6 +3,7 @@
 #include <headroom/answers/views/json_members.hpp>
 #include <headroom/answers/views/render.hpp>
 #include <headroom/core/version.hpp>
+#include <headroom/scenarios/read/change_text.hpp>
 #include <headroom/scenarios/search/search_job.hpp>
 #include <headroom/scenarios/search/search_plan.hpp>
 
@@ -46,7 +47,7 @@ void listed(JsonWriter& json, const ListedPlan& p) {
   json.member("behind", p.behind);
   json.member("indistinguishable", p.indistinguishable);
   json.member("because", std::string_view{p.why});
-  texts(json, "assignments", p.assignments);
+  texts(json, "assignments", texts_of(p.changes));
   json.end_object();
 }
 
@@ -88,7 +89,7 @@ void counts(JsonWriter& json, const SearchResult& r) {
   json.begin_array();
   for (const DroppedJob& dropped : r.dropped) {
     json.begin_object();
-    texts(json, "assignments", dropped.assignments);
+    texts(json, "assignments", texts_of(dropped.changes));
     json.member("why", std::string_view{dropped.why});
     json.end_object();
   }

@@ -5,7 +5,6 @@
 #include <headroom/core/quantity_text.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace headroom::cli {
 namespace {

@@ -4,7 +4,6 @@
 #include <headroom/core/json_writer.hpp>
 
 #include <array>
-#include <cmath>
 #include <string_view>
 #include <vector>
 

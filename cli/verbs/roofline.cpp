@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `headroom roofline`: every op of a model's layers against the roofs of a GPU, in training and in serving.
+// `headroom roofline`: every op of a model's layers on a GPU's roofline, in training and in serving.
 #include <headroom/answers/views/layer_roofline.hpp>
 #include <headroom/answers/views/render_roofline.hpp>
 #include <headroom/cli/frame/command.hpp>
@@ -14,6 +14,9 @@
 #include <array>
 
 namespace headroom::cli {
+
+extern const Verb roofline_verb;
+
 namespace {
 
 constexpr std::array options{

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines as the engines print them; sources in docs/launch.md.
+#include <headroom/core/real_text.hpp>
 #include <headroom/scenarios/plan/engine_log.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace headroom {
@@ -88,8 +88,8 @@ std::optional<Number> leading_number(std::string_view text) {
     }
   }
   Number number;
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number.value);
-  if (read.ec != std::errc{} || read.ptr != digits.data() + digits.size() || number.value <= 0.0) {
+  number.value = whole_real(digits).value_or(0.0);
+  if (number.value <= 0.0) {
     return std::nullopt;
   }
   number.rest = text.substr(i);

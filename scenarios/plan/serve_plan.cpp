@@ -238,10 +238,8 @@ std::optional<SpeculationGain> gain_of(const ServeScenario& s, const ServingTime
 }
 
 std::string reason_of(const ConfigError& error) {
-  std::string why = error.what();
-  constexpr std::string_view prefix = "error: ";
-  why.erase(0, why.starts_with(prefix) ? prefix.size() : 0);
-  return why;
+  const std::span<const Diagnostic> all = error.diagnostics();
+  return all.size() == 1 && all.front().file.empty() ? all.front().message : error.what();
 }
 
 std::string_view binding_text(RateLimit limit) {

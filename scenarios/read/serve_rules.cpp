@@ -92,8 +92,8 @@ void refuse_formats(ConfigTable& serving, const ServeScenario& s) {
 
 }  // namespace
 
-void read_chunked_prefill(ConfigTable& serving, ServeScenario& s, std::vector<std::string>& assumptions) {
-  if (const std::optional<bool> stated = serving.maybe_boolean("chunked_prefill")) {
+void read_chunked_prefill(ServingKeys& serving, ServeScenario& s, std::vector<std::string>& assumptions) {
+  if (const std::optional<bool> stated = serving.stated<"chunked_prefill">()) {
     s.chunked_prefill = *stated;
     return;
   }
@@ -105,8 +105,7 @@ void read_chunked_prefill(ConfigTable& serving, ServeScenario& s, std::vector<st
   }
 }
 
-void check_replicas(ConfigTable& strategy, const ServeScenario& serve) {
-  const std::optional<std::int64_t> replicas = strategy.maybe_integer("dp", {1, 10'000'000});
+void check_replicas(ConfigTable& strategy, std::optional<std::int64_t> replicas, const ServeScenario& serve) {
   const std::int64_t ranks = serve.work.layout.gpus();
   const std::int64_t gpus = serve.work.gpus;
   if (!replicas || gpus < 1 || *replicas * ranks == gpus) {

@@ -6,20 +6,17 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/catalog.hpp"
 #include <algorithm>
 #include <cmath>
 #include <random>
 
 using namespace headroom;
+using headroom::test::catalog;
 
 namespace {
 
 constexpr double gib = 0x1p30;
-
-const Catalog& catalog() {
-  static const Catalog standard = Catalog::standard();
-  return standard;
-}
 
 /// Two layers, 64 wide, four heads of 16 and two KV heads, a gated MLP of 128, 1000 words.
 Architecture tiny() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a search leaves out by a bound could not have won: bounds never exceed what they bound.
 #include <headroom/model/train/memory/memory_bound.hpp>
+#include <headroom/model/train/schedules/schedule_model.hpp>
 #include <headroom/model/train/step/step_time.hpp>
 #include <headroom/scenarios/question/scenario.hpp>
 #include <headroom/scenarios/read/read_scenario.hpp>
@@ -8,17 +9,14 @@
 
 #include <doctest/doctest.h>
 
+#include "../support/sources.hpp"
 #include <algorithm>
 #include <random>
 
 using namespace headroom;
+using headroom::test::sources;
 
 namespace {
-
-const Sources& sources() {
-  static const Sources standard = Sources::standard();
-  return standard;
-}
 
 struct Job {
   std::string name;

@@ -75,21 +75,4 @@ struct FedStep {
   return sync_every > 0.0 ? ahead + exposed / sync_every : ahead;
 }
 
-/// Loader workers that deliver batches in order, each with up to `prefetch` finished or in work (PyTorch's DataLoader:
-/// batch b belongs to worker b mod workers). Load times are lognormal with coefficient of variation `cv`.
-struct LoaderQueue {
-  std::int64_t workers = 1;
-  std::int64_t prefetch = 2;
-  Seconds load{};  ///< mean time of one worker for a batch
-  double cv = 0.0;
-  Seconds gpu{};  ///< of a step
-};
-struct LoaderStalls {
-  double gpu_utilisation = 0.0;
-  Seconds mean_step{};
-  double stalled_steps = 0.0;  ///< share of steps that waited
-};
-/// Event by event over `steps` steps, the first 2 workers x prefetch not counted; the same for the same seed.
-[[nodiscard]] LoaderStalls simulate_loader(const LoaderQueue& queue, std::int64_t steps, std::uint64_t seed);
-
 }  // namespace headroom

@@ -21,10 +21,7 @@ void as_in_a_step(GemmCurve& curve) noexcept {
 
 /// Medians over the measured SKUs.
 GemmCurve prior_curve() noexcept {
-  GemmCurve curve{};
-  std::transform(gemm_parameters().begin(), gemm_parameters().end(), curve.begin(),
-                 [](const CurveParameter& p) { return p.prior; });
-  return curve;
+  return prior_values(gemm_parameters());
 }
 
 /// Weight gradients are read and written in fp32.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "hand_out.hpp"
+
 #include <headroom/core/real.hpp>
 #include <headroom/scenarios/search/ledger.hpp>
-#include <headroom/scenarios/search/ranks/hand_out.hpp>
 
 #include <algorithm>
 #include <functional>
